@@ -1,0 +1,128 @@
+import type { Observable } from 'rxjs';
+import type { Container, Pod, PodUid } from '../model/pod.ts';
+
+export type SandboxId = string & { readonly __brand: 'SandboxId' };
+export type ContainerId = string & { readonly __brand: 'ContainerId' };
+
+/** Times are milliseconds since the epoch. */
+export type ContainerState =
+  | { readonly phase: 'created' }
+  | { readonly phase: 'running'; readonly startedAtMs: number }
+  | {
+      readonly phase: 'exited';
+      /** Undefined when the container never ran. */
+      readonly startedAtMs: number | undefined;
+      readonly finishedAtMs: number;
+      readonly exitCode: number;
+      /** Completed, Error, OOMKilled, ContainerCannotRun (pkg/kubelet/dockershim/docker_container.go). */
+      readonly reason: string;
+      readonly message: string;
+    }
+  | { readonly phase: 'unknown' };
+
+export interface ObservedContainer {
+  readonly id: ContainerId;
+  readonly name: string;
+  /** The image's name as the pod asked for it where the engine knows it, else what the engine calls it. */
+  readonly image: string;
+  /** As status.imageID shows it: docker-pullable://repo@digest, or docker://sha256:… */
+  readonly imageId: string;
+  /** The label that `startContainer` wrote: hexadecimal, see model/container-hash. */
+  readonly specHash: string;
+  /** Counts restarts from 0: the last part of the docker name, and status.restartCount. */
+  readonly attempt: number;
+  readonly createdAtMs: number;
+  readonly state: ContainerState;
+  /** From the labels, so that a pod that no source knows any more still ends with its own grace period. Seconds. */
+  readonly terminationGracePeriodSeconds?: number;
+  readonly deletionGracePeriodSeconds?: number;
+}
+
+export interface ObservedSandbox {
+  readonly id: SandboxId;
+  readonly attempt: number;
+  readonly createdAtMs: number;
+  readonly ready: boolean;
+  /** Whose network namespace: the pod's own, or the node's (hostNetwork). */
+  readonly network: 'pod' | 'node';
+  readonly ips: readonly string[];
+}
+
+/** One pod as the engine has it: newest first in both lists. A pod without any container is `{sandboxes: [], containers: []}`. */
+export interface ObservedPod {
+  readonly uid: PodUid;
+  readonly name: string;
+  readonly namespace: string;
+  readonly sandboxes: readonly ObservedSandbox[];
+  readonly containers: readonly ObservedContainer[];
+}
+
+/** What one cheap listing tells of a pod. */
+export interface PodSummary {
+  readonly uid: PodUid;
+  readonly name: string;
+  readonly namespace: string;
+  /** Sandboxes and containers alike; equal summaries mean that nothing changed. */
+  readonly parts: readonly {
+    readonly id: string;
+    /** "POD" for a sandbox. */
+    readonly container: string;
+    readonly phase: ContainerState['phase'];
+  }[];
+}
+
+export interface SandboxSpec {
+  readonly attempt: number;
+  /** The pod's host name inside; undefined under hostNetwork. */
+  readonly hostname: string | undefined;
+}
+
+export interface Mount {
+  readonly hostPath: string;
+  readonly containerPath: string;
+  readonly readOnly: boolean;
+}
+
+/** A container ready to be created: references resolved, `$(VAR)` expanded. */
+export interface ContainerSpec {
+  /** As in the pod's spec: identity, hash, resources and security context are read from it. */
+  readonly container: Container;
+  readonly attempt: number;
+  /** What to run: an image reference that the engine has. */
+  readonly imageRef: string;
+  readonly env: readonly { readonly name: string; readonly value: string }[];
+  /** Entrypoint; undefined keeps the image's. */
+  readonly command: readonly string[] | undefined;
+  readonly args: readonly string[] | undefined;
+  readonly mounts: readonly Mount[];
+}
+
+export interface EngineInfo {
+  /** "docker" or "fake". */
+  readonly name: string;
+  readonly version: string;
+  readonly apiVersion: string;
+}
+
+/**
+ * What this agent asks of a container engine. Safe to repeat: stop and remove succeed when the thing is already gone, and a
+ * create whose name is taken by a leftover of the same pod replaces or adopts it. Every call ends within its deadline, with an error that names
+ * the call. An aborted signal rejects with the signal's reason.
+ */
+export interface ContainerRuntime {
+  /** Pods that may have changed. Cold, lossy by contract: a hint to look, never the truth. Reconnects inside; never errors or completes. */
+  readonly hints: Observable<PodUid>;
+  info(signal: AbortSignal): Promise<EngineInfo>;
+  /** Every pod that has a sandbox or a container, dead or alive; one engine call. */
+  listPods(signal: AbortSignal): Promise<readonly PodSummary[]>;
+  observePod(uid: PodUid, signal: AbortSignal): Promise<ObservedPod>;
+  /** Creates and starts the pause container that holds the pod's network and IPC namespaces. */
+  runSandbox(pod: Pod, spec: SandboxSpec, signal: AbortSignal): Promise<SandboxId>;
+  /** Creates and starts. Rejects with ContainerStartError (CreateContainerError, RunContainerError). */
+  startContainer(pod: Pod, sandbox: SandboxId, spec: ContainerSpec, signal: AbortSignal): Promise<ContainerId>;
+  /** SIGTERM (or the image's stop signal), then SIGKILL after `graceMs`. Resolves when it has ended. An abort stops the waiting, not the stopping. */
+  stopContainer(id: ContainerId, graceMs: number, signal: AbortSignal): Promise<void>;
+  removeContainer(id: ContainerId, signal: AbortSignal): Promise<void>;
+  stopSandbox(id: SandboxId, signal: AbortSignal): Promise<void>;
+  removeSandbox(id: SandboxId, signal: AbortSignal): Promise<void>;
+}

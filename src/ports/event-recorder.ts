@@ -1,0 +1,26 @@
+import type { V1ObjectReference } from '@kubernetes/client-node';
+import type { Pod } from '../model/pod.ts';
+
+/** The kubelet's reasons (pkg/kubelet/events/event.go), as far as this agent has cause for them. */
+export type EventReason =
+  | 'Pulling'
+  | 'Pulled'
+  | 'Created'
+  | 'Started'
+  | 'Killing'
+  | 'BackOff'
+  | 'Failed'
+  | 'ErrImageNeverPull'
+  | 'InspectFailed'
+  | 'FailedCreatePodSandBox'
+  | 'SandboxChanged'
+  | 'FailedKillPod'
+  | 'FailedSync'
+  | 'DeadlineExceeded'
+  | 'FailedValidation';
+
+/** Never throws and never waits: correlation, rate limits and sending happen elsewhere. */
+export interface EventRecorder {
+  /** `container` sharpens the reference to spec.containers{name}. */
+  record(about: Pod | V1ObjectReference, type: 'Normal' | 'Warning', reason: EventReason, message: string, container?: string): void;
+}

@@ -1,0 +1,36 @@
+/** Credentials for one registry. Never logged. */
+export interface RegistryCredentials {
+  readonly username: string;
+  readonly password: string;
+  readonly serverAddress?: string;
+}
+
+export interface ImageInfo {
+  /** The engine's id, "sha256:…". */
+  readonly id: string;
+  readonly repoTags: readonly string[];
+  readonly repoDigests: readonly string[];
+  readonly sizeBytes: number;
+  /** As the image's config names it: "", "1000", "1000:1000", "nobody". */
+  readonly user: string;
+}
+
+export interface PullProgress {
+  readonly layersDone: number;
+  readonly layers: number;
+  readonly bytesDone: number;
+  readonly bytes: number;
+}
+
+/** The engine's images. Image names carry a tag or digest. */
+export interface ImageService {
+  /** Undefined when the engine does not have it. */
+  inspectImage(image: string, signal: AbortSignal): Promise<ImageInfo | undefined>;
+  /** Resolves with the image's id. No progress for the progress deadline rejects; so does an abort, and both stop the engine's download. */
+  pullImage(
+    image: string,
+    credentials: RegistryCredentials | undefined,
+    onProgress: (progress: PullProgress) => void,
+    signal: AbortSignal,
+  ): Promise<string>;
+}
