@@ -1,0 +1,10 @@
+/** RFC 3339 with seconds, as metav1.Time is printed. */
+export function formatTime(atMs: number): string {
+  return new Date(atMs).toISOString().replace(/\.\d{3}Z$/, 'Z');
+}
+
+/** Milliseconds since the epoch; undefined for nothing or nonsense. */
+export function parseTime(text: string | undefined): number | undefined {
+  const atMs = text === undefined ? Number.NaN : Date.parse(text);
+  return Number.isNaN(atMs) ? undefined : atMs;
+}
