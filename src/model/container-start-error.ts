@@ -2,7 +2,7 @@
 export type ContainerStartReason =
   | 'ImagePullBackOff'
   | 'ErrImagePull'
-  | 'ErrImageInspect'
+  | 'ImageInspectError'
   | 'ErrImageNeverPull'
   | 'RegistryUnavailable'
   | 'InvalidImageName'
