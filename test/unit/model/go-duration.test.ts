@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { durationFromJson, formatGoDuration, GoDurationError, parseGoDuration } from '../../../src/model/go-duration.ts';
+
+test('every duration survives being printed and read', () => {
+  fc.assert(
+    fc.property(fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n), (ns) => {
+      // Seconds are read in floating point, but nine digits fit.
+      assert.equal(parseGoDuration(formatGoDuration(ns)), ns);
+    }),
+  );
+});
+
+test('durations are printed in the largest units that fit', () => {
+  const table: readonly (readonly [string, string])[] = [
+    ['0', '0s'],
+    ['90m', '1h30m0s'],
+    ['-1.5us', '-1.5µs'],
+    ['1m0.5s', '1m0.5s'],
+    ['1000ms', '1s'],
+  ];
+  for (const [written, printed] of table) assert.equal(formatGoDuration(parseGoDuration(written)), printed);
+});
+
+test('a number without a unit is refused, and a field must be a string', () => {
+  const table: readonly (readonly [unknown, string])[] = [
+    ['10', 'time: missing unit in duration "10"'],
+    ['1d', 'time: unknown unit "d" in duration "1d"'],
+    ['', 'time: invalid duration ""'],
+    ['a"\\é\n', 'time: invalid duration "a\\"\\\\\\xc3\\xa9\\x0a"'],
+    [null, 'time: invalid duration ""'],
+    [10, 'json: cannot unmarshal number into Go value of type string'],
+    [[], 'json: cannot unmarshal array into Go value of type string'],
+    [{}, 'json: cannot unmarshal object into Go value of type string'],
+    [true, 'json: cannot unmarshal bool into Go value of type string'],
+  ];
+  for (const [value, message] of table) {
+    assert.throws(
+      () => durationFromJson(value),
+      (e) => e instanceof GoDurationError && e.message === message,
+    );
+  }
+});
