@@ -1,4 +1,5 @@
-import type { Pod, PodUid } from '../model/pod.ts';
+import type { Container, Pod, PodUid } from '../model/pod.ts';
+import type { ProbeResult } from '../model/probe-result.ts';
 import type { ContainerId, ObservedPod, SandboxId } from './container-runtime.ts';
 import type { DesiredPod } from './pod-store.ts';
 import type { Next } from './work-queue.ts';
@@ -22,13 +23,25 @@ export interface PodPlan {
 /** Where a pod stands: it never goes back. `waiting`: another pod holds its name. */
 export type PodPhaseOfLife = 'waiting' | 'syncing' | 'terminating' | 'terminated';
 
-/** Everything the planner may know beyond spec and engine. */
+/** Everything the planner may know beyond spec and engine. Its functions read and change nothing. */
 export interface PlanFacts {
   readonly nowMs: number;
   readonly life: PodPhaseOfLife;
-  /** When a container that keeps failing may be started again; undefined: now. Reading it changes nothing. */
-  readonly restartNotBeforeMs: (pod: Pod, containerName: string) => number | undefined;
-  readonly unhealthy: ReadonlySet<ContainerId>;
+  /** When a container that keeps failing may be started again, in clock milliseconds; undefined: now. */
+  readonly restartNotBeforeMs: (pod: Pod, container: Container, observed: ObservedPod) => number | undefined;
+  readonly liveness: (id: ContainerId) => ProbeResult | undefined;
+  /** A sidecar that has a startup probe has started once this says so. */
+  readonly startup: (id: ContainerId) => ProbeResult | undefined;
+  /** The pod's status.startTime, from which activeDeadlineSeconds counts; undefined: not started. */
+  readonly startTimeMs?: number | undefined;
+  /** The last phase that was told: a pod that has Succeeded or Failed does not begin again. */
+  readonly phase?: string | undefined;
+  /** When the pod began to terminate: what has passed since is taken off its grace period. */
+  readonly terminatingSinceMs?: number | undefined;
+  /** Goes before the pod's own grace period, also below the minimum of 2 s: eviction, shutdown. */
+  readonly graceOverrideSeconds?: number | undefined;
+  /** The declaration before `desired`, or the last one of a pod that is gone: knows sidecars and names changed fields. */
+  readonly previousPod?: Pod | undefined;
 }
 
 /** Pure: no await, clock, log or I/O. `desired` is undefined when the pod is gone from every source. */
