@@ -1,0 +1,75 @@
+import type { Clock } from './clock.ts';
+
+export interface BackoffOptions {
+  readonly clock: Pick<Clock, 'now'>;
+  /** The first delay. */
+  readonly baseMs: number;
+  /** The longest delay. What has been quiet for twice as long starts over. */
+  readonly maxMs: number;
+}
+
+interface Entry {
+  readonly delayMs: number;
+  readonly updatedAtMs: number;
+}
+
+/**
+ * A doubling delay per id: what client-go's flowcontrol.Backoff decides (k8s.io/client-go/util/flowcontrol/backoff.go). Event times are
+ * when the thing happened that may be tried again; reading them never changes a delay.
+ */
+export class Backoff {
+  readonly #options: BackoffOptions;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(options: BackoffOptions) {
+    this.#options = options;
+  }
+
+  /** The delay after the last `next`; 0 when none is known. */
+  get(id: string): number {
+    return this.#entries.get(id)?.delayMs ?? 0;
+  }
+
+  /** One more failure: doubles the delay, or starts with the first. */
+  next(id: string, eventMs: number): void {
+    const { clock, baseMs, maxMs } = this.#options;
+    const entry = this.#entries.get(id);
+    const delayMs = entry === undefined || this.#expired(entry, eventMs) ? baseMs : Math.min(entry.delayMs * 2, maxMs);
+    this.#entries.set(id, { delayMs, updatedAtMs: clock.now() });
+  }
+
+  /** Whether less than the delay has passed since the event. */
+  isInBackOffSince(id: string, eventMs: number): boolean {
+    const entry = this.#live(id, eventMs);
+    return entry !== undefined && this.#options.clock.now() - eventMs < entry.delayMs;
+  }
+
+  /** Whether the event came less than the delay after the last `next`. */
+  isInBackOffSinceUpdate(id: string, eventMs: number): boolean {
+    const entry = this.#live(id, eventMs);
+    return entry !== undefined && eventMs - entry.updatedAtMs < entry.delayMs;
+  }
+
+  reset(id: string): void {
+    this.#entries.delete(id);
+  }
+
+  deleteEntry(id: string): void {
+    this.#entries.delete(id);
+  }
+
+  /** Forgets what has been quiet for twice the longest delay. Call it now and then. */
+  gc(): void {
+    const nowMs = this.#options.clock.now();
+    for (const [id, entry] of this.#entries) if (this.#expired(entry, nowMs)) this.#entries.delete(id);
+  }
+
+  #expired(entry: Entry, atMs: number): boolean {
+    return atMs - entry.updatedAtMs > this.#options.maxMs * 2;
+  }
+
+  #live(id: string, eventMs: number): Entry | undefined {
+    const entry = this.#entries.get(id);
+    return entry === undefined || this.#expired(entry, eventMs) ? undefined : entry;
+  }
+}

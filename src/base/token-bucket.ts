@@ -1,0 +1,88 @@
+import type { SchedulerLike, Subscription } from 'rxjs';
+
+export interface TokenBucketOptions {
+  /** Tokens a second. Zero or less: no limit. */
+  readonly qps: number;
+  /** The most tokens that wait to be taken; the bucket starts full. */
+  readonly burst: number;
+  readonly clock: SchedulerLike;
+}
+
+/** Limits calls to `qps` a second with bursts of `burst`: first come, first served, with one timer at most and none while nobody waits. */
+export class TokenBucket {
+  readonly #options: TokenBucketOptions;
+  readonly #waiters = new Set<() => void>();
+  #tokens: number;
+  #filledAtMs: number;
+  #timer: Subscription | undefined;
+
+  constructor(options: TokenBucketOptions) {
+    this.#options = { ...options, burst: Math.max(1, options.burst) };
+    this.#tokens = this.#options.burst;
+    this.#filledAtMs = options.clock.now();
+  }
+
+  /** Takes a token if there is one and nobody waits for it. */
+  tryAcquire(): boolean {
+    if (this.#options.qps <= 0) return true;
+    if (this.#waiters.size > 0) return false;
+    return this.#take();
+  }
+
+  /** Resolves with a token taken. Rejects with the signal's reason when aborted first, taking none. */
+  acquire(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) {
+        reject(signal.reason);
+        return;
+      }
+      if (this.tryAcquire()) {
+        resolve();
+        return;
+      }
+      const onAbort = (): void => {
+        this.#waiters.delete(serve);
+        if (this.#waiters.size === 0) this.#disarm();
+        reject(signal.reason);
+      };
+      const serve = (): void => {
+        signal.removeEventListener('abort', onAbort);
+        resolve();
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+      this.#waiters.add(serve);
+      this.#arm();
+    });
+  }
+
+  #take(): boolean {
+    const { qps, burst, clock } = this.#options;
+    const nowMs = clock.now();
+    // A clock set back gives nothing and takes nothing.
+    this.#tokens = Math.min(burst, this.#tokens + (Math.max(0, nowMs - this.#filledAtMs) * qps) / 1000);
+    this.#filledAtMs = nowMs;
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    return true;
+  }
+
+  #arm(): void {
+    if (this.#timer !== undefined || this.#waiters.size === 0) return;
+    const { qps, clock } = this.#options;
+    const waitMs = Math.max(1, Math.ceil(((1 - this.#tokens) * 1000) / qps));
+    this.#timer = clock.schedule(() => {
+      this.#timer = undefined;
+      for (const serve of this.#waiters) {
+        if (!this.#take()) break;
+        this.#waiters.delete(serve);
+        serve();
+      }
+      this.#arm();
+    }, waitMs);
+  }
+
+  #disarm(): void {
+    this.#timer?.unsubscribe();
+    this.#timer = undefined;
+  }
+}
