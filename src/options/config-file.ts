@@ -1,0 +1,183 @@
+import { dirname, resolve } from 'node:path';
+import type * as yamlLibrary from 'yaml';
+import type * as zod from 'zod';
+import { nearest } from '../base/nearest.ts';
+import { acceptedOptions } from './accepted-options.ts';
+import type { Kind } from './option.ts';
+import { allOptions, type OptionValues } from './options-table.ts';
+
+type Z = typeof zod;
+type Yaml = typeof yamlLibrary;
+type Path = readonly (string | number)[];
+
+const KIND = 'KubeletConfiguration';
+const API_VERSION = 'kubelet.config.k8s.io/v1beta1';
+
+export interface ParsedConfigFile {
+  /** What the file sets. */
+  readonly values: Partial<OptionValues>;
+  /** Paths of fields that are set and have no effect yet: "evictionHard". */
+  readonly withoutEffect: readonly string[];
+  /** "file:line:column field: expected …, found …"; the rest is valid only when there is none. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Reads a KubeletConfiguration in YAML 1.1 or JSON. Fields that no Kubernetes release knows are refused; relative paths start at
+ * the file's directory; zeros mean "not set" where Kubernetes' defaulting says so. `file` is the name to use in messages.
+ */
+export async function parseConfigFile(text: string, file: string): Promise<ParsedConfigFile> {
+  // Loaded here, so that a start without --config does not pay for them.
+  const [yaml, z] = await Promise.all([import('yaml'), import('zod')]);
+  const lines = new yaml.LineCounter();
+  const document = yaml.parseDocument(text, { version: '1.1', lineCounter: lines, prettyErrors: false });
+  const at = (offset: number): string => {
+    const { line, col } = lines.linePos(offset);
+    return `${file}:${line}:${col}`;
+  };
+  const failed = (...problems: readonly string[]): ParsedConfigFile => ({ values: {}, withoutEffect: [], problems });
+
+  if (document.errors.length > 0) return failed(...document.errors.map((error) => `${at(error.pos[0])} ${error.message}`));
+  const content: unknown = document.toJS();
+  if (content === null || content === undefined) return failed(`${file}: the file is empty; expected a ${KIND}`);
+  if (!isMap(content)) return failed(`${at(0)} expected a ${KIND}, found ${describe(content)}`);
+
+  const tree = configTree();
+  const schema = objectSchema(z, tree);
+  const faults: { readonly offset: number; readonly text: string }[] = [];
+  for (const [field, wanted] of [['apiVersion', API_VERSION] as const, ['kind', KIND] as const]) {
+    if (content[field] === wanted) continue;
+    const found = content[field] === undefined ? 'none' : describe(content[field]);
+    faults.push({ offset: offsetOf(yaml, document, [field], 'value'), text: `${field}: expected ${wanted}, found ${found}` });
+  }
+  const parsed = schema.safeParse(content);
+  for (const issue of parsed.error?.issues ?? []) {
+    const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step));
+    if (issue.code === 'unrecognized_keys') {
+      for (const key of issue.keys) {
+        const meant = nearest(key, namesUnder(tree, path));
+        const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+        faults.push({ offset: offsetOf(yaml, document, [...path, key], 'key'), text: `${dotted([...path, key])}: unknown field${hint}` });
+      }
+      continue;
+    }
+    const found = describe(valueAt(content, path), leafAbove(tree, path)?.sensitive);
+    faults.push({ offset: offsetOf(yaml, document, path, 'value'), text: `${dotted(path)}: expected ${issue.message}, found ${found}` });
+  }
+  if (faults.length > 0 || !parsed.success) {
+    return failed(...faults.toSorted((a, b) => a.offset - b.offset).map(({ offset, text }) => `${at(offset)} ${text}`));
+  }
+  return { ...pick(parsed.data, file), problems: [] };
+}
+
+/** Values by option name, and the fields that nothing reads yet. */
+function pick(data: unknown, file: string): Omit<ParsedConfigFile, 'problems'> {
+  const values: [string, unknown][] = [];
+  for (const [name, option] of allOptions) {
+    const value = option.config === undefined ? undefined : valueAt(data, option.config.split('.'));
+    if (value === undefined || value === null || value === '' || (value === 0 && option.zeroInFileIsUnset)) continue;
+    values.push([name, option.path && typeof value === 'string' ? resolve(dirname(file), value) : value]);
+  }
+  const withoutEffect = acceptedOptions
+    .map((option) => option.config ?? '')
+    .filter((config) => config !== '' && (valueAt(data, config.split('.')) ?? undefined) !== undefined);
+  return { values: Object.fromEntries(values), withoutEffect };
+}
+
+/** The known fields: a kind for a leaf, a tree for a struct. */
+interface ConfigTree extends ReadonlyMap<string, ConfigTree | Kind<unknown>> {}
+
+function configTree(): ConfigTree {
+  type Mutable = Map<string, Mutable | Kind<unknown>>;
+  const root: Mutable = new Map();
+  for (const { config, kind } of [...allOptions.map(([, option]) => option), ...acceptedOptions]) {
+    if (config === undefined) continue;
+    const steps = config.split('.');
+    const last = steps.pop() ?? '';
+    let node = root;
+    for (const step of steps) {
+      const next = node.get(step);
+      const child: Mutable = next instanceof Map ? next : new Map();
+      node.set(step, child);
+      node = child;
+    }
+    node.set(last, kind);
+  }
+  return root;
+}
+
+function objectSchema(z: Z, tree: ConfigTree, root = true): zod.ZodType {
+  const shape: Record<string, zod.ZodType> = root ? { apiVersion: z.unknown().optional(), kind: z.unknown().optional() } : {};
+  for (const [name, node] of tree) shape[name] = (isTree(node) ? objectSchema(z, node, false) : node.schema(z)).nullish();
+  return z.strictObject(shape, { error: (issue) => (issue.code === 'unrecognized_keys' ? undefined : 'a map') });
+}
+
+const isTree = (node: ConfigTree | Kind<unknown> | undefined): node is ConfigTree => node instanceof Map;
+
+function namesUnder(tree: ConfigTree, path: Path): readonly string[] {
+  let node: ConfigTree | undefined = tree;
+  for (const step of path) {
+    const next: ConfigTree | Kind<unknown> | undefined = node?.get(String(step));
+    node = isTree(next) ? next : undefined;
+  }
+  return [...(node?.keys() ?? [])];
+}
+
+function leafAbove(tree: ConfigTree, path: Path): Kind<unknown> | undefined {
+  let node: ConfigTree = tree;
+  for (const step of path) {
+    const next = node.get(String(step));
+    if (!isTree(next)) return next;
+    node = next;
+  }
+  return undefined;
+}
+
+/** Where the path's last key or its value starts; the nearest enclosing node when it is absent. */
+function offsetOf(yaml: Yaml, document: yamlLibrary.Document, path: Path, part: 'key' | 'value'): number {
+  const resolved = (node: unknown): unknown => (yaml.isAlias(node) ? node.resolve(document) : node);
+  let node: unknown = document.contents;
+  let offset = startOf(yaml, node) ?? 0;
+  for (const [index, step] of path.entries()) {
+    const parent = resolved(node);
+    if (yaml.isMap(parent)) {
+      const pair = parent.items.find(({ key }) => (yaml.isScalar(key) ? String(key.value) : key) === String(step));
+      if (pair === undefined) return offset;
+      node = pair.value;
+      const isKey = part === 'key' && index === path.length - 1;
+      offset = (isKey ? undefined : startOf(yaml, node)) ?? startOf(yaml, pair.key) ?? offset;
+    } else if (yaml.isSeq(parent)) {
+      node = parent.items[Number(step)];
+      offset = startOf(yaml, node) ?? offset;
+    }
+  }
+  return offset;
+}
+
+const startOf = (yaml: Yaml, node: unknown): number | undefined => (yaml.isNode(node) ? node.range?.[0] : undefined);
+
+const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function valueAt(data: unknown, path: Path): unknown {
+  let value = data;
+  for (const step of path) value = typeof value === 'object' && value !== null ? Reflect.get(value, step) : undefined;
+  return value;
+}
+
+/** a.b[0].c */
+const dotted = (path: Path): string =>
+  path
+    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
+    .join('')
+    .replace(/^\./, '');
+
+function describe(value: unknown, sensitive = false): string {
+  if (value === undefined || value === null) return 'nothing';
+  if (Array.isArray(value)) return 'a list';
+  if (value instanceof Date) return 'a timestamp';
+  if (typeof value === 'object') return 'a map';
+  if (sensitive) return `a ${typeof value}`;
+  if (typeof value === 'string') return JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value);
+  return `${typeof value} ${typeof value === 'number' || typeof value === 'boolean' ? value : ''}`.trim();
+}

@@ -1,0 +1,112 @@
+import { resolve } from 'node:path';
+import { checkOptions } from './check-options.ts';
+import { parseConfigFile, type ParsedConfigFile } from './config-file.ts';
+import type { KubeletOptions, OptionOrigin, OptionOrigins } from './kubelet-options.ts';
+import { nodeNameOf } from './node-name.ts';
+import { allOptions, optionsTable, type OptionName, type OptionValues } from './options-table.ts';
+import { parseFlags } from './parse-flags.ts';
+
+/** What the surroundings contribute. */
+export interface OptionsEnvironment {
+  readonly hostname: string;
+  /** Whether the log goes to a terminal. */
+  readonly terminal: boolean;
+  readFile(path: string): Promise<string>;
+}
+
+/** One sentence, and which setting it is about. */
+export interface OptionWarning {
+  readonly message: string;
+  readonly option: string;
+}
+
+export interface LoadedOptions {
+  readonly options: KubeletOptions;
+  readonly origins: OptionOrigins;
+  readonly warnings: readonly OptionWarning[];
+}
+
+/** The command line or the config file is wrong: everything that is, a line each. */
+export class OptionsError extends Error {
+  override readonly name = 'OptionsError';
+  readonly problems: readonly string[];
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.problems = problems;
+  }
+}
+
+const nothingInFile: ParsedConfigFile = { values: {}, withoutEffect: [], problems: [] };
+
+/** Flags over file over defaults. Rejects with OptionsError. With --help or --version nothing else is read or checked. */
+export async function loadOptions(argv: readonly string[], environment: OptionsEnvironment): Promise<LoadedOptions> {
+  const flags = parseFlags(argv);
+  if (flags.problems.length > 0) throw new OptionsError(flags.problems);
+  const asksOnly = flags.values.help === true || flags.values.version === true;
+  const configFile = flags.values.configFile ?? '';
+  const file = configFile === '' || asksOnly ? nothingInFile : await readConfigFile(configFile, environment);
+  if (file.problems.length > 0) throw new OptionsError(file.problems);
+
+  const given: Partial<OptionValues> = { ...file.values, ...flags.values };
+  const origins = mapOptions((name): OptionOrigin => (name in flags.values ? 'flag' : name in file.values ? 'file' : 'default'));
+  const set = new Set(allOptions.map(([name]) => name).filter((name) => name in given));
+  const values = complete({ ...defaults(), ...given }, set);
+  const nodeName = nodeNameOf(values.hostnameOverride, environment.hostname);
+  const problems = asksOnly ? [] : [...checkOptions(values, set), ...(nodeName === undefined ? ['empty hostname is invalid'] : [])];
+  if (problems.length > 0) throw new OptionsError(problems);
+
+  const { hostnameOverride: _, ...rest } = values;
+  const options = { ...rest, nodeName: nodeName ?? '', logFormat: values.logFormat ?? (environment.terminal ? 'text' : 'json') };
+  return { options, origins, warnings: warningsFor(flags, file, origins, values) };
+}
+
+async function readConfigFile(path: string, environment: OptionsEnvironment): Promise<ParsedConfigFile> {
+  let text: string;
+  try {
+    text = await environment.readFile(path);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { ...nothingInFile, problems: [`flag --config: cannot read ${path}: ${why}`] };
+  }
+  return parseConfigFile(text, path);
+}
+
+/** Settings whose default depends on others, or whose value has another meaning than its letters. */
+function complete(values: OptionValues, set: ReadonlySet<OptionName>): OptionValues {
+  return {
+    ...values,
+    // v1beta1 defaulting since 1.31: asking for parallel pulls is enough.
+    serializeImagePulls: set.has('serializeImagePulls') ? values.serializeImagePulls : (values.maxParallelImagePulls ?? 1) < 2,
+    // dockershim takes a timeout of 0 as its own default (pkg/kubelet/dockershim/libdocker/kube_docker_client.go).
+    runtimeRequestTimeoutMs:
+      values.runtimeRequestTimeoutMs === 0 ? optionsTable.runtimeRequestTimeoutMs.default : values.runtimeRequestTimeoutMs,
+    // The engine wants absolute paths for mounts.
+    rootDir: values.rootDir === '' ? '' : resolve(values.rootDir),
+  };
+}
+
+function warningsFor(
+  flags: ReturnType<typeof parseFlags>,
+  file: ParsedConfigFile,
+  origins: OptionOrigins,
+  values: OptionValues,
+): readonly OptionWarning[] {
+  const warnings: OptionWarning[] = [
+    ...flags.withoutEffect.map(({ flag }) => ({ message: 'flag has no effect yet', option: `--${flag}` })),
+    ...file.withoutEffect.map((field) => ({ message: 'config field has no effect yet', option: field })),
+  ];
+  for (const [name, { flag, deprecated }] of allOptions) {
+    if (deprecated !== undefined && origins[name] !== 'default')
+      warnings.push({ message: `option is deprecated: ${deprecated}`, option: `--${flag}` });
+  }
+  if (values.registryQps > 0 && values.registryBurst === 0) {
+    warnings.push({ message: 'a burst of 0 lets no image pull start', option: '--registry-burst' });
+  }
+  return warnings;
+}
+
+const defaults = (): OptionValues => mapOptions((name) => optionsTable[name].default) as OptionValues;
+
+function mapOptions<T>(of: (name: OptionName) => T): Readonly<Record<OptionName, T>> {
+  return Object.fromEntries(allOptions.map(([name]) => [name, of(name)])) as Record<OptionName, T>;
+}

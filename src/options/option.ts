@@ -1,0 +1,61 @@
+import type * as zod from 'zod';
+
+/** A value that a flag or field cannot take. The message says what is expected: "a whole number from 0 to 9". */
+export class ExpectedError extends Error {}
+
+/** How a value is written: on the command line, in the config file, and in help. */
+export interface Kind<T> {
+  /** As `--help` names it: "duration", "strings". */
+  readonly name: string;
+  /** Completes "expected …" in messages. */
+  readonly expected: string;
+  /** The value of a bare `--flag`; absent when the flag needs one. */
+  readonly bare?: string;
+  /** Values may hold credentials: messages do not repeat them. */
+  readonly sensitive?: boolean;
+  /** Throws ExpectedError. */
+  parse(text: string): T;
+  /** Lists and maps: what a repeated flag adds to. Absent: the last one wins. */
+  merge?(earlier: T, later: T): T;
+  /** As it would be written after `--flag=`. */
+  show(value: T): string;
+  /** For the config file; its output is T. */
+  schema(z: typeof zod): zod.ZodType<T>;
+}
+
+/** One setting, declared once: flags, config file, help, precedence and the reference page derive from it. */
+export interface Option<T> {
+  /** Without dashes. */
+  readonly flag: string;
+  /** A single letter: `-v`. */
+  readonly shorthand?: string;
+  /** Other flags for the same setting. */
+  readonly aliases?: readonly string[];
+  /** The path in a KubeletConfiguration: "logging.format". */
+  readonly config?: string;
+  readonly kind: Kind<NonNullable<T>>;
+  readonly default: T;
+  /** What help says in place of the default's value. */
+  readonly defaultText?: string;
+  readonly group: OptionGroup;
+  /** One sentence. */
+  readonly help: string;
+  /** The release that first honoured it; absent: the first one. */
+  readonly since?: string;
+  /** Why, and what to use in its place. */
+  readonly deprecated?: string;
+  /** In the config file a zero means "not set", as Kubernetes' defaulting has it. */
+  readonly zeroInFileIsUnset?: boolean;
+  /** A relative path in the config file starts at that file's directory. */
+  readonly path?: boolean;
+}
+
+export const optionGroups = ['Pods', 'Engine and images', 'Node', 'Logging', 'General'] as const;
+export type OptionGroup = (typeof optionGroups)[number];
+
+/** A flag or field of the kubelet's that is read and checked, and then has no effect. At least one of flag and config is there. */
+export interface AcceptedOption {
+  readonly flag?: string;
+  readonly config?: string;
+  readonly kind: Kind<unknown>;
+}

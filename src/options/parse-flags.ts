@@ -1,0 +1,101 @@
+import { nearest } from '../base/nearest.ts';
+import { acceptedOptions } from './accepted-options.ts';
+import { type AcceptedOption, ExpectedError, type Kind } from './option.ts';
+import { allOptions, type OptionName, type OptionValues } from './options-table.ts';
+
+export interface ParsedFlags {
+  /** What was given; the rest comes from the config file or the defaults. */
+  readonly values: Partial<OptionValues>;
+  /** Flags that were given and have no effect yet. */
+  readonly withoutEffect: readonly AcceptedOption[];
+  /** Every fault, in the order of the arguments; the rest is valid only when there is none. */
+  readonly problems: readonly string[];
+}
+
+interface KnownFlag {
+  readonly kind: Kind<unknown>;
+  readonly target: OptionName | AcceptedOption;
+}
+
+/**
+ * Reads arguments as the kubelet's pflag does: `--flag=value`, `--flag value`, `--bool`, `-v=2`, underscores as dashes; lists
+ * and maps add up, everything else is overridden by the last. Arguments that are no flags are refused.
+ */
+export function parseFlags(argv: readonly string[]): ParsedFlags {
+  const { long, short } = knownFlags();
+  const given = new Map<OptionName | AcceptedOption, unknown>();
+  const problems: string[] = [];
+  for (let at = 0; at < argv.length; at++) {
+    const argument = argv[at] ?? '';
+    const found = split(argument, short);
+    if (found === undefined) {
+      problems.push(`unexpected argument ${JSON.stringify(argument)}`);
+      continue;
+    }
+    const flag = found.flag.startsWith('--') ? long.get(normal(found.flag)) : short.get(found.flag);
+    if (flag === undefined) {
+      problems.push(unknownFlag(found.flag, long));
+      // What follows was probably this flag's value: one fault is enough.
+      const next = argv[at + 1];
+      if (found.value === undefined && next !== undefined && !next.startsWith('-')) at++;
+      continue;
+    }
+    let text = found.value ?? flag.kind.bare;
+    if (text === undefined) {
+      text = argv[++at];
+      if (text === undefined) {
+        problems.push(`flag ${found.flag} needs a value: expected ${flag.kind.expected}`);
+        continue;
+      }
+    }
+    try {
+      const value = flag.kind.parse(text);
+      const earlier = given.get(flag.target);
+      given.set(flag.target, earlier !== undefined && flag.kind.merge ? flag.kind.merge(earlier, value) : value);
+    } catch (error) {
+      if (!(error instanceof ExpectedError)) throw error;
+      const shown = flag.kind.sensitive ? '' : `, found ${JSON.stringify(text)}`;
+      problems.push(`flag ${found.flag}: expected ${error.message}${shown}`);
+    }
+  }
+  const values: [string, unknown][] = [];
+  const withoutEffect: AcceptedOption[] = [];
+  for (const [target, value] of given) {
+    if (typeof target === 'string') values.push([target, value]);
+    else withoutEffect.push(target);
+  }
+  return { values: Object.fromEntries(values), withoutEffect, problems };
+}
+
+function knownFlags(): { readonly long: ReadonlyMap<string, KnownFlag>; readonly short: ReadonlyMap<string, KnownFlag> } {
+  const long = new Map<string, KnownFlag>();
+  const short = new Map<string, KnownFlag>();
+  for (const [target, option] of allOptions) {
+    for (const name of [option.flag, ...(option.aliases ?? [])]) long.set(name, { kind: option.kind, target });
+    if (option.shorthand !== undefined) short.set(`-${option.shorthand}`, { kind: option.kind, target });
+  }
+  for (const target of acceptedOptions) {
+    if (target.flag !== undefined) long.set(target.flag, { kind: target.kind, target });
+  }
+  return { long, short };
+}
+
+const normal = (flag: string): string => flag.slice(2).replaceAll('_', '-');
+
+/** Undefined for what is no flag, `--` included. */
+function split(argument: string, short: ReadonlyMap<string, KnownFlag>): { flag: string; value: string | undefined } | undefined {
+  if (!argument.startsWith('-') || argument === '-' || argument === '--') return undefined;
+  const equals = argument.indexOf('=');
+  const flag = equals < 0 ? argument : argument.slice(0, equals);
+  const value = equals < 0 ? undefined : argument.slice(equals + 1);
+  // -v2 is -v=2; -vx is left whole, to be named as unknown.
+  if (!flag.startsWith('--') && flag.length > 2 && short.has(flag.slice(0, 2)) && /^\d+$/.test(argument.slice(2))) {
+    return { flag: flag.slice(0, 2), value: argument.slice(2) };
+  }
+  return { flag, value };
+}
+
+function unknownFlag(flag: string, long: ReadonlyMap<string, KnownFlag>): string {
+  const meant = nearest(flag.replace(/^-+/, '').replaceAll('_', '-'), long.keys());
+  return `unknown flag ${flag}${meant === undefined ? '' : `; did you mean --${meant}?`}`;
+}

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { loadOptions, OptionsError } from '../../../src/options/load-options.ts';
+
+const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
+const environment = (file = head, hostname = 'Node-1') => ({ hostname, terminal: false, readFile: () => Promise.resolve(file) });
+
+const problemsOf = async (argv: readonly string[], file?: string, hostname?: string): Promise<readonly string[]> => {
+  try {
+    await loadOptions(argv, environment(file, hostname));
+    return [];
+  } catch (error) {
+    assert(error instanceof OptionsError);
+    return error.problems;
+  }
+};
+
+test("without arguments every option has the kubelet's default", async () => {
+  const { options, warnings } = await loadOptions([], environment());
+  assert.deepEqual(options, {
+    podManifestPath: '',
+    manifestUrl: '',
+    manifestUrlHeader: {},
+    fileCheckFrequencyMs: 20_000,
+    httpCheckFrequencyMs: 20_000,
+    syncFrequencyMs: 60_000,
+    runOnce: false,
+    dockerEndpoint: 'unix:///var/run/docker.sock',
+    podInfraContainerImage: 'k8s.gcr.io/pause:3.2',
+    runtimeRequestTimeoutMs: 120_000,
+    imagePullProgressDeadlineMs: 60_000,
+    registryQps: 5,
+    registryBurst: 10,
+    serializeImagePulls: true,
+    maxParallelImagePulls: undefined,
+    rootDir: '/var/lib/kubelet',
+    verbosity: 0,
+    logFormat: 'json',
+    configFile: '',
+    help: false,
+    version: false,
+    nodeName: 'node-1',
+  });
+  assert.deepEqual(warnings, []);
+});
+
+test('a flag wins over the file, the file over the default', async () => {
+  const file = `${head}registryPullQPS: 7\nregistryBurst: 8\nstaticPodURLHeader: {a: [file], b: [file]}\n`;
+  const argv = ['--config=kubelet.yaml', '--registry-qps=0', '--manifest-url-header=a:flag'];
+  const { options, origins } = await loadOptions(argv, environment(file));
+  assert.deepEqual([options.registryQps, options.registryBurst, options.syncFrequencyMs], [0, 8, 60_000]);
+  assert.deepEqual(options.manifestUrlHeader, { a: ['flag'] });
+  assert.deepEqual([origins.registryQps, origins.registryBurst, origins.syncFrequencyMs], ['flag', 'file', 'default']);
+});
+
+test('a false flag wins over a true file', async () => {
+  const { options } = await loadOptions(['--config=x', '--runonce=false'], environment(`${head}runOnce: true`));
+  assert.equal(options.runOnce, false);
+});
+
+describe('the node name', () => {
+  for (const [name, argv, hostname, expected] of [
+    ['is the host name in lower case', [], 'Host.Example', 'host.example'],
+    ['is the override, trimmed, in lower case', ['--hostname-override= Web-1 '], 'host', 'web-1'],
+  ] as const) {
+    test(name, async () => {
+      assert.equal((await loadOptions(argv, environment(head, hostname))).options.nodeName, expected);
+    });
+  }
+
+  test('must not be blank', async () => {
+    assert.deepEqual(await problemsOf(['--hostname-override= ']), ['empty hostname is invalid']);
+  });
+});
+
+describe('parallel pulls', () => {
+  for (const [name, argv, file, serialize] of [
+    ['more than one turns serializing off', ['--max-parallel-image-pulls=3'], head, false],
+    ['one leaves it on', ['--max-parallel-image-pulls=1'], head, true],
+    ['one may be asked for with serializing off', ['--config=x'], `${head}maxParallelImagePulls: 1\nserializeImagePulls: false`, false],
+  ] as const) {
+    test(name, async () => {
+      assert.equal((await loadOptions(argv, environment(file))).options.serializeImagePulls, serialize);
+    });
+  }
+});
+
+describe('together these are refused:', () => {
+  for (const [argv, problems] of [
+    [['--sync-frequency=0'], ['invalid configuration: syncFrequency (--sync-frequency) 0s must be more than 0']],
+    [['--http-check-frequency=-1s'], ['invalid configuration: httpCheckFrequency (--http-check-frequency) -1s must be more than 0']],
+    [['--image-pull-progress-deadline=0s'], ['invalid configuration: --image-pull-progress-deadline 0s must be more than 0']],
+    [
+      ['--runtime-request-timeout=-1m'],
+      ['invalid configuration: runtimeRequestTimeout (--runtime-request-timeout) -1m0s must not be negative'],
+    ],
+    [['--registry-qps=-1'], ['invalid configuration: registryPullQPS (--registry-qps) -1 must not be a negative number']],
+    [['--registry-burst=-1'], ['invalid configuration: registryBurst (--registry-burst) -1 must not be a negative number']],
+    [
+      ['--max-parallel-image-pulls=0'],
+      ['invalid configuration: maxParallelImagePulls (--max-parallel-image-pulls) 0 must be a positive number'],
+    ],
+    [
+      ['--max-parallel-image-pulls=2', '--serialize-image-pulls'],
+      [
+        'invalid configuration: maxParallelImagePulls (--max-parallel-image-pulls) cannot be larger than 1 unless serializeImagePulls (--serialize-image-pulls) is set to false',
+      ],
+    ],
+    [['--manifest-url=ftp://a'], ['invalid configuration: staticPodURL (--manifest-url) must be an http or https URL']],
+    [['--root-dir='], ['invalid configuration: --root-dir must not be empty']],
+  ] as const) {
+    test(argv.join(' '), async () => {
+      assert.deepEqual(await problemsOf(argv), problems);
+    });
+  }
+});
+
+test('a runtime request timeout of 0 is the engine client’s own default', async () => {
+  assert.equal((await loadOptions(['--runtime-request-timeout=0'], environment())).options.runtimeRequestTimeoutMs, 120_000);
+});
+
+test('a relative root directory becomes absolute', async () => {
+  assert.equal((await loadOptions(['--root-dir=state'], environment())).options.rootDir, `${process.cwd()}/state`);
+});
+
+test('warnings name what has no effect, what is deprecated and what can not work', async () => {
+  const argv = ['--config=x', '--network-plugin=cni', '--runonce', '--registry-burst=0'];
+  const { warnings } = await loadOptions(argv, environment(`${head}maxPods: 5`));
+  assert.deepEqual(warnings, [
+    { message: 'flag has no effect yet', option: '--network-plugin' },
+    { message: 'config field has no effect yet', option: 'maxPods' },
+    { message: 'option is deprecated: newer Kubernetes releases have dropped this mode', option: '--runonce' },
+    { message: 'a burst of 0 lets no image pull start', option: '--registry-burst' },
+  ]);
+});
+
+test('a config file that cannot be read is named with its flag', async () => {
+  const missing = { ...environment(), readFile: () => Promise.reject(new Error('no such file')) };
+  await assert.rejects(loadOptions(['--config=/gone'], missing), new OptionsError(['flag --config: cannot read /gone: no such file']));
+});
+
+test('with --help the config file is left alone and nothing is checked', async () => {
+  const missing = { ...environment(), readFile: () => Promise.reject(new Error('no such file')) };
+  const { options } = await loadOptions(['--help', '--config=/gone', '--sync-frequency=0'], missing);
+  assert.equal(options.help, true);
+});

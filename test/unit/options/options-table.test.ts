@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { acceptedOptions } from '../../../src/options/accepted-options.ts';
+import { helpText } from '../../../src/options/help-text.ts';
+import { allOptions } from '../../../src/options/options-table.ts';
+
+test('every flag and every config field is declared once', () => {
+  const declared = [...allOptions.map(([, { flag, aliases, config }]) => ({ flag, aliases, config })), ...acceptedOptions];
+  const names = declared
+    .flatMap((option) => [
+      option.flag === undefined ? [] : [`--${option.flag}`],
+      'aliases' in option ? (option.aliases ?? []).map((alias) => `--${alias}`) : [],
+      option.config === undefined ? [] : [option.config],
+    ])
+    .flat();
+  assert.deepEqual(
+    names.filter((name, index) => names.indexOf(name) !== index),
+    [],
+  );
+});
+
+test('every default can be shown and read back', () => {
+  for (const [name, { kind, default: value }] of allOptions) {
+    if (value === undefined || value === null) continue;
+    assert.deepEqual(kind.parse(kind.show(value)), value, name);
+  }
+});
+
+test('help names every honoured flag and keeps to its width', () => {
+  const text = helpText(80);
+  for (const [, { flag }] of allOptions) assert.match(text, new RegExp(`--${flag}\\b`));
+  for (const line of text.split('\n').slice(5)) assert(line.length <= 90, line);
+});
