@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto';
+import { filter, firstValueFrom, ReplaySubject, type Subscription, timeout } from 'rxjs';
+import type { Container, Pod, PodSpec, PodUid } from '../../src/model/pod.ts';
+import type {
+  ContainerId,
+  ContainerRuntime,
+  ContainerSpec,
+  ObservedContainer,
+  ObservedPod,
+  SandboxId,
+} from '../../src/ports/container-runtime.ts';
+import type { ImageService } from '../../src/ports/image-service.ts';
+import { aContainer, aPod } from '../builders/a-pod.ts';
+
+/** An engine under test. `image` is a busybox that the engine has and that its registry serves. */
+export interface EngineUnderTest {
+  readonly runtime: ContainerRuntime;
+  readonly images: ImageService;
+  readonly image: string;
+  dispose(): Promise<void>;
+}
+
+/** Longer than any sentence of the contract takes on a busy machine. */
+const PATIENCE_MS = 30_000;
+
+/** One test's engine, its pods and everything the engine has hinted so far. */
+export class RuntimeWorld {
+  readonly runtime: ContainerRuntime;
+  readonly images: ImageService;
+  readonly image: string;
+  /** Every hint since the world began, replayed. */
+  readonly hints = new ReplaySubject<PodUid>();
+  readonly #engine: EngineUnderTest;
+  readonly #subscription: Subscription;
+  readonly #uids: PodUid[] = [];
+
+  constructor(engine: EngineUnderTest) {
+    this.#engine = engine;
+    this.runtime = engine.runtime;
+    this.images = engine.images;
+    this.image = engine.image;
+    this.#subscription = engine.runtime.hints.subscribe(this.hints);
+  }
+
+  /** A deadline, so that a broken promise fails its sentence instead of hanging it. */
+  get signal(): AbortSignal {
+    return AbortSignal.timeout(PATIENCE_MS);
+  }
+
+  pod(containers: readonly Container[] = [], spec: Partial<PodSpec> = {}, metadata: Partial<Pod['metadata']> = {}): Pod {
+    const uid = randomUUID() as PodUid;
+    this.#uids.push(uid);
+    return aPod(`contract-${uid.slice(0, 8)}`, { ...spec, containers }, { uid, ...metadata });
+  }
+
+  /** A container that runs `script` in a shell. */
+  shell(name: string, script: string, over: Partial<Container> = {}): Container {
+    return aContainer(name, { image: this.image, command: ['sh', '-c', script], ...over });
+  }
+
+  async spec(container: Container, over: Partial<ContainerSpec> = {}): Promise<ContainerSpec> {
+    const info = await this.images.inspectImage(this.image, this.signal);
+    if (!info) throw new Error(`the engine under test lacks the image ${this.image}`);
+    return {
+      container,
+      attempt: 0,
+      imageRef: info.id,
+      env: [],
+      command: container.command,
+      args: container.args,
+      mounts: [],
+      ...over,
+    };
+  }
+
+  runSandbox(pod: Pod, attempt = 0): Promise<SandboxId> {
+    return this.runtime.runSandbox(pod, { attempt, hostname: pod.spec.hostNetwork ? undefined : pod.metadata.name }, this.signal);
+  }
+
+  async start(pod: Pod, sandbox: SandboxId, container: Container, over: Partial<ContainerSpec> = {}): Promise<ContainerId> {
+    return this.runtime.startContainer(pod, sandbox, await this.spec(container, over), this.signal);
+  }
+
+  /** A sandbox with one started container. */
+  async run(script: string, over: Partial<ContainerSpec> = {}): Promise<{ pod: Pod; sandbox: SandboxId; id: ContainerId }> {
+    const container = this.shell('app', script);
+    const pod = this.pod([container]);
+    const sandbox = await this.runSandbox(pod);
+    return { pod, sandbox, id: await this.start(pod, sandbox, container, over) };
+  }
+
+  observe(pod: Pod): Promise<ObservedPod> {
+    return this.runtime.observePod(pod.metadata.uid, this.signal);
+  }
+
+  async container(pod: Pod, id: ContainerId): Promise<ObservedContainer> {
+    const { containers } = await this.observe(pod);
+    const found = containers.find((c) => c.id === id);
+    if (!found) throw new Error(`${id} is not among ${JSON.stringify(containers)}`);
+    return found;
+  }
+
+  /** Looks now and after each hint about the pod, until `done`. */
+  async until(pod: Pod, done: (observed: ObservedPod) => boolean): Promise<ObservedPod> {
+    let last = await this.observe(pod);
+    if (done(last)) return last;
+    return new Promise((resolve, reject) => {
+      const signal = this.signal;
+      let looking = Promise.resolve();
+      const look = async (): Promise<void> => {
+        last = await this.observe(pod);
+        if (!done(last)) return;
+        subscription.unsubscribe();
+        resolve(last);
+      };
+      const subscription = this.hints.pipe(filter((uid) => uid === pod.metadata.uid)).subscribe(() => {
+        looking = looking.then(look).catch(reject);
+      });
+      signal.addEventListener('abort', () => {
+        subscription.unsubscribe();
+        reject(new Error(`no hint led to what was awaited; last seen: ${JSON.stringify(last)}`));
+      });
+    });
+  }
+
+  /** Waits for the container's end and returns how it ended. */
+  async ended(pod: Pod, id: ContainerId): Promise<ObservedContainer['state'] & { phase: 'exited' }> {
+    const { containers } = await this.until(pod, (seen) => seen.containers.some((c) => c.id === id && c.state.phase === 'exited'));
+    const state = containers.find((c) => c.id === id)?.state;
+    if (state?.phase !== 'exited') throw new Error('unreachable: the container was seen as exited');
+    return state;
+  }
+
+  /** Resolves when a shell that was started before has surely set its traps: a whole other container lives and dies meanwhile. */
+  async letShellsSettle(pod: Pod, sandbox: SandboxId): Promise<void> {
+    const id = await this.start(pod, sandbox, this.shell(`settle-${randomUUID().slice(0, 4)}`, 'exit 0'));
+    await this.ended(pod, id);
+  }
+
+  /** Resolves with the next hint about the pod, counted from the call; rejects when none comes. */
+  nextHint(pod: Pod): Promise<PodUid> {
+    return firstValueFrom(
+      this.runtime.hints.pipe(
+        filter((uid) => uid === pod.metadata.uid),
+        timeout({ first: PATIENCE_MS }),
+      ),
+    );
+  }
+
+  async dispose(): Promise<void> {
+    try {
+      for (const uid of this.#uids) {
+        const { sandboxes, containers } = await this.runtime.observePod(uid, this.signal);
+        for (const { id } of containers) {
+          await this.runtime.stopContainer(id, 0, this.signal);
+          await this.runtime.removeContainer(id, this.signal);
+        }
+        for (const { id } of sandboxes) {
+          await this.runtime.stopSandbox(id, this.signal);
+          await this.runtime.removeSandbox(id, this.signal);
+        }
+      }
+    } finally {
+      this.#subscription.unsubscribe();
+      await this.#engine.dispose();
+    }
+  }
+}
