@@ -1,0 +1,132 @@
+#!/bin/bash
+# Brings up a Docker Engine and the two small images that examples and tests use.
+#   hack/docker.sh up            the machine's own engine: used as it is where it answers, installed and started where not
+#   hack/docker.sh up DIR        a private engine that keeps everything under DIR (socket: DIR/docker.sock)
+#   hack/docker.sh stop DIR      stops a private engine, keeping its data; start DIR starts it again
+#   hack/docker.sh down DIR      stops a private engine and removes its data
+# Needs root. Installs Debian's packages docker.io, busybox-static and iproute2 where they are missing.
+set -euo pipefail
+say() { echo "docker.sh: $*" >&2; }
+die() { say "$*"; exit 1; }
+
+apt_install() {
+  command -v apt-get >/dev/null || die "there is no apt-get here: install Docker Engine by hand"
+  [ "$(id -u)" = 0 ] || die "installing Docker Engine needs root"
+  say "installing $*"
+  local log; log=$(mktemp)
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get install -y --no-install-recommends "$@" >"$log" 2>&1 || { apt-get update >"$log" 2>&1 && apt-get install -y --no-install-recommends "$@" >"$log" 2>&1; } || { tail -n 20 "$log" >&2; die "could not install $*"; }
+  rm -f "$log"
+}
+
+need_packages() {
+  local missing=()
+  PATH=$PATH:/usr/sbin:/sbin
+  command -v dockerd >/dev/null || missing+=(docker.io containerd runc iptables)
+  command -v docker >/dev/null || missing+=(docker.io)
+  command -v busybox >/dev/null || missing+=(busybox-static)
+  command -v ip >/dev/null || missing+=(iproute2)
+  [ ${#missing[@]} = 0 ] || apt_install "${missing[@]}"
+}
+
+# runc asks the kernel for negative OOM scores and for CAP_SYS_RESOURCE in privileged containers; where this machine's own capability
+# set lacks it, both fail. A wrapper round runc drops just those two wishes, so that clients may ask for what they would ask for anywhere.
+has_sys_resource() { (( (0x$(sed -n 's/^CapBnd:\s*//p' /proc/self/status) >> 24) & 1 )); }
+engine_config() { # FILE
+  if has_sys_resource; then echo '{}' >"$1"; return; fi
+  local wrapper; wrapper=$(dirname "$1")/runc-clamped
+  cat >"$wrapper" <<'R'
+#!/bin/sh
+bundle= last=
+for arg in "$@"; do [ "$last" = --bundle ] && bundle=$arg; last=$arg; done
+[ -n "$bundle" ] && [ -f "$bundle/config.json" ] && sed -i -e 's/"oomScoreAdj":-[0-9]*/"oomScoreAdj":0/' -e 's/"CAP_SYS_RESOURCE",//g' -e 's/,"CAP_SYS_RESOURCE"\]/]/g' "$bundle/config.json"
+PATH=$PATH:/usr/sbin:/sbin exec runc "$@"
+R
+  chmod +x "$wrapper"
+  printf '{"runtimes":{"clamped":{"path":"%s"}},"default-runtime":"clamped"}\n' "$wrapper" >"$1"
+}
+
+answers() { DOCKER_HOST=$1 timeout 10 docker version >/dev/null 2>&1; }
+wait_for() { # HOST PID LOG
+  for _ in $(seq 150); do
+    answers "$1" && return
+    kill -0 "$2" 2>/dev/null || break
+    sleep 0.2
+  done
+  tail -n 20 "$3" >&2 || true
+  die "dockerd did not come up; its log is $3"
+}
+
+start_machine_engine() {
+  [ "$(id -u)" = 0 ] || die "no Docker Engine answers, and starting one needs root"
+  if [ -d /run/systemd/system ] && has_sys_resource && systemctl start docker 2>/dev/null && answers "$HOST"; then return; fi
+  mkdir -p /var/lib/rxlet-engine
+  local config=() log=/var/lib/rxlet-engine/dockerd.log
+  [ -e /etc/docker/daemon.json ] || { engine_config /var/lib/rxlet-engine/daemon.json; config=(--config-file /var/lib/rxlet-engine/daemon.json); }
+  rm -f /var/run/docker.pid
+  setsid dockerd "${config[@]}" --host "$HOST" >"$log" 2>&1 </dev/null &
+  wait_for "$HOST" $! "$log"
+}
+
+# A private engine has a bridge of its own, named and numbered after its folder, so that it neither shares nor disturbs the machine's.
+bridge_of() { local sum; sum=$(cksum <<<"$1" | cut -d' ' -f1); echo "rxlet$((sum % 10000)) 10.$((100 + sum % 100)).$((sum / 100 % 250)).1/24"; }
+start_private_engine() {
+  [ "$(id -u)" = 0 ] || die "a private engine needs root"
+  mkdir -p "$DIR"
+  engine_config "$DIR/daemon.json"
+  local bridge address; read -r bridge address < <(bridge_of "$DIR")
+  ip link show "$bridge" >/dev/null 2>&1 || ip link add "$bridge" type bridge
+  ip addr show "$bridge" | grep -q "$address" || ip addr add "$address" dev "$bridge"
+  ip link set "$bridge" up
+  rm -f "$DIR/docker.pid"
+  setsid dockerd --config-file "$DIR/daemon.json" --host "$HOST" --data-root "$DIR/data" --exec-root "$DIR/exec" --pidfile "$DIR/docker.pid" \
+    --bridge "$bridge" >>"$DIR/dockerd.log" 2>&1 </dev/null &
+  wait_for "$HOST" $! "$DIR/dockerd.log"
+}
+stop_private_engine() {
+  local pid; pid=$(cat "$DIR/docker.pid" 2>/dev/null) || return 0
+  kill "$pid" 2>/dev/null || return 0
+  for _ in $(seq 150); do kill -0 "$pid" 2>/dev/null || return 0; sleep 0.2; done
+  die "dockerd (pid $pid) did not stop within 30 s"
+}
+
+# busybox:1.35 from its registry where one can be reached, else made from Debian's busybox; the pause image is always made here.
+# Its entry point is a shell that reaps orphans and ends at once on SIGTERM, which is all that a pause container has to do.
+make_images() {
+  export DOCKER_HOST=$HOST
+  local root=
+  has_image() { docker image inspect "$1" >/dev/null 2>&1; }
+  rootfs() {
+    [ -z "$root" ] || return 0
+    root=$(mktemp -d)
+    mkdir -p "$root"/{bin,tmp,etc,proc,sys,dev,root}
+    cp "$(command -v busybox)" "$root/bin/busybox"
+    local applet; for applet in $("$root/bin/busybox" --list); do [ "$applet" = busybox ] || ln -sf busybox "$root/bin/$applet"; done
+    chmod 1777 "$root/tmp"
+    printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n' >"$root/etc/passwd"
+    printf 'root:x:0:\nnobody:x:65534:\n' >"$root/etc/group"
+  }
+  import() { rootfs; tar -C "$root" -c . | docker import "${@:2}" - "$1" >/dev/null; say "made image $1"; }
+  local path='ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+  has_image busybox:1.35 || timeout 60 docker pull -q busybox:1.35 >/dev/null 2>&1 || import busybox:1.35 -c "$path" -c 'CMD ["sh"]'
+  has_image rxlet/pause:1 || import rxlet/pause:1 -c "$path" -c 'ENTRYPOINT ["/bin/sh", "-c", "trap \"exit 0\" TERM INT; while :; do sleep 86400 & wait; done"]'
+  [ -z "$root" ] || rm -rf "$root"
+}
+
+command=${1:-up}
+DIR=${2:-}
+if [ -n "$DIR" ]; then mkdir -p "$DIR"; DIR=$(cd "$DIR" && pwd); HOST=unix://$DIR/docker.sock; else HOST=${DOCKER_HOST:-unix:///var/run/docker.sock}; fi
+PATH=$PATH:/usr/sbin:/sbin
+case $command in
+  up | start)
+    command -v docker >/dev/null && answers "$HOST" || { need_packages; if [ -n "$DIR" ]; then start_private_engine; else answers "$HOST" || start_machine_engine; fi; }
+    [ "$command" = start ] || { command -v busybox >/dev/null || need_packages; make_images; }
+    echo "$HOST"
+    ;;
+  stop | down)
+    [ -n "$DIR" ] || die "only a private engine is ever stopped: name its folder"
+    stop_private_engine
+    [ "$command" = stop ] || { read -r bridge _ < <(bridge_of "$DIR"); ip link del "$bridge" 2>/dev/null || true; rm -rf "$DIR"; }
+    ;;
+  *) die "usage: hack/docker.sh up|start|stop|down [DIR]" ;;
+esac

@@ -1,0 +1,42 @@
+#!/bin/bash
+# Sets up all that is needed and runs the agent standalone on the pods of a manifest directory.
+#   hack/run.sh [--engine docker|fake] [--manifests DIR] [--root-dir DIR] [-- FLAGS FOR THE AGENT]
+# Stop it with Ctrl-C: the pods stay, and the next run takes them over. `hack/run.sh --clean` removes them.
+. "$(dirname "$0")/setup.sh"
+engine=docker manifests=manifests/examples root=/var/lib/rxlet clean=
+while [ $# -gt 0 ]; do
+  case $1 in
+    --engine) engine=$2; shift 2 ;;
+    --engine=*) engine=${1#*=}; shift ;;
+    --manifests) manifests=$2; shift 2 ;;
+    --root-dir) root=$2; shift 2 ;;
+    --clean) clean=1; shift ;;
+    --) shift; break ;;
+    *) echo "usage: hack/run.sh [--engine docker|fake] [--manifests DIR] [--root-dir DIR] [--clean] [-- FLAGS]" >&2; exit 2 ;;
+  esac
+done
+setup_npm
+npm run -s build
+
+flags=()
+if [ "$engine" = docker ]; then
+  if endpoint=$(hack/docker.sh up); then
+    flags+=(--docker-endpoint="$endpoint" --pod-infra-container-image=rxlet/pause:1)
+  else
+    echo "no Docker Engine can be had here: running on the embedded engine, in which containers are only played" >&2
+    engine=fake
+  fi
+fi
+if [ "$engine" = fake ]; then flags+=(--docker-endpoint=fake://); [ "$(id -u)" = 0 ] || root=$(mktemp -d); fi
+
+if [ -n "$clean" ]; then
+  export DOCKER_HOST=${endpoint:?there is nothing to clean on the embedded engine}
+  # Only pods from manifest files, and only theirs.
+  for uid in $(docker ps -a --filter label=annotation.kubernetes.io/config.source=file --format '{{.Label "io.kubernetes.pod.uid"}}' | sort -u); do
+    docker ps -aq --filter "label=io.kubernetes.pod.uid=$uid" | xargs -r docker rm -f
+  done
+  exit
+fi
+echo "running the pods of $manifests; edit, add or delete a file there and watch. Ctrl-C stops the agent and leaves the pods running." >&2
+[ "$manifests" != manifests/examples ] || [ "$engine" = fake ] || echo "once pod web runs: curl http://127.0.0.1:8081/    and: docker ps --filter label=io.kubernetes.pod.name" >&2
+exec bin/rxlet --pod-manifest-path="$manifests" --root-dir="$root" "${flags[@]}" "$@"

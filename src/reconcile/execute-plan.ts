@@ -1,0 +1,63 @@
+import type { Clock } from '../base/clock.ts';
+import { errorText } from '../base/error-text.ts';
+import type { ActionOutcome, PodAction } from '../ports/pod-plan.ts';
+
+/** One executor an action: thin, and told everything. */
+export type Executors<Context> = {
+  readonly [D in PodAction['do']]: (action: Extract<PodAction, { do: D }>, context: Context, signal: AbortSignal) => Promise<void>;
+};
+
+export interface Execution {
+  readonly outcomes: readonly ActionOutcome[];
+  /** What failed, in order; the step that ended the run is the last. */
+  readonly errors: readonly unknown[];
+}
+
+/** Runs the actions in order; stops in a row run together. A container that does not start leaves its neighbours alone; any other failure ends the run. */
+export async function executePlan<Context>(
+  actions: readonly PodAction[],
+  executors: Executors<Context>,
+  context: Context,
+  { clock, signal }: { readonly clock: Pick<Clock, 'now'>; readonly signal: AbortSignal },
+): Promise<Execution> {
+  const outcomes: ActionOutcome[] = [];
+  const errors: unknown[] = [];
+  const one = async (action: PodAction): Promise<boolean> => {
+    const startedAtMs = clock.now();
+    const tookMs = (): number => clock.now() - startedAtMs;
+    try {
+      await execute(action, executors, context, signal);
+      outcomes.push({ action, tookMs: tookMs() });
+      return true;
+    } catch (error) {
+      outcomes.push({ action, tookMs: tookMs(), error: errorText(error) });
+      errors.push(error);
+      return false;
+    }
+  };
+  for (const group of groupStops(actions)) {
+    if (signal.aborted) break;
+    const results = await Promise.all(group.map(one));
+    if (!results.every(Boolean) && group[0]?.do !== 'startContainer') break;
+  }
+  return { outcomes, errors };
+}
+
+function execute<D extends PodAction['do'], Context>(
+  action: Extract<PodAction, { do: D }>,
+  executors: Executors<Context>,
+  context: Context,
+  signal: AbortSignal,
+): Promise<void> {
+  return executors[action.do as D](action, context, signal);
+}
+
+function groupStops(actions: readonly PodAction[]): readonly (readonly PodAction[])[] {
+  const groups: PodAction[][] = [];
+  for (const action of actions) {
+    const last = groups.at(-1);
+    if (action.do === 'stopContainer' && last?.[0]?.do === 'stopContainer') last.push(action);
+    else groups.push([action]);
+  }
+  return groups;
+}

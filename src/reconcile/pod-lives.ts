@@ -1,0 +1,64 @@
+import { type Pod, type PodFullName, podFullName, type PodUid } from '../model/pod.ts';
+import type { PodPhaseOfLife } from '../ports/pod-plan.ts';
+
+type Named = { readonly uid: PodUid; readonly name: string; readonly namespace: string };
+
+/**
+ * Where each pod stands between its first sight and its last trace: waiting → syncing → terminating → terminated.
+ *
+ * INVARIANTS
+ * - At most one uid owns a full name, and only an owner is synced: an old pod and its successor never run side by side.
+ * - A pod that began to terminate never syncs again before its end. Declared anew with the same uid, it starts over after that.
+ */
+export class PodLives {
+  readonly #owners = new Map<PodFullName, PodUid>();
+  readonly #names = new Map<PodUid, PodFullName>();
+  readonly #terminatingSinceMs = new Map<PodUid, number>();
+  readonly #ended = new Set<PodUid>();
+
+  /** What already runs keeps its name until it has been looked at. */
+  adopt(pods: Iterable<Named>): void {
+    for (const pod of pods) this.#claim(pod.uid, podFullName({ metadata: pod }));
+  }
+
+  /** Says where the pod stands now that it is looked at; `pod` is undefined when no source declares it any more. */
+  enter(uid: PodUid, pod: Pod | undefined, nowMs: number): PodPhaseOfLife {
+    const leaving = pod === undefined || pod.metadata.deletionTimestamp !== undefined;
+    if (this.#ended.has(uid)) {
+      if (pod !== undefined && leaving) return 'terminated';
+      this.#ended.delete(uid);
+    }
+    if (leaving || this.#terminatingSinceMs.has(uid)) {
+      if (!this.#terminatingSinceMs.has(uid)) this.#terminatingSinceMs.set(uid, nowMs);
+      return 'terminating';
+    }
+    return this.#claim(uid, podFullName(pod)) ? 'syncing' : 'waiting';
+  }
+
+  terminatingSinceMs(uid: PodUid): number | undefined {
+    return this.#terminatingSinceMs.get(uid);
+  }
+
+  /** Who holds the name that this pod waits for. */
+  ownerOf(pod: Pod): PodUid | undefined {
+    return this.#owners.get(podFullName(pod));
+  }
+
+  /** The pod has ended. Returns the name that is free now, if it held one. */
+  end(uid: PodUid, stillDeclared: boolean): PodFullName | undefined {
+    this.#terminatingSinceMs.delete(uid);
+    if (stillDeclared) this.#ended.add(uid);
+    const name = this.#names.get(uid);
+    this.#names.delete(uid);
+    if (name !== undefined) this.#owners.delete(name);
+    return name;
+  }
+
+  #claim(uid: PodUid, name: PodFullName): boolean {
+    const owner = this.#owners.get(name);
+    if (owner !== undefined) return owner === uid;
+    this.#owners.set(name, uid);
+    this.#names.set(uid, name);
+    return true;
+  }
+}

@@ -1,0 +1,152 @@
+import type { Clock } from '../base/clock.ts';
+import { errorText } from '../base/error-text.ts';
+import { ContainerStartError } from '../model/container-start-error.ts';
+import type { PodFullName, PodStatus, PodUid } from '../model/pod.ts';
+import type { ContainerRuntime, ObservedPod } from '../ports/container-runtime.ts';
+import type { ActionOutcome, PlanFacts, PlanPod, PodPhaseOfLife, PodPlan, Trace } from '../ports/pod-plan.ts';
+import type { DesiredPod, PodStore } from '../ports/pod-store.ts';
+import type { StatusManager } from '../ports/status-manager.ts';
+import type { Handler, Next, WakeReason } from '../ports/work-queue.ts';
+import { type Executors, executePlan } from './execute-plan.ts';
+import type { PodLives } from './pod-lives.ts';
+
+/** What a step knows of the pod it works on. `sandbox` is the one that containers join; `runSandbox` sets it. */
+export interface StepContext {
+  readonly uid: PodUid;
+  readonly desired: DesiredPod | undefined;
+  readonly observed: ObservedPod;
+  sandbox: ObservedPod['sandboxes'][number]['id'] | undefined;
+}
+
+export interface PodReconcilerDeps {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly pods: PodStore;
+  readonly lives: PodLives;
+  readonly runtime: Pick<ContainerRuntime, 'observePod'>;
+  readonly plan: PlanPod;
+  readonly factsFor: (desired: DesiredPod | undefined, observed: ObservedPod, life: PodPhaseOfLife) => PlanFacts;
+  readonly executors: Executors<StepContext>;
+  readonly statusOf: (desired: DesiredPod, observed: ObservedPod) => PodStatus;
+  readonly statuses: StatusManager;
+  readonly trace: Trace;
+  /** When to look again at a pod that gives no other cause. */
+  readonly resyncMs: () => number;
+  /** A pod has left no trace in the engine. `freeName` is the name that another pod may wait for. */
+  readonly onEnded: (uid: PodUid, freeName: PodFullName | undefined) => void;
+}
+
+/** Moves one pod towards its spec: observe, plan, execute, tell. Told which pod, never what happened; safe to run at any time, any number of times. */
+export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
+  const { clock, pods, lives, runtime, statuses, trace } = deps;
+
+  return async function reconcile(uid: PodUid, signal: AbortSignal, wakes: readonly WakeReason[]): Promise<Next> {
+    const atMs = clock.now();
+    const desired = pods.get(uid);
+    // What no source declares is an orphan only once every source has spoken.
+    if (!desired && !pods.synced) return 'on-change';
+    const life = lives.enter(uid, desired?.pod, atMs);
+    if (life === 'terminated') return 'on-change';
+
+    const run = await lookAndAct(uid, desired, life, signal);
+    const next = run.plan.next === 'on-change' && life === 'syncing' ? { afterMs: deps.resyncMs() } : run.plan.next;
+    trace.record({
+      uid,
+      pod: nameOf(desired, run.observed),
+      atMs,
+      wakes,
+      life,
+      plan: run.plan,
+      outcomes: run.outcomes,
+      observeMs: run.observeMs,
+      totalMs: clock.now() - atMs,
+      phase: statuses.get(uid)?.phase,
+      next,
+      ...(run.failed === undefined ? {} : { failed: signal.aborted ? 'interrupted' : errorText(run.failed) }),
+    });
+    if (run.failed !== undefined) {
+      const retryAtMs = retryTime(run.errors);
+      if (retryAtMs === undefined) throw run.failed;
+      return earlier(next, { afterMs: Math.max(0, retryAtMs - clock.now()) });
+    }
+    return next;
+  };
+
+  interface Run {
+    readonly observed: ObservedPod | undefined;
+    readonly plan: PodPlan;
+    readonly outcomes: readonly ActionOutcome[];
+    readonly observeMs: number;
+    readonly failed: unknown;
+    readonly errors: readonly unknown[];
+  }
+
+  async function lookAndAct(uid: PodUid, desired: DesiredPod | undefined, life: PodPhaseOfLife, signal: AbortSignal): Promise<Run> {
+    const startedAtMs = clock.now();
+    let observed: ObservedPod;
+    try {
+      observed = await runtime.observePod(uid, signal);
+    } catch (error) {
+      return { observed: undefined, plan: unobserved, outcomes: [], observeMs: clock.now() - startedAtMs, failed: error, errors: [error] };
+    }
+    const observeMs = clock.now() - startedAtMs;
+    const tell = (at: ObservedPod): void => {
+      if (desired) statuses.set(desired.pod, deps.statusOf(desired, at));
+    };
+    tell(observed);
+    const plan = deps.plan(desired, observed, deps.factsFor(desired, observed, life));
+    const sandbox = observed.sandboxes.find(({ ready }) => ready)?.id;
+    const context: StepContext = { uid, desired, observed, sandbox };
+    const { outcomes, errors } = await executePlan(plan.actions, deps.executors, context, { clock, signal });
+    let failed = errors.at(-1) ?? (signal.aborted ? signal.reason : undefined);
+    if (errors.length > 0) tell(observed);
+    if (life === 'terminating' && failed === undefined && plan.next === 'on-change') {
+      failed = await endIfGone(uid, desired, observed, plan, signal);
+    }
+    return { observed, plan, outcomes, observeMs, failed, errors };
+  }
+
+  /** The engine, not the plan, says that a pod has ended. */
+  async function endIfGone(
+    uid: PodUid,
+    desired: DesiredPod | undefined,
+    before: ObservedPod,
+    plan: PodPlan,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    try {
+      const now = plan.actions.length > 0 ? await runtime.observePod(uid, signal) : before;
+      if (desired) statuses.set(desired.pod, deps.statusOf(desired, now));
+      if (!hasEnded(now, desired !== undefined)) return new Error('something of the pod is left after its end');
+    } catch (error) {
+      return error;
+    }
+    deps.onEnded(uid, lives.end(uid, desired !== undefined));
+    return undefined;
+  }
+}
+
+const unobserved: PodPlan = { actions: [], next: 'on-change', because: ['the engine could not be asked'] };
+
+/** An undeclared pod has ended when nothing of it is left; one that is still declared, when nothing of it runs. */
+function hasEnded({ sandboxes, containers }: ObservedPod, declared: boolean): boolean {
+  if (!declared) return sandboxes.length === 0 && containers.length === 0;
+  return !sandboxes.some(({ ready }) => ready) && !containers.some(({ state }) => state.phase === 'running');
+}
+
+function nameOf(desired: DesiredPod | undefined, observed: ObservedPod | undefined): string {
+  const { namespace = '', name = '' } = desired?.pod.metadata ?? observed ?? {};
+  return `${namespace}/${name}`;
+}
+
+/** Set when every failure knows when trying again makes sense: then the queue's own back-off has nothing to add. */
+function retryTime(errors: readonly unknown[]): number | undefined {
+  const times = errors.map((error) => (error instanceof ContainerStartError ? error.retryAtMs : undefined));
+  const known = times.filter((time) => time !== undefined);
+  return known.length === times.length && known.length > 0 ? Math.min(...known) : undefined;
+}
+
+function earlier(a: Next, b: Next): Next {
+  if (a === 'on-change') return b;
+  if (b === 'on-change') return a;
+  return a.afterMs <= b.afterMs ? a : b;
+}

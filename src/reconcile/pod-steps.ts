@@ -1,0 +1,112 @@
+import { errorText } from '../base/error-text.ts';
+import { ContainerStartError } from '../model/container-start-error.ts';
+import { type Container, formatPod, type Pod } from '../model/pod.ts';
+import type { ContainerRuntime, ContainerSpec, SandboxSpec } from '../ports/container-runtime.ts';
+import type { EventReason, EventRecorder } from '../ports/event-recorder.ts';
+import type { ImagePuller } from '../ports/image-puller.ts';
+import type { DesiredPod } from '../ports/pod-store.ts';
+import type { Executors } from './execute-plan.ts';
+import { podHostname } from './pod-hostname.ts';
+import type { PodMemory } from './pod-memory.ts';
+import type { StepContext } from './pod-reconciler.ts';
+
+type RuntimeVerbs = Omit<ContainerRuntime, 'hints' | 'info' | 'listPods' | 'observePod'>;
+
+export interface PodStepsDeps {
+  readonly runtime: RuntimeVerbs;
+  readonly images: ImagePuller;
+  readonly events: EventRecorder;
+  readonly memory: PodMemory;
+  /** Called when a container is about to be started, so that a crash loop is counted. */
+  readonly onStart: (pod: Pod, container: Container, observed: StepContext['observed']) => void;
+  readonly containerSpec: (
+    pod: Pod,
+    container: Container,
+    attempt: number,
+    imageRef: string,
+    signal: AbortSignal,
+  ) => Promise<ContainerSpec>;
+}
+
+/** The executor table: one thin step an action. */
+export function podSteps({ runtime, images, events, memory, onStart, containerSpec }: PodStepsDeps): Executors<StepContext> {
+  /** An event about a pod that is still declared; one that nobody declares has nobody to read it. */
+  const tell = (
+    desired: DesiredPod | undefined,
+    type: 'Normal' | 'Warning',
+    reason: EventReason,
+    message: string,
+    container?: string,
+  ): void => {
+    if (desired) events.record(desired.pod, type, reason, message, container);
+  };
+
+  return {
+    async runSandbox({ attempt }, context, signal) {
+      const { pod } = declared(context);
+      const spec: SandboxSpec = { attempt, hostname: podHostname(pod) };
+      try {
+        context.sandbox = await runtime.runSandbox(pod, spec, signal);
+      } catch (error) {
+        if (!signal.aborted)
+          tell(context.desired, 'Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${errorText(error)}`);
+        throw new Error(`run the sandbox of ${formatPod(pod)}`, { cause: error });
+      }
+    },
+
+    async startContainer({ name, attempt }, context, signal) {
+      const { pod } = declared(context);
+      const container = containerNamed(pod, name);
+      const { sandbox } = context;
+      if (sandbox === undefined) throw new Error(`container ${name} has no sandbox to join`);
+      try {
+        const imageRef = await images.ensureImage(pod, container, signal);
+        const spec = await containerSpec(pod, container, attempt, imageRef, signal);
+        onStart(pod, container, context.observed);
+        await runtime.startContainer(pod, sandbox, spec, signal);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        const failure =
+          error instanceof ContainerStartError ? error : new ContainerStartError('RunContainerError', errorText(error), { cause: error });
+        memory.containerFailed(pod.metadata.uid, name, { reason: failure.reason, message: failure.message });
+        if (!pullReasons.has(failure.reason)) tell(context.desired, 'Warning', 'Failed', `Error: ${failure.message}`, name);
+        throw failure;
+      }
+      memory.containerStarted(pod.metadata.uid, name);
+      tell(context.desired, 'Normal', 'Created', `Created container ${name}`, name);
+      tell(context.desired, 'Normal', 'Started', `Started container ${name}`, name);
+    },
+
+    async stopContainer({ id, name, graceMs, why }, { desired }, signal) {
+      tell(desired, 'Normal', 'Killing', why, name);
+      await runtime.stopContainer(id, graceMs, signal);
+    },
+    removeContainer: ({ id }, _context, signal) => runtime.removeContainer(id, signal),
+    async stopSandbox({ id }, context, signal) {
+      await runtime.stopSandbox(id, signal);
+      if (context.sandbox === id) context.sandbox = undefined;
+    },
+    removeSandbox: ({ id }, _context, signal) => runtime.removeSandbox(id, signal),
+  };
+}
+
+/** Reasons that the image puller has told in events of its own. */
+const pullReasons: ReadonlySet<string> = new Set([
+  'ImagePullBackOff',
+  'ErrImagePull',
+  'ErrImageNeverPull',
+  'ImageInspectError',
+  'RegistryUnavailable',
+  'InvalidImageName',
+]);
+
+function declared({ desired, uid }: StepContext): DesiredPod {
+  if (!desired) throw new Error(`nothing is started for pod ${uid}, which no source declares`);
+  return desired;
+}
+
+function containerNamed({ spec }: Pod, name: string): Container {
+  const container = [...(spec.initContainers ?? []), ...spec.containers].find((each) => each.name === name);
+  if (!container) throw new Error(`the pod has no container ${name}`);
+  return container;
+}

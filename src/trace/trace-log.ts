@@ -1,0 +1,73 @@
+import type { Logger } from '../base/logger.ts';
+import type { PodUid } from '../model/pod.ts';
+import type { ActionOutcome, PodAction, ReconcileRecord, Trace } from '../ports/pod-plan.ts';
+import type { Next } from '../ports/work-queue.ts';
+
+/**
+ * Reconcile records as log lines. At `--v=4` one line a reconcile: what woke it, why it did what, with what outcome, and when it looks
+ * again. Below that only transitions: a phase that changed, steps that were taken, a failure.
+ */
+export class TraceLog implements Trace {
+  readonly #log: Logger;
+  readonly #phases = new Map<PodUid, string>();
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  record(record: ReconcileRecord): void {
+    this.#story(record);
+    const { uid, pod, plan, outcomes, phase, failed } = record;
+    for (const outcome of outcomes) if (outcome.error === undefined) this.#step(pod, outcome, plan.because);
+    if (phase !== this.#phases.get(uid) && phase !== undefined) {
+      this.#log.info('pod phase changed', { pod, uid, from: this.#phases.get(uid) ?? 'new', to: phase });
+      this.#phases.set(uid, phase);
+    }
+    if (failed !== undefined && failed !== 'interrupted')
+      this.#log.warn('pod step failed', { pod, error: failed, next: showNext(record.next) });
+    if (phase === undefined) this.#phases.delete(uid);
+  }
+
+  note(uid: PodUid, message: string, fields: Readonly<Record<string, unknown>> = {}): void {
+    this.#log.v(2, message, { uid, ...fields });
+  }
+
+  #story({ pod, uid, wakes, life, plan, outcomes, observeMs, totalMs, phase, failed, next }: ReconcileRecord): void {
+    if (!this.#log.enabled(4)) return;
+    this.#log.v(4, 'reconciled', {
+      pod,
+      uid,
+      woken: wakes.join(', '),
+      life,
+      ...(phase === undefined ? {} : { phase }),
+      because: plan.because.join('; '),
+      did: outcomes.map(showOutcome).join('; '),
+      ...(failed === undefined ? {} : { failed }),
+      observeMs,
+      totalMs,
+      next: showNext(next),
+    });
+  }
+
+  #step(pod: string, { action, tookMs }: ActionOutcome, because: readonly string[]): void {
+    if (action.do === 'removeContainer' || action.do === 'removeSandbox') return;
+    const { do: _do, ...fields } = action;
+    this.#log.info(done[action.do], { pod, ...fields, tookMs, ...('why' in action ? {} : { because: because.join('; ') }) });
+  }
+}
+
+const done = {
+  runSandbox: 'sandbox started',
+  stopSandbox: 'sandbox stopped',
+  startContainer: 'container started',
+  stopContainer: 'container stopped',
+} as const satisfies Partial<Record<PodAction['do'], string>>;
+
+function showOutcome({ action, tookMs, error }: ActionOutcome): string {
+  const what = 'name' in action ? action.name : 'attempt' in action ? `attempt ${action.attempt}` : action.id.slice(0, 12);
+  return `${action.do} ${what}: ${error ?? 'ok'} (${tookMs} ms)`;
+}
+
+function showNext(next: Next): string {
+  return next === 'on-change' ? 'on change' : `in ${Math.round(next.afterMs / 100) / 10} s`;
+}
