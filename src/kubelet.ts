@@ -1,0 +1,95 @@
+import { combineLatest, concatMap, distinctUntilChanged, filter, map, merge, type Observable, share } from 'rxjs';
+import type { Clock } from './base/clock.ts';
+import { drainInto } from './base/drain-into.ts';
+import { exponential } from './base/exponential.ts';
+import { firstOf } from './base/first-of.ts';
+import type { Logger } from './base/logger.ts';
+import type { Service } from './base/service.ts';
+import { podFullName, type PodUid } from './model/pod.ts';
+import { DesiredPods, type PodWake } from './mux/desired-pods.ts';
+import { PodConfig } from './mux/pod-config.ts';
+import { podUpdates } from './mux/pod-updates.ts';
+import type { PodLifecycleEvents } from './pleg/pod-lifecycle-events.ts';
+import type { EventRecorder } from './ports/event-recorder.ts';
+import type { PodSource } from './ports/pod-source.ts';
+import { KeyedWorkQueue } from './queue/keyed-work-queue.ts';
+import { PodLives } from './reconcile/pod-lives.ts';
+import { podReconciler, type PodReconcilerDeps } from './reconcile/pod-reconciler.ts';
+
+export interface KubeletParts {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Where pods come from. */
+  readonly sources: readonly PodSource[];
+  /** What happens to them in the engine. */
+  readonly pleg: PodLifecycleEvents;
+  readonly events: EventRecorder;
+  /** How one pod is moved towards its spec. */
+  readonly reconcile: Omit<PodReconcilerDeps, 'clock' | 'pods' | 'lives' | 'onEnded'>;
+  /** Forgets what was remembered of a pod that has ended. */
+  readonly forget: (uid: PodUid) => void;
+}
+
+/**
+ * The agent, left to right: sources → mux → queue → reconcile → engine; what happens in the engine comes back as wakes.
+ * Building starts nothing: the phases do, in order.
+ */
+export function kubelet({ clock, log, sources, pleg, events, reconcile, forget }: KubeletParts): readonly (readonly Service[])[] {
+  // What should run: every source's pods, each change told once.
+  const config = new PodConfig({ mode: 'Incremental', clock, events, log });
+  const pods = new DesiredPods((heard) => config.seenAllSources(heard));
+  const declared = podUpdates(config, sources).pipe(
+    concatMap((update) => pods.apply(update)),
+    share(),
+  );
+
+  // What runs without being declared; asked for only once every source has spoken.
+  const synced = declared.pipe(
+    map(() => pods.synced),
+    distinctUntilChanged(),
+    filter(Boolean),
+  );
+  const orphans: Observable<PodWake> = combineLatest([pleg.relists, synced]).pipe(
+    concatMap(([listed]) => listed.filter(({ uid }) => !pods.get(uid)).map(({ uid }) => ({ uid, reason: 'orphan' as const }))),
+  );
+
+  // Whatever happens to a pod becomes its uid in one queue.
+  const queue = new KeyedWorkQueue<PodUid>({
+    clock,
+    backoffMs: exponential(1000, 10_000),
+    onError: (uid, error, retryInMs) => log.v(3, 'reconcile failed', { uid, error, retryInMs }),
+  });
+  const wakes: Observable<PodWake> = merge(declared, pleg.changes, orphans);
+
+  // Whoever handles that uid looks at the world afresh.
+  const lives = new PodLives();
+  const handle = podReconciler({
+    clock,
+    pods,
+    lives,
+    ...reconcile,
+    onEnded: (uid, freeName) => {
+      forget(uid);
+      if (freeName === undefined) return;
+      for (const { pod } of pods.list())
+        if (podFullName(pod) === freeName) queue.add(pod.metadata.uid, 'name free');
+    },
+  });
+
+  const intake: Service = { name: 'intake', run: (signal) => drainInto(wakes, (wake) => enqueue(queue, wake), signal) };
+  const workers: Service = {
+    name: 'workers',
+    run: async (signal) => {
+      // What already runs keeps its name before anything else may claim it.
+      lives.adopt(await firstOf(pleg.relists, signal));
+      await queue.run(handle, { concurrency: Number.POSITIVE_INFINITY, signal });
+    },
+  };
+  return [[workers], [intake]];
+}
+
+/** A change of what is wanted interrupts the step under way; news from the engine does not. */
+function enqueue(queue: KeyedWorkQueue<PodUid>, { uid, reason }: PodWake): void {
+  if (reason === 'pod updated' || reason === 'pod deleted' || reason === 'pod removed') queue.interrupt(uid, reason);
+  else queue.add(uid, reason);
+}
