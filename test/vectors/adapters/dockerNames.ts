@@ -1,0 +1,49 @@
+import { fromDockerLabels, type StringMap, toDockerLabels } from '../../../src/docker/docker-labels.ts';
+import { containerDockerName, parseDockerName, sandboxDockerName } from '../../../src/docker/docker-names.ts';
+import type { PodUid } from '../../../src/model/pod.ts';
+
+interface Input {
+  readonly op: 'makeSandboxName' | 'makeContainerName' | 'parseSandboxName' | 'parseContainerName' | 'makeLabels' | 'extractLabels';
+  readonly pod?: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly attempt?: number;
+  readonly container?: string;
+  readonly dockerName?: string;
+  readonly labels?: StringMap;
+  readonly annotations?: StringMap;
+  readonly dockerLabels?: StringMap;
+}
+
+export function run(input: Input): unknown {
+  const { op, pod = '', namespace = '', uid = '', attempt = 0, container = '', dockerName = '' } = input;
+  const metadata = { name: pod, namespace, uid: uid as PodUid };
+  switch (op) {
+    case 'makeSandboxName':
+      return { name: sandboxDockerName({ metadata }, attempt) };
+    case 'makeContainerName':
+      return { name: containerDockerName({ metadata }, container, attempt) };
+    case 'parseSandboxName':
+      return orError(() => {
+        const name = parseDockerName(dockerName, 'sandbox');
+        return { name: name.pod, namespace: name.namespace, uid: name.uid, attempt: name.attempt };
+      });
+    case 'parseContainerName':
+      return orError(() => {
+        const name = parseDockerName(dockerName, 'container');
+        return { name: name.container, attempt: name.attempt };
+      });
+    case 'makeLabels':
+      return { dockerLabels: toDockerLabels(input.labels ?? {}, input.annotations ?? {}) };
+    case 'extractLabels':
+      return fromDockerLabels(input.dockerLabels ?? {});
+  }
+}
+
+function orError(parse: () => unknown): unknown {
+  try {
+    return parse();
+  } catch (error) {
+    return { error: error instanceof Error ? error.message : String(error) };
+  }
+}
