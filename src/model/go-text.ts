@@ -7,3 +7,30 @@ const edgeSpace =
 export function trimSpace(text: string): string {
   return text.replace(edgeSpace, '');
 }
+
+const shortEscapes: Readonly<Record<string, string>> = {
+  '"': '\\"',
+  '\\': '\\\\',
+  '\u0007': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+};
+const toEscape = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
+
+/** The verb %q, as strconv.Quote: what Go thinks unprintable is escaped. */
+export function quote(text: string): string {
+  const escaped = Buffer.from(text)
+    .toString()
+    .replace(toEscape, (char) => {
+      const short = shortEscapes[char];
+      if (short !== undefined) return short;
+      const hex = (char.codePointAt(0) ?? 0).toString(16);
+      if (char < ' ' || char === '\u007f') return `\\x${hex.padStart(2, '0')}`;
+      return hex.length > 4 ? `\\U${hex.padStart(8, '0')}` : `\\u${hex.padStart(4, '0')}`;
+    });
+  return `"${escaped}"`;
+}
