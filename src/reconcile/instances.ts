@@ -1,0 +1,29 @@
+import type { ObservedContainer, ObservedPod } from '../ports/container-runtime.ts';
+
+/** A container's instances, newest first. */
+export function instancesOf({ containers }: Pick<ObservedPod, 'containers'>, name: string): readonly ObservedContainer[] {
+  return containers.filter((container) => container.name === name);
+}
+
+/** The instance whose state counts: the newest. */
+export function newestOf({ containers }: Pick<ObservedPod, 'containers'>, name: string): ObservedContainer | undefined {
+  return containers.find((container) => container.name === name);
+}
+
+/** The number that the next instance gets: counted over what the engine still has (startContainer in pkg/kubelet/kuberuntime). */
+export function nextAttempt(observed: Pick<ObservedPod, 'containers'>, name: string): number {
+  return instancesOf(observed, name).reduce((next, { attempt }) => Math.max(next, attempt + 1), 0);
+}
+
+export function exitCodeOf({ state }: ObservedContainer): number {
+  return state.phase === 'exited' ? state.exitCode : 0;
+}
+
+export function isRunning({ state }: ObservedContainer): boolean {
+  return state.phase === 'running';
+}
+
+/** What a stop must reach: an instance in an unknown state may well run. */
+export function mayRun({ state }: ObservedContainer): boolean {
+  return state.phase === 'running' || state.phase === 'unknown';
+}

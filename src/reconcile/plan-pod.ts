@@ -1,0 +1,152 @@
+import { deadlineMs, isTerminalPhase } from '../model/pod-predicates.ts';
+import { type Pod, podFullName } from '../model/pod.ts';
+import type { ObservedPod } from '../ports/container-runtime.ts';
+import type { PlanFacts, PlanPod, PodAction, PodPlan } from '../ports/pod-plan.ts';
+import type { DesiredPod } from '../ports/pod-store.ts';
+import type { Next } from '../ports/work-queue.ts';
+import { type ComputedPodActions, computePodActions } from './compute-pod-actions.ts';
+import { describeStart, isInit, kindOf } from './describe-start.ts';
+import { describeHeld, heldContainers } from './held-containers.ts';
+import { mayRun, newestOf, nextAttempt } from './instances.ts';
+import { leftoversOf } from './leftovers.ts';
+import { nextToStop, stopContainer } from './stop-order.ts';
+
+/** The next steps of one pod. Applied again and again to what it brings about, it ends in a plan without actions. */
+export const planPod: PlanPod = (desired, observed, facts) => {
+  if (facts.life === 'waiting') {
+    const name = desired ? ` ${podFullName(desired.pod)}` : '';
+    return { actions: [], next: 'on-change', because: [`another pod holds the name${name}: this one waits for its end`] };
+  }
+  if (desired === undefined) return endPod(facts.previousPod, observed, facts, 'pod is no longer declared by any source', true);
+  const over = whyOver(desired, facts);
+  return over === undefined ? syncPod(desired.pod, observed, facts) : endPod(desired.pod, observed, facts, over, false);
+};
+
+/** Why a declared pod must not run (any more); undefined: it may. */
+function whyOver({ pod }: DesiredPod, facts: PlanFacts): string | undefined {
+  if (pod.metadata.deletionTimestamp !== undefined) return 'pod is being deleted';
+  if (facts.life === 'terminating') return 'pod is terminating';
+  if (facts.life === 'terminated') return 'pod has ended';
+  const phase = [pod.status?.phase, facts.phase].find(isTerminalPhase);
+  // A pod over its deadline is Failed: the cause says more than the phase.
+  const deadline = deadlineMs(pod, facts.startTimeMs);
+  if (deadline !== undefined && deadline <= facts.nowMs) return `activeDeadlineSeconds ${pod.spec.activeDeadlineSeconds} exceeded`;
+  return phase === undefined ? undefined : `pod has ${phase === 'Failed' ? 'failed' : 'succeeded'} for good`;
+}
+
+/** Stops what runs, in its order; of a pod that nobody declares, nothing stays. */
+function endPod(pod: Pod | undefined, observed: ObservedPod, facts: PlanFacts, because: string, remove: boolean): PodPlan {
+  const { stops, waiting } = nextToStop(pod, observed, facts);
+  if (waiting !== undefined) return { actions: stops, next: { afterMs: 0 }, because: [because, waiting] };
+  const actions: PodAction[] = [...stops, ...stopSandboxes(observed)];
+  if (remove) {
+    actions.push(...observed.containers.map(({ id, name }) => ({ do: 'removeContainer' as const, id, name })));
+    actions.push(...observed.sandboxes.map(({ id }) => ({ do: 'removeSandbox' as const, id })));
+  }
+  return { actions, next: 'on-change', because: [because] };
+}
+
+/** Brings a pod that is meant to run closer to its spec. */
+function syncPod(pod: Pod, observed: ObservedPod, facts: PlanFacts): PodPlan {
+  const computed = computePodActions(pod, observed, facts);
+  const actions: PodAction[] = [];
+  const because: string[] = [];
+  if (computed.because !== undefined) because.push(computed.because);
+
+  if (computed.killPod) {
+    because.push(...computed.containersToKill.map((kill) => kill.because));
+    const { stops, waiting } = nextToStop(pod, observed, facts);
+    if (waiting !== undefined) return { actions: stops, next: { afterMs: 0 }, because: [...because, waiting] };
+    actions.push(...stops, ...stopSandboxes(observed));
+    if (!computed.createSandbox) return { actions, next: 'on-change', because };
+    actions.push(...purgeInitContainers(pod, observed), { do: 'runSandbox', attempt: computed.sandboxAttempt });
+  } else {
+    const stops = stopSome(pod, observed, facts, computed);
+    actions.push(...stops.actions);
+    because.push(...stops.because);
+  }
+
+  const held = heldContainers(pod, observed, facts, computed);
+  for (const container of [...computed.initContainersToStart, ...computed.containersToStart]) {
+    const { name } = container;
+    const waits = held.find((one) => one.container === container);
+    if (waits === undefined)
+      actions.push({ do: 'startContainer', name, attempt: nextAttempt(observed, name), init: isInit(pod, container) });
+    const why = waits === undefined ? describeStart(pod, container, newestOf(observed, name)) : describeHeld(waits, observed);
+    if (why !== undefined) because.push(why);
+  }
+
+  // With a new sandbox on its way, what is left over will look different the next time.
+  if (!computed.createSandbox) {
+    const cleanup = removeLeftovers(observed);
+    actions.push(...cleanup.actions);
+    because.push(...cleanup.because);
+  }
+  if (because.length === 0) because.push(describeRest(pod, computed));
+  return {
+    actions,
+    next: wakeAt(facts.nowMs, [...held.map(({ notBeforeMs }) => notBeforeMs), deadlineMs(pod, facts.startTimeMs)]),
+    because,
+  };
+}
+
+function stopSandboxes({ sandboxes }: ObservedPod): readonly PodAction[] {
+  return sandboxes.filter(({ ready }) => ready).map(({ id }) => ({ do: 'stopSandbox', id }));
+}
+
+/** In a new sandbox initialization begins anew, and what was done in the old one must not count. */
+function purgeInitContainers(pod: Pod, { containers }: ObservedPod): readonly PodAction[] {
+  const inits = new Set((pod.spec.initContainers ?? []).map(({ name }) => name));
+  return containers.filter(({ name }) => inits.has(name)).map(({ id, name }) => ({ do: 'removeContainer', id, name }));
+}
+
+interface Part {
+  readonly actions: readonly PodAction[];
+  readonly because: readonly string[];
+}
+
+/** Single containers that must not go on, while the pod does. */
+function stopSome(pod: Pod, observed: ObservedPod, facts: PlanFacts, { containersToKill }: ComputedPodActions): Part {
+  const actions: PodAction[] = [];
+  const because: string[] = [];
+  const declared = new Set([...(pod.spec.initContainers ?? []), ...pod.spec.containers].map(({ name }) => name));
+  for (const container of observed.containers.filter(mayRun)) {
+    const { id, name } = container;
+    const kill = containersToKill.find((one) => one.id === id);
+    if (kill) {
+      actions.push(stopContainer(container, pod, facts, kill.message));
+      because.push(kill.because);
+    } else if (newestOf(observed, name) !== container) {
+      actions.push(stopContainer(container, pod, facts, `Stopping container ${name}`));
+      because.push(`container ${name} has a newer instance: the older one is stopped`);
+    } else if (!declared.has(name)) {
+      actions.push(stopContainer(container, pod, facts, `Stopping container ${name}`));
+      because.push(`container ${name} is not in the pod's spec`);
+    }
+  }
+  return { actions, because };
+}
+
+function removeLeftovers(observed: ObservedPod): Part {
+  const { containers, sandboxes } = leftoversOf(observed);
+  const names = [...new Set(containers.map(({ name }) => name))];
+  return {
+    actions: [
+      ...containers.map(({ id, name }) => ({ do: 'removeContainer' as const, id, name })),
+      ...sandboxes.map(({ id }) => ({ do: 'removeSandbox' as const, id })),
+    ],
+    because: [
+      ...names.map((name) => `container ${name} has dead instances besides the newest: they are removed`),
+      ...(sandboxes.length > 0 ? ['old sandboxes without containers are removed'] : []),
+    ],
+  };
+}
+
+function describeRest(pod: Pod, { initializing }: ComputedPodActions): string {
+  return initializing ? `${kindOf(pod, initializing)} ${initializing.name} is under way: the rest waits for it` : 'pod is as declared';
+}
+
+function wakeAt(nowMs: number, times: readonly (number | undefined)[]): Next {
+  const known = times.filter((time) => time !== undefined);
+  return known.length === 0 ? 'on-change' : { afterMs: Math.max(0, Math.min(...known) - nowMs) };
+}

@@ -1,0 +1,76 @@
+import { Backoff } from '../base/backoff.ts';
+import type { Clock } from '../base/clock.ts';
+import { containerHash } from '../model/container-hash.ts';
+import { formatGoDuration } from '../model/go-duration.ts';
+import { type Container, formatPod, type Pod, type PodUid } from '../model/pod.ts';
+import type { ObservedPod } from '../ports/container-runtime.ts';
+import { instancesOf } from './instances.ts';
+
+/** pkg/kubelet/kubelet.go: backOffPeriod and MaxContainerBackOff. */
+const kubeletDelays = { baseMs: 10_000, maxMs: 300_000 };
+
+type Instances = Pick<ObservedPod, 'containers'>;
+
+/**
+ * Crash loops: every start of a container that has ended before doubles the time until its next start, counted from the end of its last run.
+ * A changed spec starts over, and so does a container that ran well for twice the longest delay (doBackOff in pkg/kubelet/kuberuntime).
+ */
+export class RestartBackoff {
+  readonly #backoff: Backoff;
+  /** Ids by pod, to forget them together. */
+  readonly #ids = new Map<PodUid, Set<string>>();
+
+  constructor(clock: Pick<Clock, 'now'>, delays: { readonly baseMs: number; readonly maxMs: number } = kubeletDelays) {
+    this.#backoff = new Backoff({ clock, ...delays });
+  }
+
+  /** When the container may be started, in clock milliseconds; undefined: now. Changes nothing. */
+  notBeforeMs(pod: Pod, container: Container, observed: Instances): number | undefined {
+    const endedAtMs = lastEndMs(container, observed);
+    const id = idOf(pod, container);
+    if (endedAtMs === undefined || !this.#backoff.isInBackOffSince(id, endedAtMs)) return undefined;
+    return endedAtMs + this.#backoff.get(id);
+  }
+
+  /** To be called once for every start, with what was observed before it. */
+  started(pod: Pod, container: Container, observed: Instances): void {
+    const endedAtMs = lastEndMs(container, observed);
+    if (endedAtMs === undefined) return;
+    const { uid } = pod.metadata;
+    const id = idOf(pod, container);
+    this.#ids.set(uid, (this.#ids.get(uid) ?? new Set()).add(id));
+    this.#backoff.next(id, endedAtMs);
+  }
+
+  /** What status shows, under the reason CrashLoopBackOff, while `notBeforeMs` holds the container. */
+  message(pod: Pod, container: Container): string {
+    const delay = formatGoDuration(BigInt(Math.round(this.#backoff.get(idOf(pod, container)))) * 1_000_000n);
+    return `back-off ${delay} restarting failed container=${container.name} pod=${formatPod(pod)}`;
+  }
+
+  /** The next start of any of the pod's containers is free. */
+  forget(uid: PodUid): void {
+    for (const id of this.#ids.get(uid) ?? []) this.#backoff.deleteEntry(id);
+    this.#ids.delete(uid);
+  }
+
+  /** Drops what has run well for long. Call it now and then. */
+  gc(): void {
+    this.#backoff.gc();
+    for (const [uid, ids] of this.#ids) {
+      for (const id of ids) if (this.#backoff.get(id) === 0) ids.delete(id);
+      if (ids.size === 0) this.#ids.delete(uid);
+    }
+  }
+}
+
+function lastEndMs({ name }: Container, observed: Instances): number | undefined {
+  const last = instancesOf(observed, name).find(({ state }) => state.phase === 'exited');
+  return last?.state.phase === 'exited' ? last.state.finishedAtMs : undefined;
+}
+
+/** The spec is part of it: a change deserves a new try. */
+function idOf(pod: Pod, container: Container): string {
+  const { name, namespace, uid } = pod.metadata;
+  return `${name}_${namespace}_${uid}_${container.name}_${containerHash(container)}`;
+}

@@ -1,0 +1,114 @@
+import { deadlineMs, isSidecar, isTerminalPhase } from '../model/pod-predicates.ts';
+import type { ContainerStatus, Pod, PodCondition, PodStatus } from '../model/pod.ts';
+import type { ProbeResult } from '../model/probe-result.ts';
+import { podQosClass } from '../model/qos.ts';
+import { parseTime } from '../model/time.ts';
+import type { ContainerId, ObservedPod } from '../ports/container-runtime.ts';
+import { containerStatuses, type ContainerStatusInput, type StartError } from './container-statuses.ts';
+import { containersReadyCondition, kubeletConditions, podInitializedCondition, podReadyCondition } from './pod-conditions.ts';
+import { podPhase } from './pod-phase.ts';
+
+export interface PodStatusFacts {
+  readonly nowMs: number;
+  /** The status told before; undefined: the one that came with the pod. */
+  readonly previous: PodStatus | undefined;
+  readonly startErrors: ReadonlyMap<string, StartError>;
+  /** A container with a startup probe has started, one with a readiness probe is ready, once these say so. */
+  readonly startup: (id: ContainerId) => ProbeResult | undefined;
+  readonly readiness: (id: ContainerId) => ProbeResult | undefined;
+  /** The node's addresses, at most one a family, primary first; empty when it has none to tell. */
+  readonly hostIPs: readonly string[];
+  readonly runtimeName: string;
+}
+
+/** The pod's status as the API shows it, but for what the status manager adds: times of transitions, the start time. generateAPIPodStatus in pkg/kubelet. */
+export function generatePodStatus(pod: Pod, observed: Pick<ObservedPod, 'containers' | 'sandboxes'>, facts: PodStatusFacts): PodStatus {
+  const previous = facts.previous ?? pod.status;
+  const containers = [...observed.containers].sort((a, b) => b.createdAtMs - a.createdAtMs);
+  const { startErrors, runtimeName } = facts;
+  const input: Omit<ContainerStatusInput, 'previous'> = { pod, containers, startErrors, runtimeName };
+  const appStatuses = containerStatuses({ ...input, previous: previous?.containerStatuses ?? [] }, 'app');
+  const initStatuses = containerStatuses({ ...input, previous: previous?.initContainerStatuses ?? [] }, 'init');
+  const foreign = (pod.status?.conditions ?? []).filter(({ type }) => !kubeletConditions.has(type));
+  const common: PodStatus = { qosClass: podQosClass(pod), ...addresses(ipsOf(observed)) };
+
+  const deadline = deadlineMs(pod, parseTime(previous?.startTime));
+  if (deadline !== undefined && deadline <= facts.nowMs) {
+    return withContainers({ ...common, phase: 'Failed', ...deadlineExceeded }, appStatuses, initStatuses, foreign);
+  }
+
+  const { spec } = pod;
+  // A pod does not come back from its end, whatever the engine says.
+  const phase = [pod.status?.phase, previous?.phase].find(isTerminalPhase) ?? podPhase(spec, [...appStatuses, ...initStatuses]);
+  const apps = appStatuses.map((status) => withReadiness(pod, status, facts));
+  const inits = initStatuses.map((status) => withInitReadiness(pod, status, facts));
+  const initialized = podInitializedCondition(spec, inits, phase, appStatuses.some(hasRun));
+  const conditions: readonly PodCondition[] = [
+    ...foreign,
+    initialized,
+    podReadyCondition(spec, [...foreign, initialized], apps, phase, inits),
+    containersReadyCondition(spec, apps, phase, inits),
+    { type: 'PodScheduled', status: 'True' },
+  ];
+  return withContainers({ ...common, phase, ...hostAddresses(pod, common, facts.hostIPs) }, apps, inits, conditions);
+}
+
+/** pkg/kubelet/active_deadline.go */
+const deadlineExceeded = { reason: 'DeadlineExceeded', message: 'Pod was active on the node longer than the specified deadline' };
+
+function withContainers(
+  status: PodStatus,
+  apps: readonly ContainerStatus[],
+  inits: readonly ContainerStatus[],
+  conditions: readonly PodCondition[],
+): PodStatus {
+  return {
+    ...status,
+    ...(conditions.length > 0 ? { conditions } : {}),
+    ...(apps.length > 0 ? { containerStatuses: apps } : {}),
+    ...(inits.length > 0 ? { initContainerStatuses: inits } : {}),
+  };
+}
+
+/** Only the sandbox in use has addresses. */
+function ipsOf({ sandboxes }: Pick<ObservedPod, 'sandboxes'>): readonly string[] {
+  const newest = sandboxes[0];
+  return newest?.ready ? newest.ips : [];
+}
+
+function addresses(ips: readonly string[]): Pick<PodStatus, 'podIP' | 'podIPs'> {
+  const [podIP] = ips;
+  return podIP === undefined ? {} : { podIP, podIPs: ips.map((ip) => ({ ip })) };
+}
+
+function hostAddresses(pod: Pod, { podIP }: PodStatus, hostIPs: readonly string[]): PodStatus {
+  const [hostIP] = hostIPs;
+  if (hostIP === undefined) return {};
+  return { hostIP, ...(pod.spec.hostNetwork && podIP === undefined ? addresses(hostIPs) : {}) };
+}
+
+function hasRun({ state }: ContainerStatus): boolean {
+  return state?.running !== undefined || state?.terminated !== undefined;
+}
+
+/** UpdatePodStatus in pkg/kubelet/prober: what has no probe has started and is ready as soon as it runs. */
+function withReadiness(pod: Pod, status: ContainerStatus, facts: PodStatusFacts): ContainerStatus {
+  const spec = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])].find(({ name }) => name === status.name);
+  const passed = (probe: unknown, result: (id: ContainerId) => ProbeResult | undefined): boolean => {
+    if (status.state?.running === undefined) return false;
+    const found = result(idOf(status, facts));
+    return found === undefined ? probe === undefined : found === 'success';
+  };
+  const started = passed(spec?.startupProbe, facts.startup);
+  return { ...status, started, ...(started ? { ready: passed(spec?.readinessProbe, facts.readiness) } : {}) };
+}
+
+function withInitReadiness(pod: Pod, status: ContainerStatus, facts: PodStatusFacts): ContainerStatus {
+  const sidecar = pod.spec.initContainers?.find(({ name }) => name === status.name);
+  if (sidecar && isSidecar(sidecar)) return withReadiness(pod, { ...status, ready: false }, facts);
+  return { ...status, ready: status.state?.terminated?.exitCode === 0 };
+}
+
+function idOf({ containerID = '' }: ContainerStatus, { runtimeName }: PodStatusFacts): ContainerId {
+  return containerID.slice(`${runtimeName}://`.length) as ContainerId;
+}
