@@ -1,0 +1,160 @@
+import { addAbortSignal, Readable } from 'node:stream';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/logger.ts';
+import { formatGoDuration } from '../model/go-duration.ts';
+import { quote } from '../model/go-text.ts';
+import { RegistryUnavailableError } from '../model/registry-unavailable-error.ts';
+import type { ImageInfo, ImageService, PullProgress, RegistryCredentials } from '../ports/image-service.ts';
+import type { EngineClient } from './engine-client.ts';
+import { EngineResponseError, isNotFound } from './engine-errors.ts';
+import { imageMatches } from './image-matches.ts';
+import { jsonLines } from './json-lines.ts';
+import { PullLedger, type PullMessage } from './pull-ledger.ts';
+
+/** The kubelet's --image-pull-progress-deadline. */
+export const defaultImagePullProgressDeadlineMs = 60_000;
+
+export interface DockerImageServiceOptions {
+  readonly engine: EngineClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly imagePullProgressDeadlineMs?: number;
+}
+
+/** The Docker engine's images. Errors carry the words of the daemon and the registry, never credentials. */
+export class DockerImageService implements ImageService {
+  readonly #engine: EngineClient;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #progressDeadlineMs: number;
+
+  constructor({ engine, clock, log, imagePullProgressDeadlineMs = defaultImagePullProgressDeadlineMs }: DockerImageServiceOptions) {
+    this.#engine = engine;
+    this.#clock = clock;
+    this.#log = log;
+    this.#progressDeadlineMs = imagePullProgressDeadlineMs;
+  }
+
+  async inspectImage(image: string, signal: AbortSignal): Promise<ImageInfo | undefined> {
+    try {
+      const found = await this.#engine.call(`GET /images/${image}/json`, this.#engine.requestTimeoutMs, signal, (docker) =>
+        docker.getImage(image).inspect(),
+      );
+      const info: ImageInfo = {
+        id: found.Id,
+        // An image without any has null here.
+        repoTags: found.RepoTags ?? [],
+        repoDigests: found.RepoDigests ?? [],
+        sizeBytes: found.Size,
+        user: found.Config.User,
+      };
+      return imageMatches(info, image) ? info : undefined;
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async pullImage(
+    image: string,
+    credentials: RegistryCredentials | undefined,
+    onProgress: (progress: PullProgress) => void,
+    signal: AbortSignal,
+  ): Promise<string> {
+    signal.throwIfAborted();
+    const ledger = new PullLedger();
+    const stop = new AbortController();
+    const onAbort = (): void => stop.abort(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    const deadline = this.#progressDeadline(image, ledger, stop);
+    try {
+      for await (const message of jsonLines(await this.#startPull(image, credentials, stop.signal))) {
+        deadline.renew();
+        throwIfError(message);
+        if (ledger.add(message)) onProgress(ledger.progress);
+      }
+    } catch (error) {
+      stop.signal.throwIfAborted();
+      throw error instanceof EngineResponseError
+        ? new Error(`Error response from daemon: ${registryWords(error)}`, { cause: error })
+        : error;
+    } finally {
+      deadline.cancel();
+      signal.removeEventListener('abort', onAbort);
+      // Ends the engine's download, should the stream have been left before its end.
+      stop.abort();
+    }
+    this.#log.v(2, 'image pull ended', { image, latest: ledger.latest });
+    const pulled = await this.inspectImage(image, signal);
+    if (pulled === undefined) throw new Error(`unable to inspect image ${image}`);
+    return pulled.id;
+  }
+
+  async #startPull(image: string, credentials: RegistryCredentials | undefined, signal: AbortSignal): Promise<Readable> {
+    const auth = credentials && {
+      username: credentials.username,
+      password: credentials.password,
+      ...(credentials.serverAddress === undefined ? {} : { serveraddress: credentials.serverAddress }),
+    };
+    const { name, tag } = splitReference(image);
+    // The progress deadline speaks first: this call's own deadline is only there because every call has one.
+    const stream = await this.#engine.call(
+      `POST /images/create?fromImage=${image}`,
+      2 * this.#progressDeadlineMs,
+      signal,
+      (docker, abortSignal) => docker.createImage(auth, { _query: { fromImage: name, tag }, _body: {}, abortSignal }),
+    );
+    if (!(stream instanceof Readable)) throw new Error('the answer to an image pull is no stream');
+    return addAbortSignal(signal, stream);
+  }
+
+  /** Aborts `stop` when nothing was heard for the deadline (pkg/kubelet/dockershim/libdocker/kube_docker_client.go). */
+  #progressDeadline(image: string, ledger: PullLedger, stop: AbortController): { renew(): void; cancel(): void } {
+    const clock = this.#clock;
+    const deadlineMs = this.#progressDeadlineMs;
+    const giveUp = (): void => {
+      const duration = formatGoDuration(BigInt(deadlineMs) * 1_000_000n);
+      const latest = quote(ledger.latest);
+      stop.abort(new Error(`Cancel pulling image ${quote(image)} because of no progress for ${duration}, latest progress: ${latest}`));
+    };
+    // One timer, moved on when it is due: an engine reports many times a second.
+    let heardMs = clock.now();
+    let timer = clock.schedule(check, deadlineMs);
+    function check(): void {
+      const leftMs = heardMs + deadlineMs - clock.now();
+      if (leftMs <= 0) giveUp();
+      else timer = clock.schedule(check, leftMs);
+    }
+    return {
+      renew: () => {
+        heardMs = clock.now();
+      },
+      cancel: () => timer.unsubscribe(),
+    };
+  }
+}
+
+/** The engine's API takes the name and, as its "tag", the digest or else the tag. */
+function splitReference(image: string): { readonly name: string; readonly tag: string } {
+  const [beforeDigest = '', digest] = image.split('@', 2);
+  const colon = beforeDigest.lastIndexOf(':');
+  const tagged = colon > beforeDigest.lastIndexOf('/');
+  const name = tagged ? beforeDigest.slice(0, colon) : beforeDigest;
+  return { name, tag: digest ?? (tagged ? beforeDigest.slice(colon + 1) : '') };
+}
+
+/** A pull that fails midway says so in its stream, after a status of 200. */
+function throwIfError({ error, errorDetail }: PullMessage): void {
+  const detail = typeof errorDetail === 'object' && errorDetail !== null ? errorDetail : {};
+  const message = 'message' in detail && typeof detail.message === 'string' ? detail.message : error;
+  if (typeof message !== 'string') return;
+  // Gateways answer with a page of HTML: the reason says it better (filterHTTPError in pkg/kubelet/dockershim/docker_image.go).
+  const code = 'code' in detail ? detail.code : undefined;
+  if (code === 502 || code === 503 || code === 504) throw new RegistryUnavailableError(`RegistryUnavailable: ${message}`);
+  throw new Error(message);
+}
+
+/** dockerode gives the body of a refused stream only inside its own message: "(HTTP code 404) unexpected - WORDS ". */
+function registryWords(error: EngineResponseError): string {
+  return error.daemonMessage.replace(/^\(HTTP code \d+\) .*? - /, '');
+}

@@ -1,0 +1,89 @@
+import { goJsonSyntaxError } from '../model/go-json-syntax.ts';
+import { decodeAuth } from './decode-auth.ts';
+
+/** One registry, or a path in it, with what to say there. */
+export interface DockerConfigEntry {
+  /** As written: a host, a host with a path, a URL; the host may hold wildcards. */
+  readonly location: string;
+  readonly username: string;
+  readonly password: string;
+}
+
+/**
+ * The entries of a config.json or of a kubernetes.io/dockerconfigjson secret. One bad entry spoils the whole text, as it does for the kubelet.
+ * @throws Error in Go's words; they never hold credentials.
+ */
+export function parseDockerConfigJson(text: string): readonly DockerConfigEntry[] {
+  const root = parse(text, 'DockerConfigJSON');
+  const entries = new Map<string, DockerConfigEntry>();
+  let wrong: string | undefined;
+  for (const [key, value] of Object.entries(root)) {
+    const name = key.toLowerCase();
+    if (name === 'auths') {
+      if (value === null) entries.clear();
+      else if (isObject(value)) readEntries(value, entries, 'DockerConfigJSON.auths');
+      else wrong ??= mismatch(value, 'credentialprovider.DockerConfig', 'DockerConfigJSON.auths');
+    } else if (name === 'httpheaders' && value !== null) {
+      const field = 'DockerConfigJSON.HttpHeaders';
+      if (!isObject(value)) wrong ??= mismatch(value, 'map[string]string', field);
+      else for (const header of Object.values(value)) if (!isText(header)) wrong ??= mismatch(header, 'string', field);
+    }
+  }
+  if (wrong !== undefined) throw new Error(wrong);
+  return [...entries.values()];
+}
+
+/** The entries of a .dockercfg or of a kubernetes.io/dockercfg secret. Errors as `parseDockerConfigJson`. */
+export function parseDockercfg(text: string): readonly DockerConfigEntry[] {
+  const entries = new Map<string, DockerConfigEntry>();
+  readEntries(parse(text, 'DockerConfig'), entries, undefined);
+  return [...entries.values()];
+}
+
+/** The credential helpers that a config.json asks for: nobody runs them on a node. */
+export function credentialHelpersOf(text: string): readonly string[] {
+  if (goJsonSyntaxError(text) !== undefined) return [];
+  const root: unknown = JSON.parse(text);
+  if (!isObject(root)) return [];
+  const { credsStore, credHelpers } = root;
+  const helpers = [credsStore, ...(isObject(credHelpers) ? Object.values(credHelpers) : [])];
+  return [...new Set(helpers.filter((h): h is string => typeof h === 'string' && h !== ''))];
+}
+
+function readEntries(value: Readonly<Record<string, unknown>>, into: Map<string, DockerConfigEntry>, field: string | undefined): void {
+  for (const [location, entry] of Object.entries(value)) into.set(location, readEntry(location, entry, field));
+}
+
+function readEntry(location: string, value: unknown, outer: string | undefined): DockerConfigEntry {
+  if (value === null) return { location, username: '', password: '' };
+  if (!isObject(value)) throw new Error(mismatch(value, 'credentialprovider.dockerConfigEntryWithAuth', outer));
+  const fields: Record<string, string> = { username: '', password: '', email: '', auth: '' };
+  let wrong: string | undefined;
+  for (const [key, field] of Object.entries(value)) {
+    const name = key.toLowerCase();
+    if (fields[name] === undefined || field === null) continue;
+    if (typeof field === 'string') fields[name] = field;
+    else wrong ??= mismatch(field, 'string', outer ?? `dockerConfigEntryWithAuth.${name}`);
+  }
+  if (wrong !== undefined) throw new Error(wrong);
+  const { username = '', password = '', auth = '' } = fields;
+  return { location, ...(auth === '' ? { username, password } : decodeAuth(auth)) };
+}
+
+function parse(text: string, type: string): Readonly<Record<string, unknown>> {
+  const wrong = goJsonSyntaxError(text);
+  if (wrong !== undefined) throw new Error(wrong);
+  const root: unknown = JSON.parse(text);
+  if (root === null) return {};
+  if (!isObject(root)) throw new Error(mismatch(root, `credentialprovider.${type}`, undefined));
+  return root;
+}
+
+function mismatch(value: unknown, type: string, field: string | undefined): string {
+  const kind = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+  return `json: cannot unmarshal ${kind} into Go ${field === undefined ? 'value' : `struct field ${field}`} of type ${type}`;
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isText = (value: unknown): boolean => value === null || typeof value === 'string';

@@ -1,0 +1,74 @@
+import type { V1Secret } from '@kubernetes/client-node';
+import { parseImageName } from '../model/image-name.ts';
+import type { Wire } from '../model/wire.ts';
+import type { RegistryCredentials } from '../ports/image-service.ts';
+import { type DockerConfigEntry, parseDockercfg, parseDockerConfigJson } from './docker-config.ts';
+import { locationCovers, parseRegistryLocation, type RegistryLocation } from './registry-location.ts';
+
+/** What of a Secret matters here; `data` is base64, as the API gives it. */
+export type PullSecret = Pick<Wire<V1Secret>, 'type' | 'data'>;
+
+/** Who may pull what: the pod's pull secrets first, then the node's own docker configuration. */
+export interface Keyring {
+  /** In the order to try; none means anonymous. Rejects when `image` or a secret does not parse, with words that hold no credentials. */
+  lookup(image: string, secrets: readonly PullSecret[]): Promise<readonly RegistryCredentials[]>;
+}
+
+export function keyring(node: { entries(): Promise<readonly DockerConfigEntry[]> }): Keyring {
+  return {
+    async lookup(image, secrets) {
+      const { repo: repository } = parseImageName(image);
+      const fromSecrets = entriesOfSecrets(secrets);
+      return credentialsFor(repository, fromSecrets, await node.entries());
+    },
+  };
+}
+
+/** What every dockerconfigjson and dockercfg secret holds; secrets of other types and empty ones count for nothing (MakeDockerKeyring). */
+export function entriesOfSecrets(secrets: readonly PullSecret[]): readonly DockerConfigEntry[] {
+  return secrets.flatMap(({ type, data }) => {
+    const text = (key: string): string => Buffer.from(data?.[key] ?? '', 'base64').toString();
+    const json = type === 'kubernetes.io/dockerconfigjson' ? text('.dockerconfigjson') : '';
+    if (json !== '') return parseDockerConfigJson(json);
+    const legacy = type === 'kubernetes.io/dockercfg' ? text('.dockercfg') : '';
+    return legacy === '' ? [] : parseDockercfg(legacy);
+  });
+}
+
+/** `repository` without tag and digest, with its registry: docker.io/library/nginx. Each ring's most specific location comes first. */
+export function credentialsFor(repository: string, ...rings: readonly (readonly DockerConfigEntry[])[]): readonly RegistryCredentials[] {
+  return rings.flatMap((entries) => credentialsIn(entries, repository));
+}
+
+/** Where config files keep Docker Hub's credentials, whatever the image's name says. */
+const DEFAULT_REGISTRY = 'index.docker.io';
+
+function credentialsIn(entries: readonly DockerConfigEntry[], repository: string): readonly RegistryCredentials[] {
+  const byKey = new Map<string, RegistryCredentials[]>();
+  for (const { location, username, password } of entries) {
+    const key = keyOf(location);
+    if (key !== undefined) byKey.set(key, [...(byKey.get(key) ?? []), { username, password }]);
+  }
+  const target = parseRegistryLocation(`https://${repository}`);
+  const covers = (key: string): boolean => {
+    const glob: RegistryLocation | undefined = parseRegistryLocation(`https://${key}`);
+    return glob !== undefined && target !== undefined && locationCovers(glob, target);
+  };
+  const keys = [...byKey.keys()].filter(covers).sort((a, b) => Buffer.compare(Buffer.from(b), Buffer.from(a)));
+  if (keys.length > 0) return keys.flatMap((key) => byKey.get(key) ?? []);
+  return isOnDefaultRegistry(repository) ? (byKey.get(DEFAULT_REGISTRY) ?? []) : [];
+}
+
+/** Host and path; the API version that old files carry (https://index.docker.io/v1/) means the host itself. */
+function keyOf(location: string): string | undefined {
+  const parsed = parseRegistryLocation(location);
+  if (parsed === undefined) return undefined;
+  const path = parsed.path.replace(/^\/v[12](?=\/)/, '');
+  return path === '/' ? parsed.host : parsed.host + path;
+}
+
+function isOnDefaultRegistry(repository: string): boolean {
+  const [first = '', ...rest] = repository.split('/');
+  if (first === '') return false;
+  return rest.length === 0 || first === 'docker.io' || first === DEFAULT_REGISTRY || !/[.:]/.test(first);
+}
