@@ -81,6 +81,8 @@ export interface Mount {
   readonly hostPath: string;
   readonly containerPath: string;
   readonly readOnly: boolean;
+  /** Whether mounts made later cross over. Private unless said otherwise. */
+  readonly propagation?: 'private' | 'hostToContainer' | 'bidirectional';
 }
 
 /** A container ready to be created: references resolved, `$(VAR)` expanded. */
