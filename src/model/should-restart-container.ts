@@ -21,6 +21,8 @@ export function shouldRestartContainer(pod: Pod, newest: RestartableState | unde
     case 'exited':
       if (pod.spec.restartPolicy === 'Never') return false;
       return pod.spec.restartPolicy !== 'OnFailure' || newest.exitCode !== 0;
+    default:
+      return newest satisfies never;
   }
 }
 

@@ -53,6 +53,14 @@ export function generatePodStatus(pod: Pod, observed: Pick<ObservedPod, 'contain
   return withContainers({ ...common, phase, ...hostAddresses(pod, common, facts.hostIPs) }, apps, inits, conditions);
 }
 
+/**
+ * The pod without containers that were created and never started, as a crash between the two leaves them. The kubelet of 1.20 shows such a
+ * container as ended with code 0, which with restart policy Never would end the pod before it ran; today's shows it waiting, and so do we.
+ */
+export function withoutUnstarted<T extends Pick<ObservedPod, 'containers'>>(observed: T): T {
+  return { ...observed, containers: observed.containers.filter(({ state }) => state.phase !== 'created') };
+}
+
 /** pkg/kubelet/active_deadline.go */
 const deadlineExceeded = { reason: 'DeadlineExceeded', message: 'Pod was active on the node longer than the specified deadline' };
 
