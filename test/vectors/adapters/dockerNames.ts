@@ -15,7 +15,7 @@ interface Input {
   readonly dockerLabels?: StringMap;
 }
 
-export function run(input: Input): unknown {
+export function run(input: Input): object {
   const { op, pod = '', namespace = '', uid = '', attempt = 0, container = '', dockerName = '' } = input;
   const metadata = { name: pod, namespace, uid: uid as PodUid };
   switch (op) {
@@ -37,10 +37,12 @@ export function run(input: Input): unknown {
       return { dockerLabels: toDockerLabels(input.labels ?? {}, input.annotations ?? {}) };
     case 'extractLabels':
       return fromDockerLabels(input.dockerLabels ?? {});
+    default:
+      throw new Error(`unknown op ${String(op satisfies never)}`);
   }
 }
 
-function orError(parse: () => unknown): unknown {
+function orError(parse: () => object): object {
   try {
     return parse();
   } catch (error) {

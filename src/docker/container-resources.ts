@@ -1,0 +1,77 @@
+import { CONFIG_MIRROR_ANNOTATION, CONFIG_SOURCE_ANNOTATION } from '../model/config-annotations.ts';
+import type { Container, Pod } from '../model/pod.ts';
+import { podQosClass } from '../model/qos.ts';
+import { Quantity } from '../model/quantity.ts';
+
+const MIN_SHARES = 2;
+const SHARES_PER_CPU = 1024;
+const MIN_QUOTA_US = 1000;
+
+/** Not clamped above, unlike a pod cgroup's (pkg/kubelet/kuberuntime/helpers_linux.go). */
+export function containerCpuShares(milliCpu: number): number {
+  return milliCpu === 0 ? MIN_SHARES : Math.max(MIN_SHARES, Math.trunc((milliCpu * SHARES_PER_CPU) / 1000));
+}
+
+/** Microseconds of CPU time in each period; 0 is no limit. */
+export function containerCpuQuotaUs(milliCpu: number, periodUs: number): number {
+  return milliCpu === 0 ? 0 : Math.max(MIN_QUOTA_US, Math.trunc((milliCpu * periodUs) / 1000));
+}
+
+const GUARANTEED_OOM_SCORE = -997;
+const BEST_EFFORT_OOM_SCORE = 1000;
+const SYSTEM_CRITICAL_PRIORITY = 2_000_000_000;
+
+/** Static, mirror and system-critical pods (pkg/kubelet/types IsCriticalPod). */
+function isCritical({ metadata, spec }: Pod): boolean {
+  const { [CONFIG_SOURCE_ANNOTATION]: source, [CONFIG_MIRROR_ANNOTATION]: mirror } = metadata.annotations ?? {};
+  return (source !== undefined && source !== 'api') || mirror !== undefined || (spec.priority ?? 0) >= SYSTEM_CRITICAL_PRIORITY;
+}
+
+/** Who dies first when memory runs out: the more memory a container asked for, the later (pkg/kubelet/qos/policy.go). */
+export function oomScoreAdj(pod: Pod, container: Container, memoryCapacityBytes: number): number {
+  if (isCritical(pod)) return GUARANTEED_OOM_SCORE;
+  const qos = podQosClass(pod);
+  if (qos === 'Guaranteed') return GUARANTEED_OOM_SCORE;
+  if (qos === 'BestEffort') return BEST_EFFORT_OOM_SCORE;
+  const request = Quantity.fromJson(container.resources?.requests?.['memory']).value();
+  const score = 1000 - Number((1000n * request) / BigInt(memoryCapacityBytes));
+  // Burstable stays between the other two.
+  return Math.min(BEST_EFFORT_OOM_SCORE - 1, Math.max(1000 + GUARANTEED_OOM_SCORE, score));
+}
+
+export interface NodeResources {
+  readonly memoryCapacityBytes: number;
+  /** --cpu-cfs-quota */
+  readonly cpuCfsQuota: boolean;
+  /** --cpu-cfs-quota-period, in microseconds. */
+  readonly cpuCfsQuotaPeriodUs: number;
+}
+
+/** The resource part of docker's HostConfig. Memory and swap are limited alike, so that a container never swaps. */
+export function dockerResources(pod: Pod, container: Container, node: NodeResources): DockerResources {
+  const { requests, limits } = container.resources ?? {};
+  const cpuRequest = Quantity.fromJson(requests?.['cpu']);
+  const cpuLimit = Quantity.fromJson(limits?.['cpu']);
+  const memory = Number(Quantity.fromJson(limits?.['memory']).value());
+  // Without a request the limit stands in for it.
+  const shares = containerCpuShares(Number((cpuRequest.isZero() ? cpuLimit : cpuRequest).milliValue()));
+  return {
+    CpuShares: shares,
+    ...(node.cpuCfsQuota && {
+      CpuPeriod: node.cpuCfsQuotaPeriodUs,
+      CpuQuota: containerCpuQuotaUs(Number(cpuLimit.milliValue()), node.cpuCfsQuotaPeriodUs),
+    }),
+    Memory: memory,
+    MemorySwap: memory,
+    OomScoreAdj: oomScoreAdj(pod, container, node.memoryCapacityBytes),
+  };
+}
+
+export interface DockerResources {
+  readonly CpuShares: number;
+  readonly CpuPeriod?: number;
+  readonly CpuQuota?: number;
+  readonly Memory: number;
+  readonly MemorySwap: number;
+  readonly OomScoreAdj: number;
+}

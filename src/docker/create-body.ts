@@ -1,0 +1,36 @@
+/** What POST /containers/create is given, as far as this agent uses it. */
+export interface CreateBody {
+  readonly Hostname?: string;
+  readonly User?: string;
+  readonly ExposedPorts?: Readonly<Record<string, object>>;
+  readonly Tty?: boolean;
+  readonly OpenStdin?: boolean;
+  readonly StdinOnce?: boolean;
+  readonly Env?: readonly string[];
+  readonly Cmd?: readonly string[];
+  readonly Entrypoint?: readonly string[];
+  readonly Healthcheck?: { readonly Test: readonly string[] };
+  readonly Image: string;
+  readonly WorkingDir?: string;
+  readonly Labels: Readonly<Record<string, string>>;
+  readonly HostConfig: Readonly<Record<string, unknown>>;
+}
+
+/** A container about to be created: the engine takes the name apart from the rest. */
+export interface CreateRequest {
+  readonly name: string;
+  readonly body: CreateBody;
+}
+
+/** Docker's own client asks for this much shared memory where a kubelet says nothing (pkg/kubelet/dockershim/libdocker). */
+export const DEFAULT_SHM_BYTES = 64 * 1024 * 1024;
+
+/** Under the systemd driver docker wants the slice's name only. */
+export function dockerCgroupParent(parent: string, driver: 'cgroupfs' | 'systemd'): string {
+  return driver === 'systemd' && parent !== '' ? (parent.replace(/\/+$/, '').split('/').at(-1) ?? '') : parent;
+}
+
+/** fsGroup first; then, for a container, the pod's own groups before those of its volumes (for a sandbox the other way round). */
+export function dockerGroups(ids: readonly (number | undefined | null)[]): string[] {
+  return ids.flatMap((id) => (id === undefined || id === null ? [] : [String(id)]));
+}

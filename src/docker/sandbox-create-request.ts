@@ -1,0 +1,58 @@
+import type { Pod } from '../model/pod.ts';
+import { podLabels } from './container-labels.ts';
+import { type CreateRequest, DEFAULT_SHM_BYTES, dockerGroups } from './create-body.ts';
+import { sandboxDockerLabels } from './docker-labels.ts';
+import { sandboxDockerName } from './docker-names.ts';
+import { portBindings } from './port-mappings.ts';
+import { isSet, selinuxOpts } from './security-context.ts';
+
+/** Dies late, but before the daemons of the node (pkg/kubelet/dockershim/docker_sandbox.go). */
+const SANDBOX_OOM_SCORE = -998;
+const SANDBOX_CPU_SHARES = 2;
+
+export interface SandboxInput {
+  readonly pod: Pod;
+  readonly attempt: number;
+  readonly image: string;
+  /** Undefined under hostNetwork. */
+  readonly hostname: string | undefined;
+  /** Whose job the pod's network is: the engine's bridge, or a plugin's. */
+  readonly network: 'docker' | 'plugin';
+  /** As docker takes it: see dockerCgroupParent. */
+  readonly cgroupParent: string;
+  readonly extraSupplementalGroups: readonly number[];
+}
+
+/** The pause container as dockershim made it. Throws when the pod names a group and no user. */
+export function sandboxCreateRequest(input: SandboxInput): CreateRequest {
+  const { pod, attempt, image, hostname, network, cgroupParent, extraSupplementalGroups } = input;
+  const { securityContext, hostIPC, hostPID, hostNetwork } = pod.spec;
+  const { runAsUser, runAsGroup, fsGroup, supplementalGroups, seLinuxOptions, sysctls } = securityContext ?? {};
+  if (isSet(runAsGroup) && !isSet(runAsUser)) throw new Error('runAsGroup is specified without a runAsUser');
+  const { ExposedPorts, PortBindings } = portBindings(pod);
+  // A kubelet takes namespaces from the security context, which defaulting always gives to a pod.
+  const node = isSet(securityContext) ? { hostIPC, hostPID, hostNetwork } : {};
+  return {
+    name: sandboxDockerName(pod, attempt),
+    body: {
+      ...(hostname !== undefined && { Hostname: hostname }),
+      Image: image,
+      Labels: sandboxDockerLabels(podLabels(pod)),
+      ...(isSet(runAsUser) && { User: isSet(runAsGroup) ? `${runAsUser}:${runAsGroup}` : String(runAsUser) }),
+      ExposedPorts,
+      HostConfig: {
+        IpcMode: node.hostIPC ? 'host' : 'shareable',
+        ...(node.hostPID && { PidMode: 'host' }),
+        NetworkMode: node.hostNetwork ? 'host' : network === 'plugin' ? 'none' : 'default',
+        GroupAdd: dockerGroups([fsGroup, ...extraSupplementalGroups, ...(supplementalGroups ?? [])]),
+        Sysctls: Object.fromEntries((sysctls ?? []).map(({ name, value }) => [name, value])),
+        PortBindings,
+        OomScoreAdj: SANDBOX_OOM_SCORE,
+        CpuShares: SANDBOX_CPU_SHARES,
+        CgroupParent: cgroupParent,
+        SecurityOpt: [...selinuxOpts(seLinuxOptions), 'no-new-privileges'],
+        ShmSize: DEFAULT_SHM_BYTES,
+      },
+    },
+  };
+}

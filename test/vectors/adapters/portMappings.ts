@@ -1,0 +1,6 @@
+import { portMappings } from '../../../src/docker/port-mappings.ts';
+import type { Container } from '../../../src/model/pod.ts';
+
+export function run({ ports }: { readonly ports: Container['ports'] }): unknown {
+  return portMappings(ports);
+}
