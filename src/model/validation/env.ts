@@ -1,0 +1,52 @@
+import type { V1ConfigMapKeySelector, V1EnvFromSource, V1EnvVar } from '@kubernetes/client-node';
+import type { Given } from './given.ts';
+import { envFieldPaths, validateObjectFieldSelector, validateResourceFieldSelector } from './downward-api.ts';
+import type { FieldErrors } from './field-error.ts';
+import { asPrefix, isConfigMapKey, isDns1123Subdomain, isEnvVarName } from './formats.ts';
+import type { PodValidationOptions } from './pod-validation-options.ts';
+
+export function validateEnv(env: readonly Given<V1EnvVar>[], at: string, errors: FieldErrors, options: PodValidationOptions): void {
+  for (const [i, variable] of env.entries()) {
+    const name = variable.name ?? '';
+    if (name === '') errors.required(`${at}[${i}].name`);
+    else errors.invalidEach(`${at}[${i}].name`, name, isEnvVarName(name));
+    validateValueFrom(variable, `${at}[${i}].valueFrom`, errors, options);
+  }
+}
+
+function validateValueFrom({ value, valueFrom }: Given<V1EnvVar>, at: string, errors: FieldErrors, options: PodValidationOptions): void {
+  if (valueFrom === undefined) return;
+  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = valueFrom;
+  if (fieldRef) validateObjectFieldSelector(fieldRef, envFieldPaths, `${at}.fieldRef`, errors);
+  if (resourceFieldRef) validateResourceFieldSelector(resourceFieldRef, 'env', `${at}.resourceFieldRef`, errors, options);
+  if (configMapKeyRef) validateKeySelector(configMapKeyRef, `${at}.configMapKeyRef`, errors);
+  if (secretKeyRef) validateKeySelector(secretKeyRef, `${at}.secretKeyRef`, errors);
+  const sources = [fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef].filter((s) => s !== undefined).length;
+  if (sources === 0) errors.invalid(at, '', 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`');
+  else if ((value ?? '') !== '') errors.invalid(at, '', 'may not be specified when `value` is not empty');
+  else if (sources > 1) errors.invalid(at, '', 'may not have more than one field specified at a time');
+}
+
+function validateKeySelector({ name = '', key = '' }: Given<V1ConfigMapKeySelector>, at: string, errors: FieldErrors): void {
+  errors.invalidEach(`${at}.name`, name, isDns1123Subdomain(name));
+  if (key === '') errors.required(`${at}.key`);
+  else errors.invalidEach(`${at}.key`, key, isConfigMapKey(key));
+}
+
+export function validateEnvFrom(sources: readonly Given<V1EnvFromSource>[], at: string, errors: FieldErrors): void {
+  for (const [i, source] of sources.entries()) {
+    const { prefix = '' } = source;
+    if (prefix !== '') errors.invalidEach(`${at}[${i}].prefix`, prefix, isEnvVarName(prefix));
+    let count = 0;
+    for (const kind of ['configMapRef', 'secretRef'] as const) {
+      if (source[kind] === undefined) continue;
+      count++;
+      const { name = '' } = source[kind];
+      const here = `${at}[${i}].${kind}.name`;
+      if (name === '') errors.required(here);
+      else errors.invalidEach(here, name, asPrefix(isDns1123Subdomain)(name));
+    }
+    if (count === 0) errors.invalid(at, '', 'must specify one of: `configMapRef` or `secretRef`');
+    else if (count > 1) errors.invalid(at, '', 'may not have more than one field specified at a time');
+  }
+}

@@ -1,0 +1,53 @@
+import { goJsonSyntaxError } from '../go-json-syntax.ts';
+import type { Toleration } from './tolerations.ts';
+
+/** Field names in any case are read, as Go does; the types are those its messages name. */
+const fields: Readonly<Record<string, readonly [goName: string, jsonName: keyof Toleration, goType: string]>> = {
+  key: ['Key', 'key', 'string'],
+  operator: ['Operator', 'operator', 'core.TolerationOperator'],
+  value: ['Value', 'value', 'string'],
+  effect: ['Effect', 'effect', 'core.TaintEffect'],
+  tolerationseconds: ['TolerationSeconds', 'tolerationSeconds', 'int64'],
+};
+
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
+}
+
+class TypeFault extends Error {}
+
+function readToleration(value: unknown): Toleration {
+  if (value === null) return {};
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    throw new TypeFault(`json: cannot unmarshal ${kindOf(value)} into Go value of type core.Toleration`);
+  }
+  const read: Record<string, unknown> = {};
+  for (const [key, given] of Object.entries(value)) {
+    const field = fields[key.toLowerCase()];
+    if (field === undefined || given === null) continue;
+    const [goName, jsonName, goType] = field;
+    const wantsNumber = goType === 'int64';
+    if (typeof given !== (wantsNumber ? 'number' : 'string') || (wantsNumber && !Number.isInteger(given))) {
+      const kind = typeof given === 'number' && wantsNumber ? `number ${given}` : kindOf(given);
+      throw new TypeFault(`json: cannot unmarshal ${kind} into Go struct field Toleration.${goName} of type ${goType}`);
+    }
+    read[jsonName] = given;
+  }
+  return read;
+}
+
+/** The tolerations in the annotation that came before the field, or Go's words on why there are none. */
+export function readTolerationsAnnotation(json: string): readonly Toleration[] | string {
+  const malformed = goJsonSyntaxError(json);
+  if (malformed !== undefined) return malformed;
+  const value: unknown = JSON.parse(json);
+  if (value === null) return [];
+  if (!Array.isArray(value)) return `json: cannot unmarshal ${kindOf(value)} into Go value of type []core.Toleration`;
+  try {
+    return value.map(readToleration);
+  } catch (error) {
+    if (error instanceof TypeFault) return error.message;
+    throw error;
+  }
+}
