@@ -11,11 +11,12 @@ const oldInitAnnotations: readonly string[] = ['alpha', 'beta'].flatMap((stage) 
 ]);
 
 /**
- * The pod as the API server would store it: v1 defaulting, and what the way through Kubernetes' internal version changes. Takes a
- * decoded pod, in which null and Go's zero values are absent; does not mutate it. A defaulted pod stays as it is.
+ * The pod as the API server would store it: v1 defaulting, and what the way through Kubernetes' internal version changes (kind and
+ * apiVersion are known and dropped). Takes a decoded pod, in which null and Go's zero values are absent; does not mutate it. A
+ * defaulted pod stays as it is.
  * Source: pkg/apis/core/v1 defaults.go and conversion.go.
  */
-export function defaultPod(pod: RawPod): RawPod {
+export function defaultPod({ apiVersion: _v1, kind: _pod, ...pod }: RawPod): RawPod {
   return {
     ...pod,
     metadata: defaultMeta(pod.metadata ?? {}),
