@@ -1,0 +1,24 @@
+/**
+ * Replaces each `$(NAME)` by what `lookup` says; a name that it does not know stays as written, and `$$` stands for one `$`. Values are
+ * not expanded again (k8s.io/kubernetes/third_party/forked/golang/expansion).
+ */
+export function expand(text: string, lookup: (name: string) => string | undefined): string {
+  if (!text.includes('$')) return text;
+  return text.replace(/\$(?:\$|\(([^)]*)\))/g, (reference: string, name: string | undefined) =>
+    name === undefined ? '$' : (lookup(name) ?? reference),
+  );
+}
+
+/** A lookup for `expand`: the first map that has the name tells. */
+export function lookupIn(
+  ...maps: readonly (ReadonlyMap<string, string> | Readonly<Record<string, string>>)[]
+): (name: string) => string | undefined {
+  return (name) => {
+    for (const map of maps) {
+      const value =
+        map instanceof Map ? map.get(name) : Object.hasOwn(map, name) ? (map as Readonly<Record<string, string>>)[name] : undefined;
+      if (value !== undefined) return value;
+    }
+    return undefined;
+  };
+}
