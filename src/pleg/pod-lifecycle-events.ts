@@ -1,0 +1,127 @@
+import { defer, filter, finalize, map, merge, Observable, repeat, retry, share, startWith, timer } from 'rxjs';
+import type { Clock } from '../base/clock.ts';
+import { exponential } from '../base/exponential.ts';
+import type { Logger } from '../base/logger.ts';
+import type { PodUid } from '../model/pod.ts';
+import type { ContainerRuntime, PodSummary } from '../ports/container-runtime.ts';
+import { changedPods } from './changed-pods.ts';
+import { RelistHealth, type PlegHealth } from './relist-health.ts';
+
+export interface PodLifecycleEventsDeps {
+  readonly runtime: Pick<ContainerRuntime, 'hints' | 'listPods'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Between the end of one relist and the start of the next. */
+  readonly relistMs?: number;
+}
+
+export interface PodChange {
+  readonly uid: PodUid;
+  readonly reason: 'engine event' | 'relist';
+}
+
+/** Both streams are cold and share one engine stream and one relist loop, which live while either is subscribed. Neither errors or completes. */
+export interface PodLifecycleEvents {
+  /**
+   * Pods to look at again: at once on the engine's word, and after a relist that found them changed. A relist wakes a changed pod also
+   * where an event came, because that may have been about an earlier change. The first relist has nothing to compare with and wakes none.
+   */
+  readonly changes: Observable<PodChange>;
+  /** Everything that the engine has, after each relist; the latest at once for who comes later. */
+  readonly relists: Observable<readonly PodSummary[]>;
+  health(): PlegHealth;
+  /** Pods that a relist found changed without any event, since the start: what a lossy event stream has cost. */
+  missed(): number;
+}
+
+type News = { readonly change: PodChange } | { readonly listed: readonly PodSummary[] };
+
+const FIRST_RETRY_MS = 1_000;
+
+/** The engine's events for speed, a slow relist for truth (the kubelet's PLEG, pkg/kubelet/pleg/generic.go, with events added). */
+export function podLifecycleEvents({ runtime, clock, log, relistMs = 10_000 }: PodLifecycleEventsDeps): PodLifecycleEvents {
+  const health = new RelistHealth({ clock, log });
+  const backoffMs = exponential(Math.min(FIRST_RETRY_MS, relistMs), relistMs);
+  let latest: readonly PodSummary[] | undefined;
+  let missed = 0;
+  let asks = 0;
+  /** Pods with an event since the latest listing was asked for, and how many had been asked for when the last event came. */
+  const told = new Map<PodUid, number>();
+
+  const compare = (listed: readonly PodSummary[], ask: number): News[] => {
+    const changed = latest === undefined ? [] : changedPods(latest, listed);
+    for (const { uid, pod } of changed) {
+      if (told.has(uid)) continue;
+      missed++;
+      log.v(2, 'relist found a change that no engine event told', { pod, uid });
+    }
+    latest = listed;
+    // An event that came while the engine was listing may be about what is not in the list yet.
+    for (const [uid, after] of told) if (after < ask) told.delete(uid);
+    return [{ listed }, ...changed.map(({ uid }): News => ({ change: { uid, reason: 'relist' } }))];
+  };
+
+  const relistOnce = defer(() => {
+    const ask = ++asks;
+    health.asked('listPods');
+    return call((signal) => runtime.listPods(signal)).pipe(
+      map((listed) => {
+        health.answered();
+        return compare(listed, ask);
+      }),
+    );
+  });
+  const relisting = relistOnce.pipe(
+    retry({ delay: (error, failures) => timer(health.failed(error, backoffMs(failures)), clock), resetOnSuccess: true }),
+    repeat({ delay: () => timer(relistMs, clock) }),
+  );
+  const hints = runtime.hints.pipe(
+    map((uid): News[] => {
+      told.set(uid, asks);
+      return [{ change: { uid, reason: 'engine event' } }];
+    }),
+  );
+  // Hints are listened to before the first listing is asked for, so that nothing falls in between.
+  const news = merge(hints, relisting).pipe(
+    finalize(() => {
+      latest = undefined;
+      told.clear();
+      health.stopped();
+    }),
+    share(),
+  );
+  const each = new Observable<News>((out) =>
+    news.subscribe({ next: (batch) => batch.forEach((one) => out.next(one)), error: (e) => out.error(e) }),
+  );
+
+  return {
+    changes: each.pipe(
+      filter((one) => 'change' in one),
+      map(({ change }) => change),
+    ),
+    relists: defer(() => {
+      const live = each.pipe(
+        filter((one) => 'listed' in one),
+        map(({ listed }) => listed),
+      );
+      return latest === undefined ? live : live.pipe(startWith(latest));
+    }),
+    health: () => health.health(),
+    missed: () => missed,
+  };
+}
+
+/** A call whose signal aborts when nobody listens any more. */
+function call<T>(start: (signal: AbortSignal) => Promise<T>): Observable<T> {
+  return new Observable((out) => {
+    const abort = new AbortController();
+    start(abort.signal).then(
+      (value) => {
+        out.next(value);
+        out.complete();
+      },
+      (error: unknown) => out.error(error),
+    );
+    return () => abort.abort(new Error('nobody listens to relists any more'));
+  });
+}

@@ -1,0 +1,87 @@
+import type { Clock } from '../base/clock.ts';
+import { errorText } from '../base/error-text.ts';
+import type { Logger } from '../base/logger.ts';
+import { formatGoDuration } from '../model/go-duration.ts';
+
+export interface PlegHealth {
+  readonly healthy: boolean;
+  /** Since the last relist that worked, or since the first was asked for; 0 before that. */
+  readonly ageMs: number;
+  /** In the kubelet's words where it is not healthy, with the engine call that is waited for or its last error. */
+  readonly message: string;
+}
+
+/** No relist for as long means unhealthy (pkg/kubelet/pleg/generic.go relistThreshold). */
+const RELIST_THRESHOLD_MS = 3 * 60_000;
+
+/** Go's way to write it, to the whole second. */
+const ago = (ms: number): string => formatGoDuration(BigInt(Math.floor(ms / 1000)) * 1_000_000_000n);
+
+/** How relisting goes: what is waited for, what went wrong, each said once, and how old the truth is. */
+export class RelistHealth {
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #log: Logger;
+  #beganAtMs: number | undefined;
+  #succeededAtMs: number | undefined;
+  #waiting: { readonly call: string; readonly sinceMs: number } | undefined;
+  /** The call that is being tried and the errors said since it last worked. */
+  #call = '';
+  #failures = 0;
+  readonly #said = new Set<string>();
+  #lastError: string | undefined;
+
+  constructor({ clock, log }: { readonly clock: Pick<Clock, 'now'>; readonly log: Logger }) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  asked(call: string): void {
+    const nowMs = this.#clock.now();
+    this.#beganAtMs ??= nowMs;
+    this.#call = call;
+    this.#waiting = { call, sinceMs: nowMs };
+  }
+
+  answered(): void {
+    const nowMs = this.#clock.now();
+    if (this.#failures > 0) {
+      const afterMs = nowMs - (this.#succeededAtMs ?? this.#beganAtMs ?? nowMs);
+      this.#log.info('relist works again', { call: this.#call, failures: this.#failures, afterMs });
+    }
+    this.#succeededAtMs = nowMs;
+    this.#waiting = undefined;
+    this.#failures = 0;
+    this.#said.clear();
+    this.#lastError = undefined;
+  }
+
+  /** Returns `retryInMs`. */
+  failed(error: unknown, retryInMs: number): number {
+    this.#waiting = undefined;
+    this.#failures++;
+    this.#lastError = errorText(error);
+    if (!this.#said.has(this.#lastError)) {
+      this.#said.add(this.#lastError);
+      this.#log.warn('relist failed', { call: this.#call, error, retryInMs });
+    }
+    return retryInMs;
+  }
+
+  stopped(): void {
+    this.#waiting = undefined;
+  }
+
+  health(): PlegHealth {
+    const nowMs = this.#clock.now();
+    const ageMs = nowMs - (this.#succeededAtMs ?? this.#beganAtMs ?? nowMs);
+    if (this.#succeededAtMs === undefined) return { healthy: false, ageMs, message: `pleg has yet to be successful${this.#cause(nowMs)}` };
+    if (ageMs < RELIST_THRESHOLD_MS) return { healthy: true, ageMs, message: '' };
+    const message = `pleg was last seen active ${ago(ageMs)} ago; threshold is ${ago(RELIST_THRESHOLD_MS)}${this.#cause(nowMs)}`;
+    return { healthy: false, ageMs, message };
+  }
+
+  #cause(nowMs: number): string {
+    if (this.#waiting) return `; ${this.#waiting.call} has not answered for ${ago(nowMs - this.#waiting.sinceMs)}`;
+    return this.#lastError === undefined ? '' : `; ${this.#call} failed ${this.#failures} times: ${this.#lastError}`;
+  }
+}
