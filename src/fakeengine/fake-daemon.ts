@@ -1,0 +1,167 @@
+import { randomBytes } from 'node:crypto';
+import { filter, Subject, take } from 'rxjs';
+import type { Clock } from '../base/clock.ts';
+import { firstOf } from '../base/first-of.ts';
+import type { PodUid } from '../model/pod.ts';
+import type { ContainerState, ObservedContainer, ObservedSandbox } from '../ports/container-runtime.ts';
+import { ContainerProcess, KILLED } from './container-process.ts';
+import type { Program } from './program.ts';
+
+/** What a part is for: a pod's sandbox or one of its containers, with what `create` was told. */
+export type PartRole =
+  | { readonly kind: 'sandbox'; readonly network: ObservedSandbox['network'] }
+  | ({ readonly kind: 'container'; readonly sandbox: string } & Pick<
+      ObservedContainer,
+      'image' | 'imageId' | 'specHash' | 'terminationGracePeriodSeconds' | 'deletionGracePeriodSeconds'
+    >);
+
+export interface PartSpec {
+  readonly uid: PodUid;
+  readonly podName: string;
+  readonly namespace: string;
+  /** "POD" for a sandbox. */
+  readonly name: string;
+  readonly attempt: number;
+  readonly role: PartRole;
+}
+
+/** One sandbox or container as it is. */
+export interface Part extends PartSpec {
+  readonly id: string;
+  readonly createdAtMs: number;
+  readonly state: ContainerState;
+  readonly ips: readonly string[];
+}
+
+interface Entry {
+  part: Part;
+  process: ContainerProcess | undefined;
+  /** Why it ends, where that is not to be read from the exit code. */
+  reason: string | undefined;
+}
+
+/** The first of 65,534 addresses, given round and round: 10.88.0.1 and on. */
+function address(count: number): string {
+  const host = (count % 65_534) + 1;
+  return `10.88.${host >> 8}.${host & 255}`;
+}
+
+/**
+ * The containers of the embedded engine and their processes.
+ *
+ * INVARIANTS
+ * - A part's process exists exactly while its phase is `running`.
+ * - Every change of a part is told on `changes`, after it has been made; a part whose `gone` is true was removed.
+ */
+export class FakeDaemon {
+  readonly changes = new Subject<{ readonly part: Part; readonly gone: boolean }>();
+  readonly #clock: Clock;
+  /** In the order of their creation. */
+  readonly #entries = new Map<string, Entry>();
+  #addresses = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Oldest first. */
+  get parts(): readonly Part[] {
+    return Array.from(this.#entries.values(), ({ part }) => part);
+  }
+
+  get(id: string): Part | undefined {
+    return this.#entries.get(id)?.part;
+  }
+
+  /** The part that holds the name which `spec` would take. */
+  holder({ uid, name, attempt, role }: PartSpec): Part | undefined {
+    return this.parts.find((p) => p.uid === uid && p.name === name && p.attempt === attempt && p.role.kind === role.kind);
+  }
+
+  create(spec: PartSpec): Part {
+    const id = randomBytes(32).toString('hex');
+    const part: Part = { ...spec, id, createdAtMs: this.#clock.now(), state: { phase: 'created' }, ips: [] };
+    this.#entries.set(id, { part, process: undefined, reason: undefined });
+    this.changes.next({ part, gone: false });
+    return part;
+  }
+
+  /** Does nothing to what runs or is gone. */
+  start(id: string, program: Program): void {
+    const entry = this.#entries.get(id);
+    if (!entry || entry.process) return;
+    const process = new ContainerProcess(program, this.#clock, (code) => this.#exited(entry, code));
+    entry.process = process;
+    const { role } = entry.part;
+    const ips = role.kind === 'sandbox' && role.network === 'pod' ? [address(this.#addresses++)] : [];
+    process.start();
+    this.#set(entry, { ips, state: { phase: 'running', startedAtMs: this.#clock.now() } });
+  }
+
+  /** As Docker leaves a container whose command it could not start. */
+  cannotRun(id: string, message: string): void {
+    const entry = this.#entries.get(id);
+    if (!entry) return;
+    const finishedAtMs = entry.part.createdAtMs;
+    this.#set(entry, {
+      state: { phase: 'exited', startedAtMs: undefined, finishedAtMs, exitCode: 127, reason: 'ContainerCannotRun', message },
+    });
+  }
+
+  /** SIGTERM now and SIGKILL after `graceMs`; resolves when it has ended or is gone. An abort stops the waiting. */
+  async stop(id: string, graceMs: number, signal: AbortSignal): Promise<void> {
+    const process = this.#entries.get(id)?.process;
+    if (!process) return;
+    // Subscribed before the signals are sent: the end may come at once.
+    const ended = firstOf(this.changes.pipe(filter(() => this.#entries.get(id)?.process !== process)), signal);
+    if (graceMs > 0) {
+      process.terminate();
+      this.#killLater(id, process, graceMs);
+    } else process.kill();
+    await ended;
+  }
+
+  /** Ends it from outside, in any way. */
+  kill(id: string, exitCode = KILLED, reason?: string): void {
+    const entry = this.#entries.get(id);
+    if (!entry?.process) throw new Error(`no running container ${id}`);
+    entry.reason = reason;
+    entry.process.kill(exitCode);
+  }
+
+  remove(id: string): void {
+    const entry = this.#entries.get(id);
+    if (!entry) return;
+    entry.process?.kill();
+    this.#entries.delete(id);
+    this.changes.next({ part: entry.part, gone: true });
+  }
+
+  killAll(): void {
+    for (const { process } of this.#entries.values()) process?.kill();
+  }
+
+  #killLater(id: string, process: ContainerProcess, graceMs: number): void {
+    if (this.#entries.get(id)?.process !== process) return;
+    const timer = this.#clock.schedule(() => process.kill(), graceMs);
+    this.changes
+      .pipe(
+        filter(() => this.#entries.get(id)?.process !== process),
+        take(1),
+      )
+      .subscribe(() => timer.unsubscribe());
+  }
+
+  #exited(entry: Entry, exitCode: number): void {
+    entry.process = undefined;
+    const { state } = entry.part;
+    const reason = entry.reason ?? (exitCode === 0 ? 'Completed' : 'Error');
+    const startedAtMs = state.phase === 'running' ? state.startedAtMs : undefined;
+    this.#set(entry, { state: { phase: 'exited', startedAtMs, finishedAtMs: this.#clock.now(), exitCode, reason, message: '' }, ips: [] });
+  }
+
+  #set(entry: Entry, change: Partial<Part>): void {
+    entry.part = { ...entry.part, ...change };
+    this.changes.next({ part: entry.part, gone: false });
+  }
+}

@@ -1,0 +1,199 @@
+import type { Observable } from 'rxjs';
+import { errorText } from '../base/error-text.ts';
+import type { Logger } from '../base/logger.ts';
+import { containerHash } from '../model/container-hash.ts';
+import { ContainerStartError } from '../model/container-start-error.ts';
+import { formatPod, type Pod, type PodUid } from '../model/pod.ts';
+import type {
+  ContainerId,
+  ContainerRuntime,
+  ContainerSpec,
+  EngineInfo,
+  ObservedContainer,
+  ObservedPod,
+  ObservedSandbox,
+  PodSummary,
+  SandboxId,
+  SandboxSpec,
+} from '../ports/container-runtime.ts';
+import { type CallGate, FakeEngineError } from './call-gate.ts';
+import { BEHAVIOUR_ANNOTATION, type ContainerBehaviour, parseBehaviour, programOfBehaviour } from './container-behaviour.ts';
+import type { FakeDaemon, Part, PartRole, PartSpec } from './fake-daemon.ts';
+import type { FakeImages } from './fake-images.ts';
+import { noHandler, serve } from './program.ts';
+import { isMissing, programOf } from './shell.ts';
+
+export interface FakeRuntimeDeps {
+  readonly daemon: FakeDaemon;
+  readonly gate: CallGate;
+  readonly images: FakeImages;
+  readonly hints: Observable<PodUid>;
+  readonly log: Logger;
+}
+
+/** The grace that a sandbox gets, as the kubelet has it (pkg/kubelet/dockershim defaultSandboxGracePeriod, 10 s). */
+const SANDBOX_GRACE_MS = 10_000;
+
+/** ContainerRuntime on the daemon in memory. */
+export class FakeRuntime implements ContainerRuntime {
+  readonly hints: Observable<PodUid>;
+  readonly #deps: FakeRuntimeDeps;
+
+  constructor(deps: FakeRuntimeDeps) {
+    this.#deps = deps;
+    this.hints = deps.hints;
+  }
+
+  info(signal: AbortSignal): Promise<EngineInfo> {
+    return this.#deps.gate.pass('info', signal, () => ({ name: 'fake', version: '1.0', apiVersion: '1.40' }));
+  }
+
+  listPods(signal: AbortSignal): Promise<readonly PodSummary[]> {
+    const { gate, daemon } = this.#deps;
+    return gate.pass('listPods', signal, () => {
+      const pods = new Map<PodUid, Part[]>();
+      for (const part of daemon.parts) pods.set(part.uid, [...(pods.get(part.uid) ?? []), part]);
+      return Array.from(pods, ([uid, parts]) => ({
+        uid,
+        name: parts[0]?.podName ?? '',
+        namespace: parts[0]?.namespace ?? '',
+        parts: parts.map(({ id, name, state }) => ({ id, container: name, phase: state.phase })),
+      }));
+    });
+  }
+
+  observePod(uid: PodUid, signal: AbortSignal): Promise<ObservedPod> {
+    const { gate, daemon } = this.#deps;
+    return gate.pass('observePod', signal, () => {
+      const parts = daemon.parts.filter((p) => p.uid === uid).toReversed();
+      return {
+        uid,
+        name: parts[0]?.podName ?? '',
+        namespace: parts[0]?.namespace ?? '',
+        sandboxes: parts.flatMap((p) => (p.role.kind === 'sandbox' ? [observedSandbox(p, p.role)] : [])),
+        containers: parts.flatMap((p) => (p.role.kind === 'container' ? [observedContainer(p, p.role)] : [])),
+      };
+    });
+  }
+
+  runSandbox(pod: Pod, { attempt }: SandboxSpec, signal: AbortSignal): Promise<SandboxId> {
+    const { gate, daemon, images } = this.#deps;
+    return gate.pass('runSandbox', signal, () => {
+      for (const container of [...(pod.spec.initContainers ?? []), ...pod.spec.containers]) {
+        const pull = this.#behaviour(pod, container.name).pull;
+        if (pull && container.image !== undefined) images.script(container.image, pull);
+      }
+      const role: PartRole = { kind: 'sandbox', network: pod.spec.hostNetwork ? 'node' : 'pod' };
+      const { part } = this.#createOrAdopt({ ...identity(pod), name: 'POD', attempt, role });
+      daemon.start(part.id, { run: serve(), onTerm: noHandler });
+      return part.id as SandboxId;
+    });
+  }
+
+  async startContainer(pod: Pod, sandbox: SandboxId, spec: ContainerSpec, signal: AbortSignal): Promise<ContainerId> {
+    try {
+      return await this.#deps.gate.pass('startContainer', signal, (alive) => this.#startContainer(pod, sandbox, spec, alive));
+    } catch (error) {
+      if (error instanceof ContainerStartError || signal.aborted) throw error;
+      throw new ContainerStartError('CreateContainerError', errorText(error), { cause: error });
+    }
+  }
+
+  async #startContainer(pod: Pod, sandbox: SandboxId, spec: ContainerSpec, alive: AbortSignal): Promise<ContainerId> {
+    const { gate, daemon, images } = this.#deps;
+    const { container, attempt } = spec;
+    const behaviour = this.#behaviour(pod, container.name);
+    const image = images.find(spec.imageRef);
+    if (!image) throw new FakeEngineError(`No such image: ${spec.imageRef}`);
+    if (behaviour.create !== undefined) throw new FakeEngineError(behaviour.create);
+    const { terminationGracePeriodSeconds } = pod.spec;
+    const { deletionGracePeriodSeconds } = pod.metadata;
+    const role: PartRole = {
+      kind: 'container',
+      sandbox,
+      image: image.repoTags[0] ?? image.repoDigests[0] ?? image.id,
+      imageId: `docker-pullable://${image.repoDigests[0]}`,
+      specHash: containerHash(container),
+      ...(terminationGracePeriodSeconds === undefined ? {} : { terminationGracePeriodSeconds }),
+      ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }),
+    };
+    const { part, adopted } = this.#createOrAdopt({ ...identity(pod), name: container.name, attempt, role });
+    const id = part.id as ContainerId;
+    if (adopted) return id;
+    await gate.take(1, alive);
+    const argv = [...(spec.command ?? []), ...(spec.args ?? [])];
+    const refusal = this.#refusal(sandbox, behaviour, argv);
+    if (refusal !== undefined) {
+      daemon.cannotRun(id, refusal);
+      throw new ContainerStartError('RunContainerError', refusal);
+    }
+    const env = new Map(spec.env.map(({ name, value }) => [name, value]));
+    daemon.start(id, programOfBehaviour(behaviour, attempt) ?? programOf(argv, env));
+    return id;
+  }
+
+  async stopContainer(id: ContainerId, graceMs: number, signal: AbortSignal): Promise<void> {
+    const { gate, daemon } = this.#deps;
+    await gate.pass('stopContainer', signal, (alive) => daemon.stop(id, graceMs, alive));
+  }
+
+  async removeContainer(id: ContainerId, signal: AbortSignal): Promise<void> {
+    const { gate, daemon } = this.#deps;
+    await gate.pass('removeContainer', signal, () => daemon.remove(id));
+  }
+
+  async stopSandbox(id: SandboxId, signal: AbortSignal): Promise<void> {
+    const { gate, daemon } = this.#deps;
+    await gate.pass('stopSandbox', signal, (alive) => daemon.stop(id, SANDBOX_GRACE_MS, alive));
+  }
+
+  async removeSandbox(id: SandboxId, signal: AbortSignal): Promise<void> {
+    const { gate, daemon } = this.#deps;
+    await gate.pass('removeSandbox', signal, () => daemon.remove(id));
+  }
+
+  /** Why a created container cannot be started. */
+  #refusal(sandbox: SandboxId, behaviour: ContainerBehaviour, argv: readonly string[]): string | undefined {
+    const command = argv[0];
+    if (this.#deps.daemon.get(sandbox)?.state.phase !== 'running') return `cannot join network of a non running container: ${sandbox}`;
+    if (behaviour.start !== undefined) return behaviour.start;
+    return command !== undefined && isMissing(command) ? `exec: "${command}": stat ${command}: no such file or directory` : undefined;
+  }
+
+  /** What holds the name is adopted where it runs and is the same, else replaced. */
+  #createOrAdopt(spec: PartSpec): { readonly part: Part; readonly adopted: boolean } {
+    const { daemon } = this.#deps;
+    const leftover = daemon.holder(spec);
+    if (leftover?.state.phase === 'running' && hashOf(leftover) === hashOf(spec)) return { part: leftover, adopted: true };
+    if (leftover) daemon.remove(leftover.id);
+    return { part: daemon.create(spec), adopted: false };
+  }
+
+  #behaviour(pod: Pod, name: string): ContainerBehaviour {
+    const text = pod.metadata.annotations?.[BEHAVIOUR_ANNOTATION + name];
+    if (text === undefined) return {};
+    try {
+      return parseBehaviour(text);
+    } catch (error) {
+      this.#deps.log.warn('an annotation for the fake engine is not understood', { pod: formatPod(pod), container: name, error });
+      return {};
+    }
+  }
+}
+
+const hashOf = ({ role }: PartSpec): string | undefined => (role.kind === 'container' ? role.specHash : undefined);
+
+const identity = ({ metadata }: Pod): Pick<PartSpec, 'uid' | 'podName' | 'namespace'> => ({
+  uid: metadata.uid,
+  podName: metadata.name,
+  namespace: metadata.namespace,
+});
+
+function observedSandbox({ id, attempt, createdAtMs, state, ips }: Part, { network }: PartRole & { kind: 'sandbox' }): ObservedSandbox {
+  return { id: id as SandboxId, attempt, createdAtMs, ready: state.phase === 'running', network, ips };
+}
+
+function observedContainer({ id, name, attempt, createdAtMs, state }: Part, role: PartRole & { kind: 'container' }): ObservedContainer {
+  const { kind: _kind, sandbox: _sandbox, ...told } = role;
+  return { id: id as ContainerId, name, attempt, createdAtMs, state, ...told };
+}

@@ -1,0 +1,30 @@
+/**
+ * A stretch of a process's life in which nothing happens but time. What it hears: `nothing` sleeps through signals, `trap` is a shell's
+ * `wait`, which a trapped SIGTERM ends, and `term` is a server, which SIGTERM ends.
+ */
+export interface Pause {
+  /** Infinity: until a signal. */
+  readonly ms: number;
+  readonly hears: 'nothing' | 'trap' | 'term';
+}
+
+/** Why a pause was over. */
+export type Wake = 'elapsed' | 'signalled';
+
+/** A process: yields its pauses and returns its exit code. */
+export type Run = Generator<Pause, number, Wake>;
+
+/** What runs in a container, before it is started. */
+export interface Program {
+  readonly run: Run;
+  /** Called on SIGTERM. True when the process has a handler, which it runs at its next chance. */
+  onTerm(): boolean;
+}
+
+/** A server: up until SIGTERM, which it obeys. */
+export function* serve(): Run {
+  yield { ms: Number.POSITIVE_INFINITY, hears: 'term' };
+  return 0;
+}
+
+export const noHandler = (): boolean => false;
