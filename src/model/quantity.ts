@@ -34,6 +34,9 @@ interface Amount {
   readonly exponent: number;
 }
 
+/** A zero, too, has a smallest digit: sums take it over. */
+const nothing = (exponent: number): Amount => ({ mantissa: 0n, exponent: Math.max(-maxShift, Math.min(exponent, maxShift)) });
+
 /** How many digits stand before the decimal point, if positive. */
 const magnitude = ({ mantissa, exponent }: Amount): number => abs(mantissa).toString().length + exponent;
 
@@ -113,7 +116,7 @@ export class Quantity {
       const scale = exponent - fraction.length;
       if (digits.length <= 18 && scale >= -9) {
         const mantissa = BigInt(digits);
-        if (mantissa === 0n) return new Quantity({ mantissa, exponent: 0 }, format, false);
+        if (mantissa === 0n) return new Quantity(nothing(scale), format, false);
         const kept = scale % 3 === 0 && !digits.endsWith('000') && !digits.startsWith('0');
         return new Quantity({ mantissa: negative ? -mantissa : mantissa, exponent: scale }, format, false, kept ? text : undefined);
       }
@@ -125,7 +128,7 @@ export class Quantity {
 
   static #parseBig(digits: string, places: number, exponent: number, format: QuantityFormat, negative: boolean): Quantity {
     let mantissa = BigInt(digits);
-    if (mantissa === 0n) return new Quantity({ mantissa, exponent: 0 }, format, true);
+    if (mantissa === 0n) return new Quantity(nothing((format === 'BinarySI' ? 0 : exponent) - places), format, true);
     if (format === 'BinarySI') mantissa <<= BigInt(exponent);
     const written = { mantissa, exponent: (format === 'BinarySI' ? 0 : exponent) - places };
     // Whoever asks for something gets something: below a billionth is rounded up to one.
@@ -253,10 +256,14 @@ export class Quantity {
     const a = this.#amount;
     const format = this.isZero() ? other.format : this.format;
     const big = this.#big || other.#big;
-    if (b.mantissa === 0n) return new Quantity(a, format, big);
-    if (a.mantissa === 0n) return new Quantity(b, format, big);
+    if (!big && b.mantissa === 0n) return new Quantity(a, format, big);
+    if (!big && a.mantissa === 0n) return new Quantity(b, format, big);
     // What is thousands of digits smaller is lost.
-    if (Math.abs(a.exponent - b.exponent) > maxShift) return new Quantity(magnitude(a) > magnitude(b) ? a : b, format, big);
+    if (Math.abs(a.exponent - b.exponent) > maxShift) {
+      const first = b.mantissa === 0n || (a.mantissa !== 0n && magnitude(a) > magnitude(b));
+      return new Quantity(first ? a : b, format, big);
+    }
+
     const exponent = Math.min(a.exponent, b.exponent);
     const [x, y] = [a.mantissa * pow10(a.exponent - exponent), b.mantissa * pow10(b.exponent - exponent)];
     return new Quantity({ mantissa: x + y, exponent }, format, big || ![x, y, x + y].every(fitsInt64));

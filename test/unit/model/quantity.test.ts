@@ -88,6 +88,7 @@ test('an absurd exponent costs nothing', () => {
   assert.equal(tiny.canonical(), '1e-9');
   assert.equal(huge.cmp(tiny), 1);
   assert.equal(huge.add(tiny).cmp(huge), 0);
+  assert.equal(Quantity.parse('0e999999').add(Quantity.parse('-1.1n')).canonical(), '-2n');
   assert.ok(huge.value() > 2n ** 64n);
   assert.equal(huge.sub(huge).isZero(), true);
 });
