@@ -26,15 +26,13 @@ export interface KubeletParts {
   readonly events: EventRecorder;
   /** How one pod is moved towards its spec. */
   readonly reconcile: Omit<PodReconcilerDeps, 'clock' | 'pods' | 'lives' | 'onEnded'>;
-  /** Forgets what was remembered of a pod that has ended. */
-  readonly forget: (uid: PodUid) => void;
 }
 
 /**
  * The agent, left to right: sources → mux → queue → reconcile → engine; what happens in the engine comes back as wakes.
  * Building starts nothing: the phases do, in order.
  */
-export function kubelet({ clock, log, sources, pleg, events, reconcile, forget }: KubeletParts): readonly (readonly Service[])[] {
+export function kubelet({ clock, log, sources, pleg, events, reconcile }: KubeletParts): readonly (readonly Service[])[] {
   // What should run: every source's pods, each change told once.
   const config = new PodConfig({ mode: 'Incremental', clock, events, log });
   const pods = new DesiredPods((heard) => config.seenAllSources(heard));
@@ -68,11 +66,9 @@ export function kubelet({ clock, log, sources, pleg, events, reconcile, forget }
     pods,
     lives,
     ...reconcile,
-    onEnded: (uid, freeName) => {
-      forget(uid);
+    onEnded: (_uid, freeName) => {
       if (freeName === undefined) return;
-      for (const { pod } of pods.list())
-        if (podFullName(pod) === freeName) queue.add(pod.metadata.uid, 'name free');
+      for (const { pod } of pods.list()) if (podFullName(pod) === freeName) queue.add(pod.metadata.uid, 'name free');
     },
   });
 

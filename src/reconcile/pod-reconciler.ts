@@ -24,14 +24,20 @@ export interface PodReconcilerDeps {
   readonly lives: PodLives;
   readonly runtime: Pick<ContainerRuntime, 'observePod'>;
   readonly plan: PlanPod;
-  readonly factsFor: (desired: DesiredPod | undefined, observed: ObservedPod, life: PodPhaseOfLife) => PlanFacts;
+  readonly factsFor: (
+    desired: DesiredPod | undefined,
+    observed: ObservedPod,
+    life: Pick<PlanFacts, 'life' | 'terminatingSinceMs'>,
+  ) => PlanFacts;
   readonly executors: Executors<StepContext>;
   readonly statusOf: (desired: DesiredPod, observed: ObservedPod) => PodStatus;
   readonly statuses: StatusManager;
   readonly trace: Trace;
   /** When to look again at a pod that gives no other cause. */
   readonly resyncMs: () => number;
-  /** A pod has left no trace in the engine. `freeName` is the name that another pod may wait for. */
+  /** A pod that nobody declares has left no trace in the engine: forgets it and removes what it left on the node. Repeated when it rejects. */
+  readonly cleanUp: (uid: PodUid) => Promise<void>;
+  /** A pod has ended. `freeName` is the name that another pod may wait for. */
   readonly onEnded: (uid: PodUid, freeName: PodFullName | undefined) => void;
 }
 
@@ -93,7 +99,11 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
       if (desired) statuses.set(desired.pod, deps.statusOf(desired, at));
     };
     tell(observed);
-    const plan = deps.plan(desired, observed, deps.factsFor(desired, observed, life));
+    const plan = deps.plan(
+      desired,
+      observed,
+      deps.factsFor(desired, observed, { life, terminatingSinceMs: lives.terminatingSinceMs(uid) }),
+    );
     const sandbox = observed.sandboxes.find(({ ready }) => ready)?.id;
     const context: StepContext = { uid, desired, observed, sandbox };
     const { outcomes, errors } = await executePlan(plan.actions, deps.executors, context, { clock, signal });
@@ -117,6 +127,7 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
       const now = plan.actions.length > 0 ? await runtime.observePod(uid, signal) : before;
       if (desired) statuses.set(desired.pod, deps.statusOf(desired, now));
       if (!hasEnded(now, desired !== undefined)) return new Error('something of the pod is left after its end');
+      if (!desired) await deps.cleanUp(uid);
     } catch (error) {
       return error;
     }

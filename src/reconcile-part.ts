@@ -1,0 +1,110 @@
+import { containerSpec } from './reconcile/container-spec.ts';
+import { planPod } from './reconcile/plan-pod.ts';
+import { PodMemory } from './reconcile/pod-memory.ts';
+import { podSteps } from './reconcile/pod-steps.ts';
+import { RestartBackoff } from './reconcile/restart-backoff.ts';
+import { generatePodStatus } from './status/generate-pod-status.ts';
+import type { Clock } from './base/clock.ts';
+import { jitter } from './base/jitter.ts';
+import type { Pod, PodUid } from './model/pod.ts';
+import { formatTime, parseTime } from './model/time.ts';
+import type { ContainerRuntime, ObservedPod } from './ports/container-runtime.ts';
+import type { EventRecorder } from './ports/event-recorder.ts';
+import type { ImagePuller } from './ports/image-puller.ts';
+import type { PlanFacts, Trace } from './ports/pod-plan.ts';
+import type { DesiredPod } from './ports/pod-store.ts';
+import type { StatusManager } from './ports/status-manager.ts';
+import type { KubeletParts } from './kubelet.ts';
+import type { PodVolumes } from './volumes/pod-volumes.ts';
+
+export interface ReconcilePartDeps {
+  readonly clock: Clock;
+  readonly runtime: ContainerRuntime;
+  readonly images: ImagePuller;
+  readonly volumes: PodVolumes;
+  readonly statuses: StatusManager;
+  readonly events: EventRecorder;
+  readonly trace: Trace;
+  readonly syncFrequencyMs: number;
+  /** The node's addresses, primary first. */
+  readonly hostIps: readonly string[];
+}
+
+/** Everything that moves one pod, joined: the planner's facts, the executors, the status, and what is forgotten at the end. */
+export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'] {
+  const { clock, runtime, images, volumes, statuses, events, trace, hostIps } = deps;
+  const memory = new PodMemory();
+  const backoff = new RestartBackoff(clock);
+
+  const factsFor = (
+    desired: DesiredPod | undefined,
+    observed: ObservedPod,
+    at: Pick<PlanFacts, 'life' | 'terminatingSinceMs'>,
+  ): PlanFacts => {
+    const status = statuses.get(observed.uid);
+    return {
+      nowMs: clock.now(),
+      ...at,
+      restartNotBeforeMs: (pod, container, at) => backoff.notBeforeMs(pod, container, at),
+      liveness: () => undefined,
+      startup: () => undefined,
+      startTimeMs: parseTime(status?.startTime),
+      phase: status?.phase,
+      previousPod: memory.declared(observed.uid, desired?.pod),
+    };
+  };
+
+  /** Containers that a crash loop holds back wait for the kubelet's reason, not for the one of their last failed start. */
+  const startErrors = (pod: Pod, observed: ObservedPod): ReadonlyMap<string, { reason: string; message: string }> => {
+    const errors = new Map(memory.startFailures(pod.metadata.uid));
+    for (const container of [...(pod.spec.initContainers ?? []), ...pod.spec.containers]) {
+      if (backoff.notBeforeMs(pod, container, observed) === undefined) continue;
+      errors.set(container.name, { reason: 'CrashLoopBackOff', message: backoff.message(pod, container) });
+    }
+    return errors;
+  };
+
+  const executors = podSteps({
+    runtime,
+    images,
+    events,
+    memory,
+    onStart: (pod, container, observed) => backoff.started(pod, container, observed),
+    containerSpec: async (pod, container, attempt, imageRef, signal) =>
+      containerSpec(pod, container, attempt, imageRef, {
+        podIps: async () => (await runtime.observePod(pod.metadata.uid, signal)).sandboxes[0]?.ips ?? [],
+        hostIp: hostIps[0],
+        mounts: await volumes.mountsFor(pod, container),
+      }),
+  });
+
+  return {
+    runtime,
+    plan: planPod,
+    factsFor,
+    executors,
+    statuses,
+    trace,
+    resyncMs: () => jitter(deps.syncFrequencyMs, 0.5),
+    statusOf: ({ pod }, observed) => ({
+      ...generatePodStatus(pod, observed, {
+        nowMs: clock.now(),
+        previous: statuses.get(pod.metadata.uid),
+        startErrors: startErrors(pod, observed),
+        startup: () => undefined,
+        readiness: () => undefined,
+        hostIPs: hostIps,
+        runtimeName: 'docker',
+      }),
+      startTime: formatTime(
+        memory.startedAtMs(pod.metadata.uid, Math.min(clock.now(), ...observed.sandboxes.map(({ createdAtMs }) => createdAtMs))),
+      ),
+    }),
+    cleanUp: async (uid: PodUid) => {
+      await volumes.remove(uid);
+      memory.forget(uid);
+      backoff.forget(uid);
+      statuses.forget(uid);
+    },
+  };
+}
