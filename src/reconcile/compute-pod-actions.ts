@@ -1,6 +1,6 @@
 import { changedFields } from '../model/changed-fields.ts';
 import { containerHash } from '../model/container-hash.ts';
-import { isSidecar, restartsOnFailure } from '../model/pod-predicates.ts';
+import { isSidecar, restartsOnFailure, sidecarsOf } from '../model/pod-predicates.ts';
 import type { Container, Pod } from '../model/pod.ts';
 import { shouldRestartContainer, shouldRestartSidecar } from '../model/should-restart-container.ts';
 import type { ContainerId, ObservedContainer, ObservedPod, SandboxId } from '../ports/container-runtime.ts';
@@ -52,6 +52,10 @@ export function computePodActions(pod: Pod, observed: ObservedPod, facts: Contai
     containersToKill: [],
     initializing: undefined,
   };
+  // A finished pod's sidecars end one by one: what they look like meanwhile must not begin the pod anew.
+  if (sidecarsOf(pod.spec).length > 0 && appContainersHaveFinished(pod, observed)) {
+    return { ...nothing, killPod: true, because: nothingLeft(pod) };
+  }
   if (sandbox.because !== undefined) return recreate(pod, observed, nothing, sandbox.because);
 
   const init = initProgress(pod, observed, (sidecar, { id }) => sidecar.startupProbe === undefined || facts.startup(id) === 'success');
@@ -78,26 +82,35 @@ export function computePodActions(pod: Pod, observed: ObservedPod, facts: Contai
   const containersToStart = apps.filter(({ start }) => start).map(({ container }) => container);
   const appsToKill = apps.flatMap(({ kill }) => kill ?? []);
   if (containersToStart.length === 0 && !apps.some(({ keep }) => keep)) {
-    const because = `no container is left to run: restart policy ${pod.spec.restartPolicy ?? 'Always'}`;
-    return { ...nothing, killPod: true, because, containersToKill: appsToKill };
+    return { ...nothing, killPod: true, because: nothingLeft(pod), containersToKill: appsToKill };
   }
   return { ...nothing, initContainersToStart, containersToStart, containersToKill: [...sidecarsToKill, ...appsToKill] };
 }
 
 /** Everything is stopped and begins again, unless the pod has done its work. */
 function recreate(pod: Pod, observed: ObservedPod, nothing: ComputedPodActions, because: string): ComputedPodActions {
-  const end: ComputedPodActions = { ...nothing, killPod: true, because: `the sandbox is gone and nothing is left to run` };
+  const end: ComputedPodActions = { ...nothing, killPod: true, because: 'the sandbox is gone and nothing is left to run' };
   if (!restartsOnFailure(pod) && nothing.sandboxAttempt !== 0 && observed.containers.length > 0) {
     return { ...end, because: 'the sandbox is gone: restart policy Never' };
   }
   const containersToStart = pod.spec.containers.filter(
     ({ name }) => pod.spec.restartPolicy !== 'OnFailure' || !hasSucceeded(newestOf(observed, name)),
   );
-  const inits = pod.spec.initContainers ?? [];
-  if (containersToStart.length === 0 && (inits.some(isSidecar) || initProgress(pod, observed, () => true).done)) return end;
+  if (containersToStart.length === 0 && initProgress(pod, observed, () => true).done) return end;
   const again: ComputedPodActions = { ...nothing, killPod: true, createSandbox: true, because };
-  const first = inits[0];
+  const first = pod.spec.initContainers?.[0];
   return first ? { ...again, initContainersToStart: [first], initializing: first } : { ...again, containersToStart };
+}
+
+function appContainersHaveFinished(pod: Pod, observed: ObservedPod): boolean {
+  return pod.spec.containers.every(({ name }) => {
+    const newest = newestOf(observed, name);
+    return newest?.state.phase === 'exited' && !shouldRestartContainer(pod, newest.state);
+  });
+}
+
+function nothingLeft(pod: Pod): string {
+  return `no container is left to run: restart policy ${pod.spec.restartPolicy ?? 'Always'}`;
 }
 
 /** Never ran counts as 0 here, as the kubelet has it. */

@@ -2,8 +2,9 @@ import { formatGoDuration } from '../model/go-duration.ts';
 import type { Container, Pod } from '../model/pod.ts';
 import type { ObservedPod } from '../ports/container-runtime.ts';
 import type { PlanFacts } from '../ports/pod-plan.ts';
-import { type ComputedPodActions, computePodActions } from './compute-pod-actions.ts';
+import type { ComputedPodActions } from './compute-pod-actions.ts';
 import { instancesOf } from './instances.ts';
+import { neededActions } from './needed-actions.ts';
 
 export interface HeldContainer {
   readonly container: Container;
@@ -15,7 +16,7 @@ export function heldContainers(
   pod: Pod,
   observed: ObservedPod,
   facts: Pick<PlanFacts, 'nowMs' | 'restartNotBeforeMs' | 'liveness' | 'startup'>,
-  computed: ComputedPodActions = computePodActions(pod, observed, facts),
+  computed: ComputedPodActions = neededActions(pod, observed, facts),
 ): readonly HeldContainer[] {
   return [...computed.initContainersToStart, ...computed.containersToStart].flatMap((container) => {
     const notBeforeMs = facts.restartNotBeforeMs(pod, container, observed);

@@ -4,11 +4,12 @@ import type { ObservedPod } from '../ports/container-runtime.ts';
 import type { PlanFacts, PlanPod, PodAction, PodPlan } from '../ports/pod-plan.ts';
 import type { DesiredPod } from '../ports/pod-store.ts';
 import type { Next } from '../ports/work-queue.ts';
-import { type ComputedPodActions, computePodActions } from './compute-pod-actions.ts';
+import type { ComputedPodActions } from './compute-pod-actions.ts';
 import { describeStart, isInit, kindOf } from './describe-start.ts';
 import { describeHeld, heldContainers } from './held-containers.ts';
 import { mayRun, newestOf, nextAttempt } from './instances.ts';
 import { leftoversOf } from './leftovers.ts';
+import { neededActions } from './needed-actions.ts';
 import { nextToStop, stopContainer } from './stop-order.ts';
 
 /** The next steps of one pod. Applied again and again to what it brings about, it ends in a plan without actions. */
@@ -48,7 +49,7 @@ function endPod(pod: Pod | undefined, observed: ObservedPod, facts: PlanFacts, b
 
 /** Brings a pod that is meant to run closer to its spec. */
 function syncPod(pod: Pod, observed: ObservedPod, facts: PlanFacts): PodPlan {
-  const computed = computePodActions(pod, observed, facts);
+  const computed = neededActions(pod, observed, facts);
   const actions: PodAction[] = [];
   const because: string[] = [];
   if (computed.because !== undefined) because.push(computed.because);
