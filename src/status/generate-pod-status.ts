@@ -2,7 +2,7 @@ import { deadlineMs, isSidecar, isTerminalPhase } from '../model/pod-predicates.
 import type { ContainerStatus, Pod, PodCondition, PodStatus } from '../model/pod.ts';
 import type { ProbeResult } from '../model/probe-result.ts';
 import { podQosClass } from '../model/qos.ts';
-import { parseTime } from '../model/time.ts';
+import { formatTime, parseTime } from '../model/time.ts';
 import type { ContainerId, ObservedPod } from '../ports/container-runtime.ts';
 import { containerStatuses, type ContainerStatusInput, type StartError } from './container-statuses.ts';
 import { containersReadyCondition, kubeletConditions, podInitializedCondition, podReadyCondition } from './pod-conditions.ts';
@@ -19,6 +19,8 @@ export interface PodStatusFacts {
   /** The node's addresses, at most one a family, primary first; empty when it has none to tell. */
   readonly hostIPs: readonly string[];
   readonly runtimeName: string;
+  /** When the pod began, where that is known better than from `previous`: activeDeadlineSeconds counts from it, and status shows it. */
+  readonly startTimeMs?: number | undefined;
 }
 
 /** The pod's status as the API shows it, but for what the status manager adds: times of transitions, the start time. generateAPIPodStatus in pkg/kubelet. */
@@ -30,9 +32,9 @@ export function generatePodStatus(pod: Pod, observed: Pick<ObservedPod, 'contain
   const appStatuses = containerStatuses({ ...input, previous: previous?.containerStatuses ?? [] }, 'app');
   const initStatuses = containerStatuses({ ...input, previous: previous?.initContainerStatuses ?? [] }, 'init');
   const foreign = (pod.status?.conditions ?? []).filter(({ type }) => !kubeletConditions.has(type));
-  const common: PodStatus = { qosClass: podQosClass(pod), ...addresses(ipsOf(observed)) };
+  const common: PodStatus = { qosClass: podQosClass(pod), ...addresses(ipsOf(observed)), ...startTime(facts) };
 
-  const deadline = deadlineMs(pod, parseTime(previous?.startTime));
+  const deadline = deadlineMs(pod, facts.startTimeMs ?? parseTime(previous?.startTime));
   if (deadline !== undefined && deadline <= facts.nowMs) {
     return withContainers({ ...common, phase: 'Failed', ...deadlineExceeded }, appStatuses, initStatuses, foreign);
   }
@@ -76,6 +78,10 @@ function withContainers(
     ...(apps.length > 0 ? { containerStatuses: apps } : {}),
     ...(inits.length > 0 ? { initContainerStatuses: inits } : {}),
   };
+}
+
+function startTime({ startTimeMs }: PodStatusFacts): Pick<PodStatus, 'startTime'> {
+  return startTimeMs === undefined ? {} : { startTime: formatTime(startTimeMs) };
 }
 
 /** Only the sandbox in use has addresses. */

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RestartBackoff } from '../../../src/reconcile/restart-backoff.ts';
+import { aContainer, aPod } from '../../builders/a-pod.ts';
+import { anInstance, anObservedPod, exited } from '../../builders/an-observed-pod.ts';
+
+const pod = aPod('web');
+const app = aContainer('app');
+const endedAt = (atMs: number) => anObservedPod(pod, { containers: [anInstance(pod, 'app', { state: exited(1, atMs) })] });
+
+test('asking when to restart changes nothing; only starts lengthen the delay', () => {
+  let nowMs = 0;
+  const backoff = new RestartBackoff({ now: () => nowMs });
+  backoff.started(pod, app, endedAt(0));
+  nowMs = 1000;
+  for (let i = 0; i < 5; i++) assert.equal(backoff.notBeforeMs(pod, app, endedAt(1000)), 11_000);
+  assert.equal(backoff.message(pod, app), 'back-off 10s restarting failed container=app pod=web_default(uid-web)');
+  backoff.started(pod, app, endedAt(1000));
+  assert.equal(backoff.notBeforeMs(pod, app, endedAt(1000)), 21_000);
+});
+
+test('delays double up to five minutes, in the words of Go', () => {
+  const backoff = new RestartBackoff({ now: () => 0 });
+  const delays = Array.from({ length: 7 }, () => {
+    backoff.started(pod, app, endedAt(0));
+    return backoff.message(pod, app).split(' ')[1];
+  });
+  assert.deepEqual(delays, ['10s', '20s', '40s', '1m20s', '2m40s', '5m0s', '5m0s']);
+});
+
+test('a container that never ended is never held', () => {
+  const backoff = new RestartBackoff({ now: () => 0 });
+  backoff.started(pod, app, anObservedPod(pod));
+  assert.equal(backoff.notBeforeMs(pod, app, anObservedPod(pod)), undefined);
+  assert.equal(backoff.notBeforeMs(pod, app, endedAt(0)), undefined);
+});
+
+test('a changed spec and a forgotten pod start over', () => {
+  const backoff = new RestartBackoff({ now: () => 0 });
+  backoff.started(pod, app, endedAt(0));
+  assert.equal(backoff.notBeforeMs(pod, aContainer('app', { image: 'other' }), endedAt(0)), undefined);
+  backoff.forget(pod.metadata.uid);
+  assert.equal(backoff.notBeforeMs(pod, app, endedAt(0)), undefined);
+});
+
+test('what ran well for ten minutes is collected', () => {
+  let nowMs = 0;
+  const backoff = new RestartBackoff({ now: () => nowMs });
+  backoff.started(pod, app, endedAt(0));
+  nowMs = 600_000;
+  backoff.gc();
+  assert.match(backoff.message(pod, app), /back-off 10s/);
+  nowMs = 600_001;
+  backoff.gc();
+  assert.match(backoff.message(pod, app), /back-off 0s/);
+});
