@@ -1,0 +1,86 @@
+import pino from 'pino';
+import { klogLine, type Severity } from './klog-line.ts';
+import type { LogFields, Logger } from './logger.ts';
+import { type Plain, plainFields } from './plain-fields.ts';
+
+export interface LineDestination {
+  /** One or more whole lines. */
+  write(lines: string): void;
+}
+
+export interface PinoLoggerOptions {
+  readonly format: 'json' | 'text';
+  /** `--v`: `v(level, …)` prints up to this level. */
+  readonly verbosity: number;
+  readonly destination: LineDestination;
+  /** For the text format. */
+  readonly colour?: boolean;
+  /** Milliseconds since the epoch. */
+  readonly nowMs?: () => number;
+}
+
+/** Error stacks are printed from here on; below, the chain of messages tells enough. */
+const STACK_VERBOSITY = 4;
+
+/**
+ * Log lines of the agent, written before the call returns. JSON records have Kubernetes' fields: ts (seconds), v, msg, err, and a
+ * level (info, warning, error). Text lines look like klog's. Secrets are left out by the names of their keys.
+ */
+export function pinoLogger(options: PinoLoggerOptions): Logger {
+  const write = options.format === 'json' ? jsonWriter(options) : textWriter(options);
+  return loggerOn(write, options.verbosity, {});
+}
+
+/** Standard error, written at once, surviving a reader that has gone away. */
+export function standardError(): LineDestination {
+  const stream = pino.destination({ fd: 2, sync: true });
+  // Nobody reads any more: pods matter more than their log.
+  stream.on('error', () => {});
+  return stream;
+}
+
+type Write = (severity: Severity, level: number, message: string, fields: Readonly<Record<string, Plain>>) => void;
+
+function jsonWriter({ destination, nowMs = Date.now }: PinoLoggerOptions): Write {
+  const out = pino(
+    {
+      base: null,
+      messageKey: 'msg',
+      customLevels: { warning: 40 },
+      formatters: { level: (label) => ({ level: label }) },
+      timestamp: () => `,"ts":${(nowMs() / 1000).toFixed(3)}`,
+    },
+    destination,
+  );
+  return (severity, level, message, fields) => out[severity](severity === 'info' ? { v: level, ...fields } : fields, message);
+}
+
+function textWriter({ destination, colour = false, nowMs = Date.now }: PinoLoggerOptions): Write {
+  return (severity, _level, message, { stack, ...fields }) => {
+    const line = klogLine(severity, nowMs(), message, fields, colour);
+    destination.write(typeof stack === 'string' ? `${line}\n${stack}\n` : `${line}\n`);
+  };
+}
+
+function loggerOn(write: Write, verbosity: number, context: LogFields): Logger {
+  const log = (severity: Severity, level: number, message: string, fields: LogFields | undefined): void => {
+    const { error, ...rest } = { ...context, ...fields };
+    const plain = plainFields(error === undefined ? rest : { ...rest, err: error });
+    const stack = verbosity >= STACK_VERBOSITY && error instanceof Error ? { stack: error.stack ?? '' } : {};
+    try {
+      write(severity, level, message, { ...plain, ...stack });
+    } catch {
+      // A log that cannot be written takes nothing down.
+    }
+  };
+  return {
+    enabled: (level) => level <= verbosity,
+    v: (level, message, fields) => {
+      if (level <= verbosity) log('info', level, message, fields);
+    },
+    info: (message, fields) => log('info', 0, message, fields),
+    warn: (message, fields) => log('warning', 0, message, fields),
+    error: (message, fields) => log('error', 0, message, fields),
+    child: (fields) => loggerOn(write, verbosity, { ...context, ...fields }),
+  };
+}

@@ -1,0 +1,109 @@
+import { errorText } from './error-text.ts';
+import type { LogFields } from './logger.ts';
+
+/** What a log field becomes before it is written. */
+export type Plain = string | number | boolean | null | readonly Plain[] | { readonly [key: string]: Plain };
+
+const REDACTED = '[redacted]';
+const MAX_DEPTH = 6;
+const MAX_ITEMS = 100;
+const MAX_TEXT = 8_192;
+
+const secretWords = new Set([
+  'auth',
+  'authorization',
+  'password',
+  'passwd',
+  'passphrase',
+  'token',
+  'tokens',
+  'secret',
+  'secrets',
+  'credential',
+]);
+for (const word of ['credentials', 'cookie', 'cookies', 'bearer', 'apikey', 'dockerconfigjson', 'dockercfg']) secretWords.add(word);
+
+/**
+ * Fields as plain data, fit for a log: errors as their chain of messages, secrets left out by the name of their key and
+ * passwords by their place in a URL, cycles and depth cut, long text shortened. Never throws.
+ */
+export function plainFields(fields: LogFields): Readonly<Record<string, Plain>> {
+  const plain: Record<string, Plain> = {};
+  for (const key of Object.keys(fields)) {
+    const value = plainValue(key, () => fields[key], []);
+    if (value !== undefined) plain[key] = value;
+  }
+  return plain;
+}
+
+/** Whether a key's name says that its value is a secret: a word of it, in camelCase, kebab-case or snake_case, is one of a list. */
+export function looksSecret(key: string): boolean {
+  const words = key
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/);
+  return words.some(
+    (word, index) => secretWords.has(word) || (word === 'key' && (words[index - 1] === 'private' || words[index - 1] === 'api')),
+  );
+}
+
+function plainValue(key: string, read: () => unknown, above: readonly object[]): Plain | undefined {
+  try {
+    const value = read();
+    if (value === undefined) return undefined;
+    // Whether there is one, or how many, is no secret.
+    if (looksSecret(key) && typeof value !== 'boolean' && value !== null) return REDACTED;
+    return toPlain(value, above);
+  } catch (error) {
+    return `[unreadable: ${error instanceof Error ? error.message : 'not an error'}]`;
+  }
+}
+
+function toPlain(value: unknown, above: readonly object[]): Plain | undefined {
+  switch (typeof value) {
+    case 'string':
+      return plainText(value);
+    case 'number':
+      return Number.isFinite(value) ? value : String(value);
+    case 'boolean':
+      return value;
+    case 'bigint':
+    case 'symbol':
+      return String(value);
+    case 'object':
+      return value === null ? null : plainObject(value, above);
+    case 'undefined':
+    case 'function':
+    default:
+      return undefined;
+  }
+}
+
+function plainObject(value: object, above: readonly object[]): Plain | undefined {
+  if (value instanceof Error) return plainText(errorText(value));
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
+  if (value instanceof Uint8Array) return `[${value.length} bytes]`;
+  if (value instanceof URL) return plainText(value.href);
+  if (above.includes(value)) return '[circular]';
+  if (above.length >= MAX_DEPTH) return '[deep]';
+  const inside = [...above, value];
+  if (Array.isArray(value) || value instanceof Set) {
+    const items: readonly unknown[] = [...value];
+    const plain = items.slice(0, MAX_ITEMS).map((item) => plainValue('', () => item, inside) ?? null);
+    return items.length > MAX_ITEMS ? [...plain, `[${items.length - MAX_ITEMS} more]`] : plain;
+  }
+  const source: object = value instanceof Map ? Object.fromEntries(value) : value;
+  const keys = Object.keys(source);
+  const plain: Record<string, Plain> = {};
+  for (const key of keys.slice(0, MAX_ITEMS)) {
+    const item = plainValue(key, () => Reflect.get(source, key), inside);
+    if (item !== undefined) plain[key] = item;
+  }
+  if (keys.length > MAX_ITEMS) plain['…'] = `[${keys.length - MAX_ITEMS} more]`;
+  return plain;
+}
+
+function plainText(text: string): string {
+  const short = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… [${text.length - MAX_TEXT} more]` : text;
+  return short.includes('@') ? short.replace(/(\/\/[^/\s:@]*):[^/\s@]+@/g, `$1:${REDACTED}@`) : short;
+}
