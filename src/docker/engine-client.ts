@@ -23,7 +23,7 @@ export interface EngineClient {
   readonly requestTimeoutMs: number;
   /**
    * Runs one engine call. `request` passes its signal on to dockerode as `abortSignal`, so that an abort or a missed deadline also
-   * drops the connection: `call('GET /info', ms, signal, (docker, abortSignal) => docker.info({ abortSignal }))`.
+   * drops the connection: `call('GET /containers/ID/json', ms, signal, (docker, abortSignal) => docker.getContainer(ID).inspect({ abortSignal }))`.
    */
   call<T>(
     what: string,

@@ -59,5 +59,6 @@ function daemonMessage(error: Error): string {
   const body: unknown = 'json' in error ? error.json : undefined;
   if (Buffer.isBuffer(body)) return body.toString().trim();
   if (typeof body === 'object' && body !== null && 'message' in body && typeof body.message === 'string') return body.message.trim();
-  return error.message.trim();
+  // A streaming call's body is only quoted, after dockerode's own words.
+  return error.message.replace(/^\(HTTP code \d+\) .*? - /, '').trim();
 }

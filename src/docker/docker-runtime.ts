@@ -1,0 +1,100 @@
+import { totalmem } from 'node:os';
+import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/logger.ts';
+import type { PodUid } from '../model/pod.ts';
+import type { ContainerRuntime, EngineInfo } from '../ports/container-runtime.ts';
+import type { NodeResources } from './container-resources.ts';
+import { POD_NAME_LABEL, POD_NAMESPACE_LABEL, POD_UID_LABEL, SANDBOX_ID_LABEL, type StringMap } from './docker-labels.ts';
+import { parseDockerName } from './docker-names.ts';
+import type { EngineClient } from './engine-client.ts';
+import { engineEvents } from './engine-events.ts';
+import { EngineLogFiles } from './engine-log-files.ts';
+import { ImageFactsCache } from './image-facts.ts';
+import { inspectContainer } from './inspect-container.ts';
+import { listContainers, listPods } from './list-pods.ts';
+import { LogLinks, type LoggedContainer } from './log-links.ts';
+import { observePod } from './observe-pod.ts';
+import { deleteContainer } from './remove-container.ts';
+import { runSandbox } from './run-sandbox.ts';
+import { startContainer } from './start-container.ts';
+import { stopContainer } from './stop-container.ts';
+
+export interface DockerRuntimeOptions {
+  readonly client: EngineClient;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly log: Logger;
+  /** --root-dir: seccomp profiles lie under it. */
+  readonly rootDir: string;
+  /** --pod-infra-container-image */
+  readonly podInfraContainerImage: string;
+  readonly podLogsDir?: string;
+  readonly containerLogsDir?: string;
+  readonly node?: Partial<NodeResources>;
+}
+
+/** A sandbox has nothing to lose (pkg/kubelet/dockershim defaultSandboxGracePeriod). */
+const SANDBOX_GRACE_MS = 10_000;
+
+/** The Docker engine as a ContainerRuntime. Names, labels and settings are dockershim's, so that either agent adopts what the other started. */
+export function dockerRuntime(options: DockerRuntimeOptions): ContainerRuntime {
+  const { client, clock, random, log, rootDir, podInfraContainerImage } = options;
+  const { podLogsDir = '/var/log/pods', containerLogsDir = '/var/log/containers' } = options;
+  const images = new ImageFactsCache(client, clock);
+  const logLinks = new LogLinks(podLogsDir, containerLogsDir, log);
+  const starting = {
+    client,
+    log,
+    random,
+    images,
+    logFiles: new EngineLogFiles(client, clock),
+    logLinks,
+    node: { memoryCapacityBytes: totalmem(), cpuCfsQuota: true, cpuCfsQuotaPeriodUs: 100_000, ...options.node },
+    podLogsDir,
+    seccompProfileRoot: join(rootDir, 'seccomp'),
+  };
+
+  const removeContainer = async (id: string, signal: AbortSignal): Promise<void> => {
+    const info = await inspectContainer(client, id, signal);
+    if (!info) return;
+    const logged = loggedContainer(info.Id, info.Name, info.Config.Labels);
+    if (logged) await logLinks.unlink(logged);
+    await deleteContainer(client, id, signal);
+  };
+
+  return {
+    hints: engineEvents({ client, clock, random, log }),
+    info: (signal) => engineInfo(client, signal),
+    listPods: (signal) => listPods(client, signal),
+    observePod: (uid, signal) => observePod(client, images, uid, signal),
+    runSandbox: (pod, spec, signal) => runSandbox({ client, log, random, image: podInfraContainerImage }, pod, spec, signal),
+    startContainer: (pod, sandbox, spec, signal) => startContainer(starting, pod, sandbox, spec, signal),
+    stopContainer: (id, graceMs, signal) => stopContainer(client, id, graceMs, signal),
+    removeContainer,
+    stopSandbox: (id, signal) => stopContainer(client, id, SANDBOX_GRACE_MS, signal),
+    removeSandbox: async (id, signal) => {
+      const inside = await listContainers(client, [`${SANDBOX_ID_LABEL}=${id}`], signal);
+      await Promise.all(inside.map((container) => removeContainer(container.id, signal)));
+      await deleteContainer(client, id, signal);
+    },
+  };
+}
+
+async function engineInfo(client: EngineClient, signal: AbortSignal): Promise<EngineInfo> {
+  const { Version, ApiVersion } = await client.call('GET /version', client.requestTimeoutMs, signal, (docker) => docker.version());
+  return { name: 'docker', version: Version, apiVersion: ApiVersion };
+}
+
+/** Undefined when the name is not one of ours. */
+function loggedContainer(id: string, dockerName: string, labels: StringMap): LoggedContainer | undefined {
+  const { [POD_NAME_LABEL]: name, [POD_NAMESPACE_LABEL]: namespace, [POD_UID_LABEL]: uid } = labels;
+  if (name === undefined || namespace === undefined || uid === undefined) return undefined;
+  try {
+    const { container, attempt } = parseDockerName(dockerName, 'container');
+    return { pod: { metadata: { name, namespace, uid: uid as PodUid } }, container, attempt, id };
+  } catch {
+    return undefined;
+  }
+}

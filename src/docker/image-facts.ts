@@ -1,0 +1,56 @@
+import type { Clock } from '../base/clock.ts';
+import type { EngineClient } from './engine-client.ts';
+import { isNotFound } from './engine-errors.ts';
+
+/** What a container's status and user need of its image. */
+export interface ImageFacts {
+  readonly user: string;
+  readonly repoTags: readonly string[];
+  readonly repoDigests: readonly string[];
+}
+
+/** An image's configuration never changes under its id, its names may: so long may they be out of date. */
+const FRESH_MS = 60_000;
+const MAX_ENTRIES = 1000;
+
+/** Image inspections, remembered for a minute: a pod is looked at far more often than its image is renamed. */
+export class ImageFactsCache {
+  readonly #client: EngineClient;
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #entries = new Map<string, { readonly facts: ImageFacts; readonly atMs: number }>();
+
+  constructor(client: EngineClient, clock: Pick<Clock, 'now'>) {
+    this.#client = client;
+    this.#clock = clock;
+  }
+
+  /** Undefined when the engine does not have the image. Only ids are remembered. */
+  async get(image: string, signal: AbortSignal): Promise<ImageFacts | undefined> {
+    const nowMs = this.#clock.now();
+    const known = this.#entries.get(image);
+    if (known !== undefined && nowMs - known.atMs < FRESH_MS) return known.facts;
+    const facts = await this.#inspect(image, signal);
+    this.#entries.delete(image);
+    if (facts !== undefined && image.startsWith('sha256:')) {
+      this.#entries.set(image, { facts, atMs: nowMs });
+      for (const oldest of this.#entries.keys()) {
+        if (this.#entries.size <= MAX_ENTRIES) break;
+        this.#entries.delete(oldest);
+      }
+    }
+    return facts;
+  }
+
+  async #inspect(image: string, signal: AbortSignal): Promise<ImageFacts | undefined> {
+    const client = this.#client;
+    try {
+      const info = await client.call(`GET /images/${image}/json`, client.requestTimeoutMs, signal, (docker) =>
+        docker.getImage(image).inspect(),
+      );
+      return { user: info.Config?.User ?? '', repoTags: info.RepoTags ?? [], repoDigests: info.RepoDigests ?? [] };
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+}

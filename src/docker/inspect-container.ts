@@ -1,0 +1,19 @@
+import type { ContainerInspectInfo } from 'dockerode';
+import type { EngineClient } from './engine-client.ts';
+import { isNotFound } from './engine-errors.ts';
+
+/** By id or name; undefined when there is none. */
+export async function inspectContainer(
+  client: EngineClient,
+  idOrName: string,
+  signal: AbortSignal,
+): Promise<ContainerInspectInfo | undefined> {
+  try {
+    return await client.call(`GET /containers/${idOrName}/json`, client.requestTimeoutMs, signal, (docker, abortSignal) =>
+      docker.getContainer(idOrName).inspect({ abortSignal }),
+    );
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}

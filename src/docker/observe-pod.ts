@@ -1,0 +1,87 @@
+import type { ContainerInspectInfo } from 'dockerode';
+import type { PodUid } from '../model/pod.ts';
+import type { ContainerId, ObservedContainer, ObservedPod, ObservedSandbox, SandboxId } from '../ports/container-runtime.ts';
+import { readContainerLabels } from './container-labels.ts';
+import { containerState, dockerTimeMs } from './container-state.ts';
+import { fromDockerLabels, POD_UID_LABEL } from './docker-labels.ts';
+import type { EngineClient } from './engine-client.ts';
+import type { ImageFacts, ImageFactsCache } from './image-facts.ts';
+import { inspectContainer } from './inspect-container.ts';
+import { type ListedContainer, listContainers } from './list-pods.ts';
+
+/** One listing and an inspection of each part, side by side. What vanishes in between is left out. */
+export async function observePod(client: EngineClient, images: ImageFactsCache, uid: PodUid, signal: AbortSignal): Promise<ObservedPod> {
+  const listed = await listContainers(client, [`${POD_UID_LABEL}=${uid}`], signal);
+  const parts = await Promise.all(
+    listed.map(async (part) => {
+      const [info, image] = await Promise.all([
+        inspectContainer(client, part.id, signal),
+        part.kind === 'container' ? images.get(part.info.ImageID, signal) : undefined,
+      ]);
+      return info && { part, info, image };
+    }),
+  );
+  const found = parts.filter((part) => part !== undefined);
+  const { pod = '', namespace = '' } = found[0]?.part.name ?? {};
+  return {
+    uid,
+    name: pod,
+    namespace,
+    sandboxes: found.flatMap(({ part, info }) => (part.kind === 'sandbox' ? [sandbox(part, info)] : [])).sort(newestFirst),
+    containers: found
+      .flatMap(({ part, info, image }) => (part.kind === 'container' ? [container(part, info, image)] : []))
+      .sort(newestFirst),
+  };
+}
+
+interface Aged {
+  readonly createdAtMs: number;
+  readonly attempt: number;
+}
+
+const newestFirst = (a: Aged, b: Aged): number => b.createdAtMs - a.createdAtMs || b.attempt - a.attempt;
+
+function sandbox({ name }: ListedContainer, info: ContainerInspectInfo): ObservedSandbox {
+  const onHost = info.HostConfig.NetworkMode === 'host';
+  return {
+    id: info.Id as SandboxId,
+    attempt: name.attempt,
+    createdAtMs: dockerTimeMs(info.Created) ?? 0,
+    ready: info.State.Running,
+    network: onHost ? 'node' : 'pod',
+    ips: onHost ? [] : addresses(info),
+  };
+}
+
+/** Missing in the published types, and from engines of API 1.52. */
+interface OldSettings {
+  readonly IPAddress?: string;
+  readonly GlobalIPv6Address?: string;
+}
+
+/** IPv4 first. Newer engines tell addresses by network only. */
+function addresses({ NetworkSettings }: ContainerInspectInfo): string[] {
+  const settings: OldSettings & ContainerInspectInfo['NetworkSettings'] = NetworkSettings;
+  const networks = Object.values(NetworkSettings.Networks ?? {});
+  const v4 = settings.IPAddress || networks.find((network) => network.IPAddress)?.IPAddress;
+  const v6 = settings.GlobalIPv6Address || networks.find((network) => network.GlobalIPv6Address)?.GlobalIPv6Address;
+  return [v4, v6].flatMap((address) => (address ? [address] : []));
+}
+
+function container({ name }: ListedContainer, info: ContainerInspectInfo, image: ImageFacts | undefined): ObservedContainer {
+  const note = readContainerLabels(fromDockerLabels(info.Config.Labels));
+  const asked = info.Config.Image;
+  const { repoTags = [], repoDigests = [] } = image ?? {};
+  return {
+    id: info.Id as ContainerId,
+    name: name.container,
+    image: repoTags.includes(asked) ? asked : (repoTags[0] ?? asked),
+    imageId: repoDigests[0] === undefined ? `docker://${info.Image}` : `docker-pullable://${repoDigests[0]}`,
+    specHash: note.hash,
+    attempt: name.attempt,
+    createdAtMs: dockerTimeMs(info.Created) ?? 0,
+    state: containerState(info),
+    ...(note.terminationGracePeriodSeconds !== undefined && { terminationGracePeriodSeconds: note.terminationGracePeriodSeconds }),
+    ...(note.deletionGracePeriodSeconds !== undefined && { deletionGracePeriodSeconds: note.deletionGracePeriodSeconds }),
+  };
+}

@@ -1,0 +1,64 @@
+import type { ContainerInspectInfo } from 'dockerode';
+import type { Pod } from '../model/pod.ts';
+import type { SandboxId, SandboxSpec } from '../ports/container-runtime.ts';
+import { createContainer, type Created, type Creating, startCreated } from './create-container.ts';
+import type { CreateRequest } from './create-body.ts';
+import { SANDBOX_TYPE, TYPE_LABEL } from './docker-labels.ts';
+import { daemonWords, isNotFound } from './engine-errors.ts';
+import { sandboxCreateRequest } from './sandbox-create-request.ts';
+
+/** The engine lacks the pause image: pull it and run the sandbox again. */
+export class SandboxImageMissingError extends Error {
+  readonly image: string;
+
+  constructor(pod: string, image: string, cause: unknown) {
+    super(`failed to create a sandbox for pod ${JSON.stringify(pod)}: ${daemonWords(cause)}`, { cause });
+    this.name = 'SandboxImageMissingError';
+    this.image = image;
+  }
+}
+
+export interface SandboxRunning extends Creating {
+  readonly image: string;
+}
+
+/** Two engine calls. Rejects with SandboxImageMissingError, or an Error in dockershim's words; a sandbox that did not start is left to observe. */
+export async function runSandbox(context: SandboxRunning, pod: Pod, spec: SandboxSpec, signal: AbortSignal): Promise<SandboxId> {
+  signal.throwIfAborted();
+  const quotedName = JSON.stringify(pod.metadata.name);
+  const { id, adopted } = await create(context, pod, request(context, pod, spec), signal);
+  if (!adopted?.State.Running) {
+    try {
+      await startCreated(context.client, id, signal);
+    } catch (cause) {
+      if (signal.aborted) throw signal.reason;
+      throw new Error(`failed to start sandbox container for pod ${quotedName}: ${daemonWords(cause)}`, { cause });
+    }
+  }
+  return id as SandboxId;
+}
+
+function request({ image }: SandboxRunning, pod: Pod, { attempt, hostname }: SandboxSpec): CreateRequest {
+  try {
+    return sandboxCreateRequest({ pod, attempt, image, hostname, network: 'docker', cgroupParent: '', extraSupplementalGroups: [] });
+  } catch (cause) {
+    const name = JSON.stringify(pod.metadata.name);
+    throw new Error(`failed to make sandbox docker config for pod ${name}: ${daemonWords(cause)}`, { cause });
+  }
+}
+
+async function create(context: SandboxRunning, pod: Pod, what: CreateRequest, signal: AbortSignal): Promise<Created> {
+  const { name } = pod.metadata;
+  try {
+    return await createContainer(context, what, isLiveSandbox, signal);
+  } catch (cause) {
+    if (signal.aborted) throw signal.reason;
+    if (isNotFound(cause)) throw new SandboxImageMissingError(name, context.image, cause);
+    throw new Error(`failed to create a sandbox for pod ${JSON.stringify(name)}: ${daemonWords(cause)}`, { cause });
+  }
+}
+
+/** The name already says pod and attempt. A dead one has no namespaces any more. */
+function isLiveSandbox({ Config, State }: ContainerInspectInfo): boolean {
+  return Config.Labels[TYPE_LABEL] === SANDBOX_TYPE && (State.Running || State.Status === 'created');
+}

@@ -1,0 +1,110 @@
+import type { ContainerInspectInfo } from 'dockerode';
+import { ContainerStartError, type ContainerStartReason } from '../model/container-start-error.ts';
+import type { Pod } from '../model/pod.ts';
+import type { ContainerId, ContainerSpec, SandboxId } from '../ports/container-runtime.ts';
+import { containerCreateRequest } from './container-create-request.ts';
+import { HASH_ANNOTATION } from './container-labels.ts';
+import type { NodeResources } from './container-resources.ts';
+import { createContainer, type Creating, startCreated } from './create-container.ts';
+import type { CreateRequest } from './create-body.ts';
+import { SANDBOX_ID_LABEL } from './docker-labels.ts';
+import { daemonWords } from './engine-errors.ts';
+import type { EngineLogFiles } from './engine-log-files.ts';
+import type { ImageFactsCache } from './image-facts.ts';
+import type { LogLinks } from './log-links.ts';
+import { seccompOpts, seccompProfile } from './seccomp.ts';
+import { effectiveSecurityContext, type ImageUser, isSet, nonRootViolation, parseImageUser } from './security-context.ts';
+
+export interface ContainerStarting extends Creating {
+  readonly images: ImageFactsCache;
+  readonly logFiles: EngineLogFiles;
+  readonly logLinks: LogLinks;
+  readonly node: NodeResources;
+  readonly podLogsDir: string;
+  readonly seccompProfileRoot: string;
+}
+
+/**
+ * Creates and starts a container: two engine calls, the links to its log on the side. Safe to repeat: one that was created and not started
+ * is started, one of the same spec that runs or has run is taken as it is. Rejects with ContainerStartError or the signal's reason.
+ */
+export async function startContainer(
+  context: ContainerStarting,
+  pod: Pod,
+  sandbox: SandboxId,
+  spec: ContainerSpec,
+  signal: AbortSignal,
+): Promise<ContainerId> {
+  signal.throwIfAborted();
+  const { client, logLinks } = context;
+  const logFiles = context.logFiles.locate(signal);
+  const request = await prepare(context, pod, sandbox, spec, signal);
+  const { id, adopted } = await orStartError('CreateContainerError', '', signal, () =>
+    createContainer(context, request, (holder) => isSame(holder, request), signal),
+  );
+  const logged = { pod, container: spec.container.name, attempt: spec.attempt, id };
+  const linked = logFiles.then((fileOf) => fileOf && logLinks.link(logged, fileOf(id)).then(() => true));
+  if (adopted === undefined || adopted.State.Status === 'created') {
+    await orStartError('RunContainerError', `failed to start container "${id}": `, signal, () => startCreated(client, id, signal));
+  }
+  if (await linked) await logLinks.linkLegacy(logged);
+  return id as ContainerId;
+}
+
+async function prepare(
+  context: ContainerStarting,
+  pod: Pod,
+  sandboxId: SandboxId,
+  spec: ContainerSpec,
+  signal: AbortSignal,
+): Promise<CreateRequest> {
+  const { container } = spec;
+  const imageUser = await orStartError('CreateContainerConfigError', '', signal, () => userOf(context.images, pod, spec, signal));
+  const violation = nonRootViolation(pod, container, imageUser);
+  if (violation !== undefined) throw new ContainerStartError('CreateContainerConfigError', violation);
+  const where = `failed to generate security options for container ${JSON.stringify(container.name)}: `;
+  const seccomp = await orStartError(
+    'CreateContainerError',
+    `${where}failed to generate seccomp security options for container: `,
+    signal,
+    () => seccompOpts(seccompProfile(pod, container, context.seccompProfileRoot)),
+  );
+  return containerCreateRequest({
+    pod,
+    spec,
+    sandboxId,
+    imageUser,
+    seccomp,
+    node: context.node,
+    podLogsDir: context.podLogsDir,
+    cgroupParent: '',
+    extraSupplementalGroups: [],
+    extraAnnotations: {},
+    devices: [],
+  });
+}
+
+/** The image is asked only when the spec leaves the user to it. An image that is not there says root: the create will tell. */
+async function userOf(images: ImageFactsCache, pod: Pod, { container, imageRef }: ContainerSpec, signal: AbortSignal): Promise<ImageUser> {
+  if (isSet(effectiveSecurityContext(pod, container).runAsUser)) return { uid: 0n };
+  return parseImageUser((await images.get(imageRef, signal))?.user ?? '');
+}
+
+/** Made from the same spec, for the same sandbox; name and attempt are the same already. */
+function isSame({ Config, State }: ContainerInspectInfo, { body }: CreateRequest): boolean {
+  const labels = [SANDBOX_ID_LABEL, `annotation.${HASH_ANNOTATION}`];
+  return ['created', 'running', 'exited'].includes(State.Status) && labels.every((label) => Config.Labels[label] === body.Labels[label]);
+}
+
+/** From when docker printed runc's nested quotes (pkg/kubelet/dockershim transformStartContainerError). */
+const executableNotFound = /\\\\\\"(.*)\\\\\\": executable file not found/;
+
+async function orStartError<T>(reason: ContainerStartReason, before: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (signal.aborted) throw signal.reason;
+    const words = daemonWords(cause);
+    throw new ContainerStartError(reason, before + (executableNotFound.test(words) ? 'executable not found in $PATH' : words), { cause });
+  }
+}

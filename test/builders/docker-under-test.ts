@@ -1,0 +1,60 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../src/base/clock.ts';
+import { type Logger, silentLogger } from '../../src/base/logger.ts';
+import { dockerRuntime } from '../../src/docker/docker-runtime.ts';
+import { type EngineClient, engineClient } from '../../src/docker/engine-client.ts';
+import type { ContainerRuntime } from '../../src/ports/container-runtime.ts';
+
+/** Images that the engine under test has; another registry's names may stand in for them. */
+export const testImage = process.env['RXLET_TEST_IMAGE'] ?? 'busybox:1.35';
+export const testPauseImage = process.env['RXLET_TEST_PAUSE_IMAGE'] ?? 'rxlet/pause:1';
+export const testEndpoint = process.env['RXLET_TEST_DOCKER_ENDPOINT'] ?? 'unix:///var/run/docker.sock';
+
+export interface DockerUnderTest {
+  readonly client: EngineClient;
+  readonly runtime: ContainerRuntime;
+  /** Log links go here instead of /var/log. */
+  readonly podLogsDir: string;
+  readonly containerLogsDir: string;
+  dispose(): Promise<void>;
+}
+
+/** A runtime on the real engine. Rejects, and so fails the test, when none answers or an image is missing. */
+export async function dockerUnderTest(over: { readonly endpoint?: string; readonly log?: Logger } = {}): Promise<DockerUnderTest> {
+  const client = engineClient({ endpoint: over.endpoint ?? testEndpoint, clock: systemClock });
+  await demand(client);
+  const logs = await mkdtemp(join(tmpdir(), 'rxlet-logs-'));
+  const [podLogsDir, containerLogsDir] = [join(logs, 'pods'), join(logs, 'containers')];
+  const runtime = dockerRuntime({
+    client,
+    clock: systemClock,
+    random: () => 0.5,
+    log: over.log ?? silentLogger,
+    rootDir: join(logs, 'root'),
+    podInfraContainerImage: testPauseImage,
+    podLogsDir,
+    containerLogsDir,
+  });
+  return {
+    client,
+    runtime,
+    podLogsDir,
+    containerLogsDir,
+    dispose: async () => {
+      client.close();
+      await rm(logs, { recursive: true });
+    },
+  };
+}
+
+async function demand(client: EngineClient): Promise<void> {
+  for (const image of [testImage, testPauseImage]) {
+    try {
+      await client.call(`GET /images/${image}/json`, 10_000, AbortSignal.timeout(10_000), (docker) => docker.getImage(image).inspect());
+    } catch (cause) {
+      throw new Error(`these tests need a Docker engine at ${testEndpoint} with the image ${image}; hack/test.sh brings both`, { cause });
+    }
+  }
+}
