@@ -1,0 +1,111 @@
+import { isUtf8 } from 'node:buffer';
+import type { ManifestFault, ManifestWarning } from '../model/manifest-fault.ts';
+import type { RawPod } from '../model/pod.ts';
+import { decodeObject } from './decode-object.ts';
+import { type DocumentNode, DocumentSyntaxError, type MapNode, type ParsedDocument } from './document.ts';
+import { locator, offsetOfField, type Position } from './locate.ts';
+import { podKind } from './object-kind.ts';
+import { parseJson } from './parse-json.ts';
+import { parseYaml } from './parse-yaml.ts';
+import { type PodSchema, podSchema } from './pod-schema.ts';
+
+/** The kubelet reads no more of a manifest, be it a file or a response (pkg/kubelet/config/common.go, maxConfigLength). */
+export const MAX_MANIFEST_BYTES = 10 * 1024 * 1024;
+
+/** One pod of a manifest. */
+export interface DecodedPod {
+  /** As on the wire, before any defaulting. Undefined when there are faults. */
+  readonly pod: RawPod | undefined;
+  /** As far as they can be read, also of a faulty pod. */
+  readonly name: string;
+  readonly namespace: string;
+  readonly faults: readonly ManifestFault[];
+  readonly warnings: readonly ManifestWarning[];
+  /** See DecodedObject: what a hash of the pod has to count, and the pod no longer shows. */
+  readonly asWritten: readonly string[];
+  /** Where a field of this pod stands in the text, or what is nearest to it. */
+  readonly locate: (field: string) => Position;
+}
+
+export interface DecodedManifest {
+  /** One, or those of a PodList. */
+  readonly pods: readonly DecodedPod[];
+  /** Why there is no pod to speak of. */
+  readonly faults: readonly ManifestFault[];
+  readonly warnings: readonly ManifestWarning[];
+}
+
+export type DecodeManifest = (manifest: Uint8Array, options?: { readonly allowList?: boolean }) => DecodedManifest;
+
+/** Text to pods, as a kubelet decodes static pods (tryDecodeSinglePod, tryDecodePodList). Never throws on any text. */
+export function manifestDecoder(): DecodeManifest {
+  const schema = podSchema();
+  return (manifest, { allowList = false } = {}) => {
+    if (manifest.byteLength > MAX_MANIFEST_BYTES) {
+      return refused({ type: 'unreadable', field: '', detail: `longer than ${MAX_MANIFEST_BYTES} bytes`, line: 1, column: 1 });
+    }
+    const text = new TextDecoder().decode(manifest);
+    const locate = locator(text);
+    let document: ParsedDocument;
+    try {
+      document = parseDocument(text, manifest);
+    } catch (error) {
+      if (!(error instanceof DocumentSyntaxError)) throw error;
+      return refused({ type: error.format, field: '', detail: error.message, ...locate(error.at) });
+    }
+    const warnings = document.warnings.map(({ at, detail }) => ({ field: '', detail, ...locate(at) }));
+    const kind = podKind(document.root, allowList);
+    if (typeof kind !== 'string') return { ...refused({ ...kind, ...locate(kind.at) }), warnings };
+    if (document.root.is !== 'map') return { pods: [], faults: [], warnings };
+    if (kind === 'Pod') return { pods: [decodePod(schema, document.root, locate)], faults: [], warnings };
+    return { ...decodeItems(schema, document.root, locate), warnings };
+  };
+}
+
+const refused = ({ type, field, detail, line, column }: ManifestFault): DecodedManifest => {
+  const fault = { type, field, detail, line, column } as ManifestFault;
+  return { pods: [], faults: [fault], warnings: [] };
+};
+
+/** What begins with a brace is JSON and nothing else (apimachinery/pkg/util/yaml ToJSON). */
+function parseDocument(text: string, manifest: Uint8Array): ParsedDocument {
+  const hasByteOrderMark = manifest[0] === 0xef && manifest[1] === 0xbb && manifest[2] === 0xbf;
+  if (!hasByteOrderMark && /^[\s\u0085]*\{/.test(text)) return parseJson(text);
+  if (!isUtf8(manifest)) throw new DocumentSyntaxError('yaml', Math.max(0, text.indexOf('\ufffd')), 'invalid UTF-8');
+  return parseYaml(text);
+}
+
+function decodeItems(schema: PodSchema, list: MapNode, locate: (at: number) => Position): Omit<DecodedManifest, 'warnings'> {
+  const items = list.entries.get('items')?.value;
+  if (items === undefined || items.is === 'null') return { pods: [], faults: [] };
+  if (items.is !== 'list') {
+    return refused({ type: 'type', field: 'items', detail: 'expected a list of pods', ...locate(items.at) });
+  }
+  const pods = items.items.map((item, i) => {
+    if (item.is === 'map') return decodePod(schema, item, locate);
+    const fault: ManifestFault = { type: 'type', field: `items[${i}]`, detail: `expected a pod, found ${item.is}`, ...locate(item.at) };
+    return { pod: undefined, name: '', namespace: '', faults: [fault], warnings: [], asWritten: [], locate: () => locate(item.at) };
+  });
+  return { pods, faults: [] };
+}
+
+function decodePod(schema: PodSchema, root: MapNode, locate: (at: number) => Position): DecodedPod {
+  const { value, faults, warnings, asWritten } = decodeObject(schema, 'Pod', root);
+  const metadata = root.entries.get('metadata')?.value;
+  // The kind has done its work.
+  const { apiVersion: _version, kind: _kind, ...pod } = value;
+  return {
+    pod: faults.length === 0 ? pod : undefined,
+    name: stringOf(metadata, 'name'),
+    namespace: stringOf(metadata, 'namespace'),
+    faults: faults.map(({ type, at, field, detail }) => ({ type, field, detail, ...locate(at) })),
+    warnings: warnings.map(({ at, field, detail }) => ({ field, detail, ...locate(at) })),
+    asWritten,
+    locate: (field) => locate(offsetOfField(root, field)),
+  };
+}
+
+function stringOf(node: DocumentNode | undefined, key: string): string {
+  const value = node?.is === 'map' ? node.entries.get(key)?.value : undefined;
+  return value?.is === 'string' ? value.value : '';
+}

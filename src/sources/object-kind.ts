@@ -1,0 +1,91 @@
+import type { DecodeFaultType } from '../model/manifest-fault.ts';
+import { describeNode, type DocumentNode } from './document.ts';
+import { nearestName } from './nearest-name.ts';
+
+export interface ObjectKind {
+  /** "" for the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+export interface KindFault {
+  readonly type: DecodeFaultType;
+  readonly at: number;
+  readonly field: string;
+  readonly detail: string;
+}
+
+/** What v1 has beside pods (k8s.io/api/core/v1 register.go, and what meta/v1 adds to every version). */
+const otherKinds = new Set(
+  `APIGroup APIGroupList APIResourceList APIVersions Binding ComponentStatus ComponentStatusList ConfigMap ConfigMapList CreateOptions DeleteOptions
+  Endpoints EndpointsList EphemeralContainers Event EventList ExportOptions GetOptions LimitRange LimitRangeList List ListOptions Namespace
+  NamespaceList Node NodeList NodeProxyOptions PatchOptions PersistentVolume PersistentVolumeClaim PersistentVolumeClaimList PersistentVolumeList
+  PodAttachOptions PodExecOptions PodList PodLogOptions PodPortForwardOptions PodProxyOptions PodStatusResult PodTemplate PodTemplateList
+  RangeAllocation ReplicationController ReplicationControllerList ResourceQuota ResourceQuotaList Secret SecretList SerializedReference Service
+  ServiceAccount ServiceAccountList ServiceList ServiceProxyOptions Status UpdateOptions WatchEvent`.split(/\s+/),
+);
+
+/** Which object a document holds: "Pod" or, where a list will do, "PodList". Else why it is neither, in the order in which Kubernetes looks. */
+export function podKind(root: DocumentNode, allowList: boolean): 'Pod' | 'PodList' | KindFault {
+  if (root.is !== 'map' && root.is !== 'null') {
+    return {
+      type: 'json',
+      at: root.at,
+      field: '',
+      detail: `expected a map with apiVersion, kind, metadata and spec, found ${describeNode(root)}`,
+    };
+  }
+  const kind = member(root, 'kind');
+  const apiVersion = member(root, 'apiVersion');
+  for (const { field, node } of [apiVersion, kind]) {
+    if (node !== undefined && node.is !== 'string' && node.is !== 'null') {
+      return { type: 'json', at: node.at, field, detail: `expected a string, found ${describeNode(node)}` };
+    }
+  }
+  const parts = textOf(apiVersion).split('/');
+  const [group = '', version = ''] = parts.length === 1 ? ['', parts[0]] : parts;
+  if (parts.length > 2) {
+    return {
+      type: 'notRegistered',
+      at: placeOf(apiVersion, root),
+      field: 'apiVersion',
+      detail: `expected v1, found ${JSON.stringify(textOf(apiVersion))}`,
+    };
+  }
+  const name = textOf(kind);
+  if (name === '') return { type: 'missingKind', at: placeOf(kind, root), field: 'kind', detail: missing(root, 'kind: Pod') };
+  if (version === '')
+    return { type: 'missingVersion', at: placeOf(apiVersion, root), field: 'apiVersion', detail: missing(root, 'apiVersion: v1') };
+  if (group !== '' || version !== 'v1') {
+    const detail = `expected kind Pod of v1, found ${name} of ${textOf(apiVersion)}`;
+    return { type: 'notRegistered', at: placeOf(apiVersion, root), field: 'apiVersion', detail };
+  }
+  if (name === 'Pod' || (name === 'PodList' && allowList)) return name;
+  const at = placeOf(kind, root);
+  if (otherKinds.has(name))
+    return { type: 'notAPod', at, field: 'kind', detail: `expected Pod${allowList ? ' or PodList' : ''}, found ${name}` };
+  const nearest = nearestName(name, ['Pod']);
+  const hint = nearest === undefined ? '' : ` (did you mean "${nearest}"?)`;
+  return { type: 'notRegistered', at, field: 'kind', detail: `expected Pod, found ${JSON.stringify(name)}, which v1 does not have${hint}` };
+}
+
+interface Member {
+  readonly field: string;
+  readonly node: DocumentNode | undefined;
+}
+
+/** Kubernetes looks for these two with encoding/json, to which letter case is all one; the last of several counts. */
+function member(root: DocumentNode, field: string): Member {
+  let node: DocumentNode | undefined;
+  if (root.is === 'map')
+    for (const [key, { value }] of root.entries) if (foldCase(key) === field.toLowerCase() && value.is !== 'null') node = value;
+  return { field, node };
+}
+
+/** Go folds the Kelvin sign and the long s too. */
+const foldCase = (text: string): string => text.replaceAll('\u212a', 'k').replaceAll('\u017f', 's').toLowerCase();
+const textOf = ({ node }: Member): string => (node?.is === 'string' ? node.value : '');
+const placeOf = ({ node }: Member, root: DocumentNode): number => node?.at ?? root.at;
+const missing = (root: DocumentNode, expected: string): string =>
+  root.is === 'null' ? `expected ${expected}, found an empty document` : `expected ${expected}, found nothing`;

@@ -1,0 +1,62 @@
+import { defaultPod } from '../model/defaulting/default-pod.ts';
+import type { ManifestFault, ManifestWarning } from '../model/manifest-fault.ts';
+import type { Pod } from '../model/pod.ts';
+import { validatePodCreate } from '../model/validation/validate-pod-create.ts';
+import { apiReferences, explainApiReference } from './api-references.ts';
+import { type DecodedPod, manifestDecoder } from './decode-manifest.ts';
+import { staticPod, type StaticPodOrigin } from './static-pod.ts';
+
+/** One pod that a manifest declares, or why it may not run. */
+export interface StaticPodResult {
+  /** "namespace/name" as written, so that a faulty pod is known too. Its namespace is "default" where none is written. */
+  readonly key: string;
+  /** Undefined when there are faults. Nobody mutates it. */
+  readonly pod: Pod | undefined;
+  readonly faults: readonly ManifestFault[];
+}
+
+export interface StaticManifest {
+  readonly pods: readonly StaticPodResult[];
+  /** Why there is no pod to speak of. */
+  readonly faults: readonly ManifestFault[];
+  readonly warnings: readonly ManifestWarning[];
+}
+
+export interface StaticPodOptions extends StaticPodOrigin {
+  /** Whether a pod may refer to objects of the API server: Kubernetes 1.20 let it start. Default: refuse. */
+  readonly references?: 'refuse' | 'allow';
+}
+
+export type ReadStaticPods = (manifest: Uint8Array) => StaticManifest;
+
+/** From a manifest's bytes to pods that may run on this node: decoded, defaulted, named for the node, validated. Never throws on any text. */
+export function staticPodReader(options: StaticPodOptions): ReadStaticPods {
+  const decode = manifestDecoder();
+  return (manifest) => {
+    const { pods, faults, warnings } = decode(manifest, { allowList: options.source === 'http' });
+    return {
+      pods: pods.map((decoded) => readPod(decoded, options)),
+      faults,
+      warnings: [...warnings, ...pods.flatMap((pod) => pod.warnings)],
+    };
+  };
+}
+
+function readPod(decoded: DecodedPod, options: StaticPodOptions): StaticPodResult {
+  const key = `${decoded.namespace === '' ? 'default' : decoded.namespace}/${decoded.name}`;
+  if (decoded.pod === undefined) return { key, pod: undefined, faults: decoded.faults };
+  const pod = staticPod(defaultPod(decoded.pod), decoded.asWritten, options);
+  const errors = validatePodCreate(pod);
+  const invalid = errors.map((error): ManifestFault => ({ ...error, ...decoded.locate(error.field) }));
+  const faults = options.references === 'allow' ? invalid : [...invalid, ...refuseReferences(pod, decoded)];
+  return { key, pod: faults.length === 0 ? pod : undefined, faults };
+}
+
+function refuseReferences({ spec }: Pod, { locate }: DecodedPod): readonly ManifestFault[] {
+  return apiReferences(spec).map((reference) => ({
+    type: 'FieldValueForbidden',
+    field: reference.field,
+    detail: explainApiReference(reference),
+    ...locate(reference.field),
+  }));
+}
