@@ -126,5 +126,6 @@ export interface ContainerRuntime {
   stopContainer(id: ContainerId, graceMs: number, signal: AbortSignal): Promise<void>;
   removeContainer(id: ContainerId, signal: AbortSignal): Promise<void>;
   stopSandbox(id: SandboxId, signal: AbortSignal): Promise<void>;
+  /** With the containers in it. */
   removeSandbox(id: SandboxId, signal: AbortSignal): Promise<void>;
 }
