@@ -149,7 +149,10 @@ export class FakeRuntime implements ContainerRuntime {
 
   async removeSandbox(id: SandboxId, signal: AbortSignal): Promise<void> {
     const { gate, daemon } = this.#deps;
-    await gate.pass('removeSandbox', signal, () => daemon.remove(id));
+    await gate.pass('removeSandbox', signal, () => {
+      for (const { id: inside, role } of daemon.parts) if (role.kind === 'container' && role.sandbox === id) daemon.remove(inside);
+      daemon.remove(id);
+    });
   }
 
   /** Why a created container cannot be started. */

@@ -20,6 +20,11 @@ export interface EngineUnderTest {
   dispose(): Promise<void>;
 }
 
+/** An id that no engine has given. */
+export const UNKNOWN = 'f'.repeat(64);
+/** As process 1 of its container, a shell without a trap does not hear SIGTERM. */
+export const DEAF = 'sleep 1000; true';
+
 /** Longer than any sentence of the contract takes on a busy machine. */
 const PATIENCE_MS = 30_000;
 

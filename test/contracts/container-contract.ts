@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { ContainerStartError } from '../../src/model/container-start-error.ts';
+import type { ContainerId } from '../../src/ports/container-runtime.ts';
+import { DEAF, type RuntimeWorld, UNKNOWN } from './runtime-world.ts';
+
+/** Ends on SIGTERM with 7, through `wait`, which a trapped signal interrupts. */
+const TRAPS = 'trap "exit 7" TERM; sleep 1000 & wait';
+
+const startError =
+  (reason: ContainerStartError['reason']) =>
+  (error: unknown): boolean => {
+    assert.ok(error instanceof ContainerStartError, String(error));
+    assert.equal(error.reason, reason);
+    assert.notEqual(error.message, '');
+    return true;
+  };
+
+/** What the verbs about containers promise. */
+export function containerContract(world: () => RuntimeWorld): void {
+  describe('containers', () => {
+    test('a started container runs, with the times, the image and the attempt that it was given', async () => {
+      const container = world().shell('app', DEAF);
+      const pod = world().pod([container], { terminationGracePeriodSeconds: 7 });
+      const sandbox = await world().runSandbox(pod);
+      const id = await world().start(pod, sandbox, container, { attempt: 4 });
+      const seen = await world().container(pod, id);
+      assert.deepEqual([seen.name, seen.attempt, seen.state.phase, seen.terminationGracePeriodSeconds], ['app', 4, 'running', 7]);
+      assert.equal(seen.deletionGracePeriodSeconds, undefined);
+      const info = await world().images.inspectImage(world().image, world().signal);
+      assert.ok(info?.repoTags.includes(seen.image), seen.image);
+      assert.match(seen.imageId, /^docker(-pullable)?:\/\/.*sha256:[0-9a-f]{64}$/);
+      assert.ok(Math.abs(seen.createdAtMs - Date.now()) < 30_000);
+      assert.ok(seen.state.phase === 'running' && seen.state.startedAtMs >= seen.createdAtMs);
+    });
+
+    test('the grace period of a deletion comes back', async () => {
+      const container = world().shell('app', DEAF);
+      const pod = world().pod([container], {}, { deletionTimestamp: '2021-01-01T00:00:00Z', deletionGracePeriodSeconds: 3 });
+      const id = await world().start(pod, await world().runSandbox(pod), container);
+      assert.equal((await world().container(pod, id)).deletionGracePeriodSeconds, 3);
+    });
+
+    test('the hash of the spec stays the same over attempts and differs for another spec', async () => {
+      const container = world().shell('app', 'exit 0');
+      const changed = { ...container, image: 'example.com/other:1' };
+      const pod = world().pod([container]);
+      const sandbox = await world().runSandbox(pod);
+      const hashes: string[] = [];
+      for (const [attempt, of] of [container, container, changed].entries()) {
+        const id = await world().start(pod, sandbox, of, { attempt });
+        await world().ended(pod, id);
+        hashes.push((await world().container(pod, id)).specHash);
+      }
+      assert.match(hashes[0] ?? '', /^[0-9a-f]{1,8}$/);
+      assert.equal(hashes[1], hashes[0]);
+      assert.notEqual(hashes[2], hashes[0]);
+    });
+
+    for (const [script, exitCode, reason] of [
+      ['exit 0', 0, 'Completed'],
+      ['exit 3', 3, 'Error'],
+      ['false', 1, 'Error'],
+    ] as const)
+      test(`a container that runs \`${script}\` ends exited ${exitCode} ${reason}`, async () => {
+        const { pod, id } = await world().run(script);
+        const state = await world().ended(pod, id);
+        assert.deepEqual([state.exitCode, state.reason], [exitCode, reason]);
+        assert.ok(state.startedAtMs !== undefined && state.startedAtMs <= state.finishedAtMs);
+      });
+
+    test('command, args and environment are those of the spec', async () => {
+      const container = world().shell('app', '');
+      const pod = world().pod([container]);
+      const over = { command: ['sh'], args: ['-c', 'exit $CODE'], env: [{ name: 'CODE', value: '5' }] };
+      const id = await world().start(pod, await world().runSandbox(pod), container, over);
+      assert.equal((await world().ended(pod, id)).exitCode, 5);
+    });
+
+    test('a container of an image that the engine lacks is not created', async () => {
+      const container = world().shell('app', 'exit 0');
+      const pod = world().pod([container]);
+      const sandbox = await world().runSandbox(pod);
+      await assert.rejects(world().start(pod, sandbox, container, { imageRef: `sha256:${UNKNOWN}` }), startError('CreateContainerError'));
+      assert.deepEqual((await world().observe(pod)).containers, []);
+    });
+
+    test('a container whose command does not exist cannot run, and shows it', async () => {
+      const container = world().shell('app', '', { command: ['/nonexistent'] });
+      const pod = world().pod([container]);
+      await assert.rejects(world().start(pod, await world().runSandbox(pod), container), startError('RunContainerError'));
+      const [seen] = (await world().observe(pod)).containers;
+      assert.ok(seen?.state.phase === 'exited', JSON.stringify(seen));
+      assert.deepEqual([seen.state.exitCode, seen.state.reason, seen.state.startedAtMs], [127, 'ContainerCannotRun', undefined]);
+    });
+
+    test('a container cannot run in a dead sandbox', async () => {
+      const container = world().shell('app', 'exit 0');
+      const pod = world().pod([container]);
+      const sandbox = await world().runSandbox(pod);
+      await world().runtime.stopSandbox(sandbox, world().signal);
+      await assert.rejects(world().start(pod, sandbox, container), ContainerStartError);
+    });
+
+    for (const leftover of ['runs', 'has exited'] as const)
+      test(`a container whose name is taken by a leftover that ${leftover} replaces or adopts it`, async () => {
+        const container = world().shell('app', leftover === 'runs' ? DEAF : 'exit 3');
+        const pod = world().pod([container]);
+        const sandbox = await world().runSandbox(pod);
+        const first = await world().start(pod, sandbox, container);
+        if (leftover === 'has exited') await world().ended(pod, first);
+        const again = { ...container, command: ['sh', '-c', DEAF] };
+        const id = await world().start(pod, sandbox, again);
+        const seen = (await world().observe(pod)).containers;
+        assert.deepEqual(
+          seen.map((c) => [c.id, c.attempt, c.state.phase]),
+          [[id, 0, 'running']],
+        );
+      });
+
+    test('a removed container is gone', async () => {
+      const { pod, id } = await world().run('exit 0');
+      await world().ended(pod, id);
+      await world().runtime.removeContainer(id, world().signal);
+      assert.deepEqual((await world().observe(pod)).containers, []);
+    });
+
+    test('stopping and removing twice, or what never was, succeeds', async () => {
+      const { id } = await world().run(DEAF);
+      for (const each of [id, id, UNKNOWN as ContainerId]) await world().runtime.stopContainer(each, 0, world().signal);
+      for (const each of [id, id, UNKNOWN as ContainerId]) await world().runtime.removeContainer(each, world().signal);
+    });
+  });
+
+  describe('stopping', () => {
+    test('a container that ignores SIGTERM is killed after the grace period', async () => {
+      const { pod, id } = await world().run(DEAF);
+      const since = Date.now();
+      await world().runtime.stopContainer(id, 1000, world().signal);
+      const tookMs = Date.now() - since;
+      const { state } = await world().container(pod, id);
+      assert.ok(state.phase === 'exited', 'stopContainer resolves when it has ended');
+      assert.deepEqual([state.exitCode, state.reason], [137, 'Error']);
+      assert.ok(tookMs >= 950, `killed after ${tookMs} ms`);
+    });
+
+    test('a container that traps SIGTERM ends its own way, long before the grace period is over', async () => {
+      const { pod, sandbox, id } = await world().run(TRAPS);
+      await world().letShellsSettle(pod, sandbox);
+      const since = Date.now();
+      await world().runtime.stopContainer(id, 600_000, world().signal);
+      assert.equal((await world().ended(pod, id)).exitCode, 7);
+      assert.ok(Date.now() - since < 30_000);
+    });
+
+    test('without a grace period a container is killed at once', async () => {
+      const { pod, id } = await world().run(DEAF);
+      await world().runtime.stopContainer(id, 0, world().signal);
+      assert.equal((await world().ended(pod, id)).exitCode, 137);
+    });
+
+    test('a container that has ended keeps its exit code when stopped', async () => {
+      const { pod, id } = await world().run('exit 3');
+      await world().ended(pod, id);
+      await world().runtime.stopContainer(id, 1000, world().signal);
+      assert.equal((await world().ended(pod, id)).exitCode, 3);
+    });
+
+    test('an abort stops the waiting, not the stopping', async () => {
+      const { pod, id } = await world().run(DEAF);
+      const deadline = AbortSignal.timeout(300);
+      await assert.rejects(world().runtime.stopContainer(id, 2000, deadline), (reason) => reason === deadline.reason);
+      assert.equal((await world().ended(pod, id)).exitCode, 137);
+    });
+
+    test('a second stop with a shorter grace period is not held up by the first', async () => {
+      const { pod, id } = await world().run(DEAF);
+      const deadline = AbortSignal.timeout(300);
+      await assert.rejects(world().runtime.stopContainer(id, 600_000, deadline), (reason) => reason === deadline.reason);
+      await world().runtime.stopContainer(id, 0, world().signal);
+      assert.equal((await world().ended(pod, id)).exitCode, 137);
+    });
+  });
+}

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { describe, test } from 'node:test';
+import type { PullProgress } from '../../src/ports/image-service.ts';
+import type { RuntimeWorld } from './runtime-world.ts';
+
+/** What an ImageService promises. */
+export function imageContract(world: () => RuntimeWorld): void {
+  describe('images', () => {
+    test('an image that the engine has is described', async () => {
+      const info = await world().images.inspectImage(world().image, world().signal);
+      assert.ok(info);
+      assert.match(info.id, /^sha256:[0-9a-f]{64}$/);
+      assert.ok(info.repoTags.includes(world().image), JSON.stringify(info));
+      assert.ok(info.sizeBytes > 0);
+      assert.equal(info.user, '');
+    });
+
+    test('an image is found by its id', async () => {
+      const info = await world().images.inspectImage(world().image, world().signal);
+      assert.deepEqual(await world().images.inspectImage(info?.id ?? '', world().signal), info);
+    });
+
+    test('an image that the engine lacks is undefined', async () => {
+      assert.equal(await world().images.inspectImage(`absent-${randomUUID()}:none`, world().signal), undefined);
+    });
+
+    test('a pull resolves with the id of the image, and never tells more done than there is', async () => {
+      const told: PullProgress[] = [];
+      const id = await world().images.pullImage(world().image, undefined, (progress) => told.push(progress), world().signal);
+      assert.equal(id, (await world().images.inspectImage(world().image, world().signal))?.id);
+      for (const { layersDone, layers, bytesDone, bytes } of told)
+        assert.ok(layersDone <= layers && bytesDone <= bytes, JSON.stringify(told));
+    });
+
+    test('a pull from a registry that nobody serves rejects with words', async () => {
+      const pull = world().images.pullImage('127.0.0.1:1/nothing:1', undefined, () => {}, world().signal);
+      await assert.rejects(pull, (error) => error instanceof Error && error.message !== '');
+    });
+  });
+}
