@@ -12,12 +12,12 @@ import type {
 import type { ImageService } from '../../src/ports/image-service.ts';
 import { aContainer, aPod } from '../builders/a-pod.ts';
 
-/** An engine under test. `image` is a busybox that the engine has and that its registry serves. */
+/** An engine under test. `image` is a busybox that the engine has. */
 export interface EngineUnderTest {
   readonly runtime: ContainerRuntime;
   readonly images: ImageService;
   readonly image: string;
-  dispose(): Promise<void>;
+  readonly dispose: () => Promise<void>;
 }
 
 /** An id that no engine has given. */
