@@ -12,6 +12,7 @@ import { podUpdates } from './mux/pod-updates.ts';
 import type { PodLifecycleEvents } from './pleg/pod-lifecycle-events.ts';
 import type { EventRecorder } from './ports/event-recorder.ts';
 import type { PodSource } from './ports/pod-source.ts';
+import type { PodStore } from './ports/pod-store.ts';
 import { KeyedWorkQueue } from './queue/keyed-work-queue.ts';
 import { PodLives } from './reconcile/pod-lives.ts';
 import { podReconciler, type PodReconcilerDeps } from './reconcile/pod-reconciler.ts';
@@ -28,11 +29,19 @@ export interface KubeletParts {
   readonly reconcile: Omit<PodReconcilerDeps, 'clock' | 'pods' | 'lives' | 'onEnded'>;
 }
 
+export interface Kubelet {
+  /** To be run by runServices. */
+  readonly phases: readonly (readonly Service[])[];
+  readonly pods: PodStore;
+  /** Emits once every source has spoken. Subscribe after the phases have started. */
+  readonly synced: Observable<boolean>;
+}
+
 /**
  * The agent, left to right: sources → mux → queue → reconcile → engine; what happens in the engine comes back as wakes.
  * Building starts nothing: the phases do, in order.
  */
-export function kubelet({ clock, log, sources, pleg, events, reconcile }: KubeletParts): readonly (readonly Service[])[] {
+export function kubelet({ clock, log, sources, pleg, events, reconcile }: KubeletParts): Kubelet {
   // What should run: every source's pods, each change told once.
   const config = new PodConfig({ mode: 'Incremental', clock, events, log });
   const pods = new DesiredPods((heard) => config.seenAllSources(heard));
@@ -81,7 +90,7 @@ export function kubelet({ clock, log, sources, pleg, events, reconcile }: Kubele
       await queue.run(handle, { concurrency: Number.POSITIVE_INFINITY, signal });
     },
   };
-  return [[workers], [intake]];
+  return { phases: [[workers], [intake]], pods, synced };
 }
 
 /** A change of what is wanted interrupts the step under way; news from the engine does not. */

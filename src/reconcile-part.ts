@@ -3,23 +3,24 @@ import { planPod } from './reconcile/plan-pod.ts';
 import { PodMemory } from './reconcile/pod-memory.ts';
 import { podSteps } from './reconcile/pod-steps.ts';
 import { RestartBackoff } from './reconcile/restart-backoff.ts';
-import { generatePodStatus } from './status/generate-pod-status.ts';
+import { generatePodStatus, withoutUnstarted } from './status/generate-pod-status.ts';
 import type { Clock } from './base/clock.ts';
 import { jitter } from './base/jitter.ts';
 import type { Pod, PodUid } from './model/pod.ts';
-import { formatTime, parseTime } from './model/time.ts';
+import { formatTime } from './model/time.ts';
 import type { ContainerRuntime, ObservedPod } from './ports/container-runtime.ts';
 import type { EventRecorder } from './ports/event-recorder.ts';
 import type { ImagePuller } from './ports/image-puller.ts';
 import type { PlanFacts, Trace } from './ports/pod-plan.ts';
 import type { DesiredPod } from './ports/pod-store.ts';
 import type { StatusManager } from './ports/status-manager.ts';
+import type { EnginePart } from './engine-part.ts';
 import type { KubeletParts } from './kubelet.ts';
 import type { PodVolumes } from './volumes/pod-volumes.ts';
 
 export interface ReconcilePartDeps {
   readonly clock: Clock;
-  readonly runtime: ContainerRuntime;
+  readonly engine: EnginePart;
   readonly images: ImagePuller;
   readonly volumes: PodVolumes;
   readonly statuses: StatusManager;
@@ -32,7 +33,8 @@ export interface ReconcilePartDeps {
 
 /** Everything that moves one pod, joined: the planner's facts, the executors, the status, and what is forgotten at the end. */
 export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'] {
-  const { clock, runtime, images, volumes, statuses, events, trace, hostIps } = deps;
+  const { clock, images, volumes, statuses, events, trace, hostIps } = deps;
+  const { runtime } = deps.engine;
   const memory = new PodMemory();
   const backoff = new RestartBackoff(clock);
 
@@ -47,14 +49,14 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
       ...at,
       restartNotBeforeMs: (pod, container, at) => backoff.notBeforeMs(pod, container, at),
       liveness: () => undefined,
-      startup: () => undefined,
-      startTimeMs: parseTime(status?.startTime),
+      startup: () => 'success',
+      startTimeMs: desired && startedAtMs(observed),
       phase: status?.phase,
       previousPod: memory.declared(observed.uid, desired?.pod),
     };
   };
 
-  /** Containers that a crash loop holds back wait for the kubelet's reason, not for the one of their last failed start. */
+  /** A container that a crash loop holds back shows that, not how its last start failed. */
   const startErrors = (pod: Pod, observed: ObservedPod): ReadonlyMap<string, { reason: string; message: string }> => {
     const errors = new Map(memory.startFailures(pod.metadata.uid));
     for (const container of [...(pod.spec.initContainers ?? []), ...pod.spec.containers]) {
@@ -64,8 +66,12 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
     return errors;
   };
 
+  const startedAtMs = ({ uid, sandboxes }: ObservedPod): number =>
+    memory.startedAtMs(uid, Math.min(clock.now(), ...sandboxes.map(({ createdAtMs }) => createdAtMs)));
+
   const executors = podSteps({
     runtime,
+    runSandbox: sandboxRunner(deps.engine, images),
     images,
     events,
     memory,
@@ -86,25 +92,39 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
     statuses,
     trace,
     resyncMs: () => jitter(deps.syncFrequencyMs, 0.5),
-    statusOf: ({ pod }, observed) => ({
-      ...generatePodStatus(pod, observed, {
+    statusOf: ({ pod }, observed) => {
+      const startTimeMs = startedAtMs(observed);
+      const status = generatePodStatus(pod, withoutUnstarted(observed), {
         nowMs: clock.now(),
         previous: statuses.get(pod.metadata.uid),
         startErrors: startErrors(pod, observed),
-        startup: () => undefined,
-        readiness: () => undefined,
+        startup: () => 'success',
+        readiness: () => 'success',
         hostIPs: hostIps,
         runtimeName: 'docker',
-      }),
-      startTime: formatTime(
-        memory.startedAtMs(pod.metadata.uid, Math.min(clock.now(), ...observed.sandboxes.map(({ createdAtMs }) => createdAtMs))),
-      ),
-    }),
+        startTimeMs,
+      });
+      return { ...status, startTime: formatTime(startTimeMs) };
+    },
     cleanUp: async (uid: PodUid) => {
       await volumes.remove(uid);
       memory.forget(uid);
       backoff.forget(uid);
       statuses.forget(uid);
     },
+  };
+}
+
+/** The pause image is pulled when the engine turns out to lack it, so that no sandbox pays for asking. */
+function sandboxRunner({ runtime, missingSandboxImage }: EnginePart, images: ImagePuller): ContainerRuntime['runSandbox'] {
+  return async (pod, spec, signal) => {
+    try {
+      return await runtime.runSandbox(pod, spec, signal);
+    } catch (error) {
+      const image = missingSandboxImage(error);
+      if (image === undefined) throw error;
+      await images.ensureImage(pod, { name: 'POD', image, imagePullPolicy: 'IfNotPresent' }, signal);
+      return runtime.runSandbox(pod, spec, signal);
+    }
   };
 }

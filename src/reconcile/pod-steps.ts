@@ -10,10 +10,12 @@ import { podHostname } from './pod-hostname.ts';
 import type { PodMemory } from './pod-memory.ts';
 import type { StepContext } from './pod-reconciler.ts';
 
-type RuntimeVerbs = Omit<ContainerRuntime, 'hints' | 'info' | 'listPods' | 'observePod'>;
+type RuntimeVerbs = Pick<ContainerRuntime, 'startContainer' | 'stopContainer' | 'removeContainer' | 'stopSandbox' | 'removeSandbox'>;
 
 export interface PodStepsDeps {
   readonly runtime: RuntimeVerbs;
+  /** As the runtime's, with the pause image made present where it is missing. */
+  readonly runSandbox: ContainerRuntime['runSandbox'];
   readonly images: ImagePuller;
   readonly events: EventRecorder;
   readonly memory: PodMemory;
@@ -29,7 +31,7 @@ export interface PodStepsDeps {
 }
 
 /** The executor table: one thin step an action. */
-export function podSteps({ runtime, images, events, memory, onStart, containerSpec }: PodStepsDeps): Executors<StepContext> {
+export function podSteps({ runtime, runSandbox, images, events, memory, onStart, containerSpec }: PodStepsDeps): Executors<StepContext> {
   /** An event about a pod that is still declared; one that nobody declares has nobody to read it. */
   const tell = (
     desired: DesiredPod | undefined,
@@ -46,7 +48,7 @@ export function podSteps({ runtime, images, events, memory, onStart, containerSp
       const { pod } = declared(context);
       const spec: SandboxSpec = { attempt, hostname: podHostname(pod) };
       try {
-        context.sandbox = await runtime.runSandbox(pod, spec, signal);
+        context.sandbox = await runSandbox(pod, spec, signal);
       } catch (error) {
         if (!signal.aborted)
           tell(context.desired, 'Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${errorText(error)}`);

@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { isatty } from 'node:tty';
+import type { Logger } from './base/logger.ts';
+import { stopOnSignals } from './base/stop-on-signals.ts';
+import { version } from './base/version.ts';
+import { helpText } from './options/help-text.ts';
+import type { KubeletOptions } from './options/kubelet-options.ts';
+import { type LoadedOptions, loadOptions, OptionsError } from './options/load-options.ts';
+
+/** sysexits are of no use to a supervisor: 0 well, 1 failed, 2 asked for wrongly. */
+const FAILED = 1;
+const MISUSED = 2;
+const STANDARD_ERROR = 2;
+
+/** Reads the command line and does what it says. Sets the exit code; the agent itself ends the process. */
+export async function main(argv: readonly string[]): Promise<void> {
+  // `rxlet --help | head`: a reader may leave early.
+  process.stdout.on('error', () => {});
+  let loaded: LoadedOptions;
+  try {
+    const terminal = isatty(STANDARD_ERROR);
+    loaded = await loadOptions(argv, { hostname: hostname(), terminal, readFile: (path) => readFile(path, 'utf8') });
+  } catch (error) {
+    if (!(error instanceof OptionsError)) throw error;
+    for (const problem of error.problems) process.stderr.write(`rxlet: ${problem}\n`);
+    process.stderr.write("Run 'rxlet --help' for the flags.\n");
+    process.exitCode = MISUSED;
+    return;
+  }
+  const { options, warnings } = loaded;
+  if (options.help) process.stdout.write(helpText(Math.min(Math.max(process.stdout.columns ?? 80, 60), 120)));
+  else if (options.version) process.stdout.write(`rxlet v${version()}\n`);
+  else {
+    const log = await openLog(options);
+    for (const { message, option } of warnings) log.warn(message, { option });
+    process.exit(await run(options, log));
+  }
+}
+
+async function openLog({ logFormat, verbosity }: KubeletOptions): Promise<Logger> {
+  // Loaded here, so that --help and --version do not pay for it.
+  const { pinoLogger, standardError } = await import('./base/pino-logger.ts');
+  const colour = isatty(STANDARD_ERROR) && !process.env['NO_COLOR'];
+  return pinoLogger({ format: logFormat, verbosity, destination: standardError(), colour });
+}
+
+/** Runs the agent until it is told to stop or fails. Resolves with the exit code. */
+async function run(options: KubeletOptions, log: Logger): Promise<number> {
+  process.on('uncaughtException', (error) => {
+    log.error('uncaught error', { error });
+    process.exit(FAILED);
+  });
+  const stop = stopOnSignals(process, log);
+  try {
+    const { runKubelet } = await import('./run-kubelet.ts');
+    return await runKubelet(options, log, stop);
+  } catch (error) {
+    log.error('agent failed', { error });
+    return FAILED;
+  }
+}

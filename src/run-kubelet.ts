@@ -1,0 +1,62 @@
+import { networkInterfaces } from 'node:os';
+import { systemClock } from './base/clock.ts';
+import type { Logger } from './base/logger.ts';
+import { runServices } from './base/run-services.ts';
+import { enginePart } from './engine-part.ts';
+import { EventLog } from './events/event-log.ts';
+import { imagePart } from './image-part.ts';
+import { kubelet } from './kubelet.ts';
+import type { KubeletOptions } from './options/kubelet-options.ts';
+import { podLifecycleEvents } from './pleg/pod-lifecycle-events.ts';
+import { reconcilePart } from './reconcile-part.ts';
+import { runOnce } from './run-once.ts';
+import { sourcesPart } from './sources-part.ts';
+import { PodStatusManager } from './status/status-manager.ts';
+import { TraceLog } from './trace/trace-log.ts';
+import { podVolumes } from './volumes/pod-volumes.ts';
+
+/** Runs the agent until `signal` aborts, or with --runonce until its pods are up. Resolves with the exit code. */
+export async function runKubelet(options: KubeletOptions, log: Logger, signal: AbortSignal): Promise<number> {
+  const clock = systemClock;
+  const events = new EventLog(log);
+  const trace = new TraceLog(log);
+  const statuses = new PodStatusManager({ clock, log });
+  const sources = sourcesPart(options, { clock, log });
+  const engine = await enginePart(options, clock, log);
+  const images = imagePart(options, { clock, log, imageService: engine.imageService, events, trace });
+  const agent = kubelet({
+    clock,
+    log,
+    sources,
+    pleg: podLifecycleEvents({ runtime: engine.runtime, clock, log }),
+    events,
+    reconcile: reconcilePart({
+      clock,
+      engine,
+      images,
+      volumes: podVolumes(options.rootDir),
+      statuses,
+      events,
+      trace,
+      syncFrequencyMs: options.syncFrequencyMs,
+      hostIps: hostIps(),
+    }),
+  });
+  log.info('starting', {
+    node: options.nodeName,
+    engine: options.dockerEndpoint,
+    sources: sources.map(({ name }) => name).join(', ') || 'none',
+  });
+  if (options.runOnce) return runOnce({ agent, statuses, clock, log, signal });
+  await runServices(agent.phases, signal);
+  log.info('stopped; the pods stay as they are');
+  return 0;
+}
+
+/** The node's first address that is neither loopback nor link-local, IPv4 before IPv6. */
+function hostIps(): readonly string[] {
+  const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  const usable = addresses.filter(({ internal, address }) => !internal && !address.startsWith('fe80:') && !address.startsWith('169.254.'));
+  const first = usable.find(({ family }) => family === 'IPv4') ?? usable[0];
+  return first ? [first.address] : [];
+}

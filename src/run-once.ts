@@ -1,0 +1,56 @@
+import { filter, merge, startWith, timer } from 'rxjs';
+import type { Clock } from './base/clock.ts';
+import { firstOf } from './base/first-of.ts';
+import type { Logger } from './base/logger.ts';
+import { runServices } from './base/run-services.ts';
+import type { Kubelet } from './kubelet.ts';
+import type { PodUid } from './model/pod.ts';
+import { podVerdict, type PodVerdict } from './status/pod-verdict.ts';
+import type { PodStatusManager } from './status/status-manager.ts';
+
+/** Ten retries after 1 s, 2 s, 4 s and so on: as long as the kubelet gives a pod (pkg/kubelet/runonce.go). */
+const TIMEOUT_MS = 1_023_000;
+
+export interface RunOnceDeps {
+  readonly agent: Kubelet;
+  readonly statuses: PodStatusManager;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** Brings the pods of the first complete snapshots up, once, says what became of each, and leaves them running. Resolves with 0 if all came up, else 1. */
+export async function runOnce({ agent, statuses, clock, log, signal }: RunOnceDeps): Promise<number> {
+  const stop = new AbortController();
+  const done = runServices(agent.phases, AbortSignal.any([signal, stop.signal]));
+  const verdicts = new Map<PodUid, PodVerdict>();
+  const missing = (): readonly string[] =>
+    agent.pods
+      .list()
+      .filter(({ pod }) => !verdicts.has(pod.metadata.uid))
+      .map(({ pod }) => `${pod.metadata.namespace}/${pod.metadata.name}`);
+  const heard = statuses.changes.subscribe(({ pod, status }) => {
+    const verdict = podVerdict(pod, status);
+    if (!verdict || verdicts.has(pod.metadata.uid)) return;
+    verdicts.set(pod.metadata.uid, verdict);
+    const fields = { pod: `${pod.metadata.namespace}/${pod.metadata.name}`, result: verdict.why };
+    if (verdict.up) log.info('pod is up', fields);
+    else log.error('pod did not come up', fields);
+  });
+  try {
+    if (!agent.pods.synced) await firstOf(agent.synced, signal);
+    const news = merge(statuses.changes, timer(TIMEOUT_MS, clock));
+    let late = false;
+    const all = news.pipe(
+      startWith(undefined),
+      filter((what) => (late ||= what === 0) || missing().length === 0),
+    );
+    await firstOf(all, signal);
+    for (const pod of missing()) log.error('pod did not come up', { pod, result: `nothing certain within ${TIMEOUT_MS / 1000} s` });
+  } finally {
+    heard.unsubscribe();
+    stop.abort();
+    await done;
+  }
+  return missing().length === 0 && [...verdicts.values()].every(({ up }) => up) ? 0 : 1;
+}
