@@ -14,10 +14,12 @@ export interface PullReporterOptions {
 export class PullReporter {
   readonly #options: PullReporterOptions;
   #first: { readonly atMs: number; readonly bytesDone: number } | undefined;
-  #lastNoteMs = -Infinity;
+  #lastNoteMs: number;
 
   constructor(options: PullReporterOptions) {
     this.#options = options;
+    // What is over within a second needs no progress; and at first the engine knows of one layer only.
+    this.#lastNoteMs = options.nowMs();
   }
 
   report(progress: PullProgress): void {

@@ -9,7 +9,9 @@ export interface RegistryScript {
   readonly credentials?: { readonly username: string; readonly password: string };
   /** Answers every manifest so. */
   readonly manifestFails?: { readonly status: number; readonly code: string; readonly message: string };
-  /** Sends half of each layer and then nothing more, until the client goes. */
+  /** Takes requests for manifests and never answers. */
+  readonly manifestHangs?: boolean;
+  /** Sends half of each layer and then nothing more until `resume`. */
   readonly hangsMidLayer?: boolean;
   /** Sends layers in pieces of `bytes`, with a pause after each. */
   readonly trickle?: { readonly bytes: number; readonly everyMs: number };
@@ -28,7 +30,7 @@ export class ScriptedRegistry {
   readonly #images = new Map<string, BuiltImage>();
   readonly #scripts = new Map<string, RegistryScript>();
   readonly #cut: { readonly repository: string; readonly resolve: () => void }[] = [];
-  readonly #hung: { readonly repository: string; readonly resolve: () => void }[] = [];
+  readonly #hung: (() => void)[] = [];
 
   static async start(): Promise<ScriptedRegistry> {
     const registry = new ScriptedRegistry();
@@ -60,9 +62,9 @@ export class ScriptedRegistry {
     this.#scripts.set(repository, script);
   }
 
-  /** Resolves when a layer of the repository hangs in its middle. */
-  hangs(repository: string): Promise<void> {
-    return new Promise((resolve) => this.#hung.push({ repository, resolve }));
+  /** Sends a little more of the layers that hang. An engine that waits inside a read cannot drop the connection before. */
+  resume(): void {
+    for (const more of this.#hung.splice(0)) more();
   }
 
   /** Resolves when a client drops the connection in the middle of a layer. */
@@ -95,6 +97,7 @@ export class ScriptedRegistry {
     if (credentials && userAndPassword !== `${credentials.username}:${credentials.password}`) {
       refuse(response, 401, 'UNAUTHORIZED', 'authentication required');
     } else if (kind === 'manifests') {
+      if (script.manifestHangs) return;
       if (manifestFails) refuse(response, manifestFails.status, manifestFails.code, manifestFails.message);
       else this.#manifest(request, response, repository, reference);
     } else await this.#blob(response, repository, reference, script);
@@ -126,10 +129,13 @@ export class ScriptedRegistry {
     response.setHeader('Content-Type', 'application/octet-stream');
     response.setHeader('Content-Length', bytes.length);
     response.once('close', () => {
-      if (!response.writableFinished) settle(this.#cut, repository);
+      if (response.writableFinished) return;
+      for (const { repository: wanted, resolve } of this.#cut) if (wanted === repository) resolve();
     });
     if (layer !== undefined && script.hangsMidLayer) {
-      response.write(bytes.subarray(0, bytes.length / 2), () => settle(this.#hung, repository));
+      const half = Math.floor(bytes.length / 2);
+      response.write(bytes.subarray(0, half));
+      this.#hung.push(() => response.write(bytes.subarray(half, half + 1)));
       return;
     }
     if (layer !== undefined && script.trickle) {
@@ -142,10 +148,6 @@ export class ScriptedRegistry {
     }
     response.end(bytes);
   }
-}
-
-function settle(waiting: { readonly repository: string; readonly resolve: () => void }[], repository: string): void {
-  for (const { repository: wanted, resolve } of waiting) if (wanted === repository) resolve();
 }
 
 function refuse(response: ServerResponse, status: number, code: string, message: string): void {

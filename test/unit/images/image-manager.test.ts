@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, test } from 'node:test';
+import { Backoff } from '../../../src/base/backoff.ts';
+import { silentLogger } from '../../../src/base/logger.ts';
+import { imageManager } from '../../../src/images/image-manager.ts';
+import { keyring } from '../../../src/images/keyring.ts';
+import { PullQueue } from '../../../src/images/pull-queue.ts';
+import { ContainerStartError } from '../../../src/model/container-start-error.ts';
+import type { ImagePuller } from '../../../src/ports/image-puller.ts';
+import type { ImageInfo, ImageService, PullProgress, RegistryCredentials } from '../../../src/ports/image-service.ts';
+import { aContainer, aPod } from '../../builders/a-pod.ts';
+import { FakeClock } from '../../fakes/fake-clock.ts';
+
+const never = new AbortController().signal;
+
+interface Note {
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** An engine whose pulls do what `onPull` says. */
+class FakeImages implements ImageService {
+  readonly present = new Set<string>();
+  readonly used: (RegistryCredentials | undefined)[] = [];
+  onPull: (onProgress: (progress: PullProgress) => void, signal: AbortSignal) => Promise<void> = async () => {};
+
+  async inspectImage(image: string): Promise<ImageInfo | undefined> {
+    return this.present.has(image) ? { id: `id-of-${image}`, repoTags: [image], repoDigests: [], sizeBytes: 1, user: '' } : undefined;
+  }
+
+  async pullImage(
+    image: string,
+    credentials: RegistryCredentials | undefined,
+    onProgress: (progress: PullProgress) => void,
+    signal: AbortSignal,
+  ): Promise<string> {
+    this.used.push(credentials);
+    await this.onPull(onProgress, signal);
+    this.present.add(image);
+    return `id-of-${image}`;
+  }
+}
+
+const failure = async (attempt: Promise<string>): Promise<ContainerStartError> => {
+  try {
+    await attempt;
+  } catch (error) {
+    assert.ok(error instanceof ContainerStartError, String(error));
+    return error;
+  }
+  throw new assert.AssertionError({ message: 'the image is there' });
+};
+
+describe('imageManager', () => {
+  let clock: FakeClock;
+  let images: FakeImages;
+  let events: string[];
+  let notes: Note[];
+  let puller: ImagePuller;
+  let pulls: PullQueue;
+  let secretText: string;
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    images = new FakeImages();
+    events = [];
+    notes = [];
+    secretText = '';
+    pulls = new PullQueue({ images, limiter: undefined, maxParallelPulls: 1 });
+    puller = imageManager({
+      images,
+      events: { record: (_about, type, reason, message, container) => events.push(`${container}: ${type} ${reason} ${message}`) },
+      clock,
+      log: silentLogger,
+      keyring: keyring({ entries: async () => [] }),
+      trace: { note: (_uid, message, fields) => notes.push({ message, fields }) },
+      pulls,
+      backoff: new Backoff({ clock, baseMs: 10_000, maxMs: 300_000 }),
+      pullSecrets: async () => [
+        { type: 'kubernetes.io/dockerconfigjson', data: { '.dockerconfigjson': Buffer.from(secretText).toString('base64') } },
+      ],
+    });
+  });
+  const ensure = (image: string, { pod = 'p', signal = never, policy = 'IfNotPresent' } = {}): Promise<string> =>
+    puller.ensureImage(aPod(pod), aContainer('c', { image, imagePullPolicy: policy }), signal);
+
+  test('a back-off says as much as a kubelet to status, and to its cause why, which attempt and until when', async () => {
+    images.onPull = async () => {
+      throw new Error('manifest unknown');
+    };
+    await failure(ensure('img:1'));
+    await clock.advance(10_000);
+    const second = await failure(ensure('img:1'));
+    assert.equal(second.reason, 'ErrImagePull');
+    assert.equal(second.retryAtMs, 30_000);
+    await clock.advance(1000);
+    const backOff = await failure(ensure('img:1'));
+    assert.equal(backOff.reason, 'ImagePullBackOff');
+    assert.equal(backOff.message, 'Back-off pulling image "img:1"');
+    assert.equal(backOff.retryAtMs, 30_000);
+    assert.ok(backOff.cause instanceof Error);
+    assert.equal(backOff.cause.message, 'attempt 2 failed: manifest unknown; next try at 1970-01-01T00:00:30Z');
+    assert.deepEqual(notes.at(-1), {
+      message: 'back-off pulling img:1: attempt 2 failed: manifest unknown; next try at 1970-01-01T00:00:30Z',
+      fields: { image: 'img:1', attempt: 2, retryAtMs: 30_000 },
+    });
+  });
+
+  test('attempts are counted anew after a success, while the delay goes on growing', async () => {
+    let works = false;
+    images.onPull = async () => {
+      if (!works) throw new Error('404');
+    };
+    await failure(ensure('img:1', { policy: 'Always' }));
+    await clock.advance(10_000);
+    works = true;
+    await ensure('img:1', { policy: 'Always' });
+    works = false;
+    const again = await failure(ensure('img:1', { policy: 'Always' }));
+    assert.equal(again.retryAtMs, 30_000);
+    assert.match(notes.at(-1)?.message ?? '', /attempt 1 failed/);
+  });
+
+  test('back-off belongs to one pod and one image', async () => {
+    images.onPull = async () => {
+      throw new Error('404');
+    };
+    await failure(ensure('img:1'));
+    assert.equal((await failure(ensure('img:1', { pod: 'other' }))).reason, 'ErrImagePull');
+    assert.equal((await failure(ensure('img:2'))).reason, 'ErrImagePull');
+    assert.equal((await failure(ensure('img:1'))).reason, 'ImagePullBackOff');
+  });
+
+  test('an aborted pull is no failure: no event of one, no back-off', async () => {
+    images.onPull = (_onProgress, signal) =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
+    const deletion = new AbortController();
+    const pulling = ensure('img:1', { signal: deletion.signal });
+    await clock.advance(0);
+    deletion.abort(new Error('pod deleted'));
+    await assert.rejects(pulling, { message: 'pod deleted' });
+    assert.deepEqual(events, ['c: Normal Pulling Pulling image "img:1"']);
+    images.onPull = async () => {};
+    assert.equal(await ensure('img:1'), 'id-of-img:1');
+  });
+
+  test('a cached image waits for no pull, even where pulls go one at a time', async () => {
+    let finish = (): void => {};
+    images.onPull = () => new Promise((resolve) => (finish = resolve));
+    const slow = ensure('slow:1');
+    await clock.advance(0);
+    images.present.add('cached:1');
+    assert.equal(await ensure('cached:1'), 'id-of-cached:1');
+    const queued = ensure('next:1');
+    await clock.advance(0);
+    assert.equal(notes.at(-1)?.message, 'pulling next:1: waiting for 1 other pull');
+    finish();
+    await slow;
+    await clock.advance(0);
+    finish();
+    await queued;
+  });
+
+  test('progress is noted once a second, with the time left', async () => {
+    images.onPull = async (onProgress) => {
+      for (let second = 0; second < 3; second += 0.25) {
+        onProgress({ layersDone: 1, layers: 5, bytesDone: second * 5e6, bytes: 45e6 });
+        await clock.sleep(250);
+      }
+    };
+    const pulling = ensure('busybox:1.35');
+    await clock.advance(3000);
+    await pulling;
+    assert.deepEqual(
+      notes.map((n) => n.message),
+      [
+        'pulling busybox:1.35: 1 of 5 layers, 5 of 45 MB, about 8 s left',
+        'pulling busybox:1.35: 1 of 5 layers, 10 of 45 MB, about 7 s left',
+        'pulled busybox:1.35 in 3s',
+      ],
+    );
+    assert.deepEqual(notes[0]?.fields, { image: 'busybox:1.35', layersDone: 1, layers: 5, bytesDone: 5e6, bytes: 45e6, msLeft: 8000 });
+    assert.equal(events.at(-1), 'c: Normal Pulled Successfully pulled image "busybox:1.35" in 3s');
+  });
+
+  test("the pod's pull secrets are what the registry hears", async () => {
+    secretText = JSON.stringify({ auths: { 'quay.io': { username: 'ann', password: 'secret' } } });
+    await ensure('quay.io/team/app:1');
+    await ensure('gcr.io/team/app:1');
+    assert.deepEqual(images.used, [{ username: 'ann', password: 'secret' }, undefined]);
+  });
+
+  test('a pull secret that does not parse fails the pull without showing what is in it', async () => {
+    secretText = '{"auths": {"quay.io": {"auth": "c2VjcmV0"}}}';
+    const error = await failure(ensure('quay.io/team/app:1'));
+    assert.equal(error.reason, 'ErrImagePull');
+    assert.equal(error.message, 'unable to parse auth field, must be formatted as base64(username:password)');
+    assert.doesNotMatch(JSON.stringify([events, notes]), /secret|c2VjcmV0/);
+    assert.deepEqual(images.used, []);
+  });
+
+  test('what the back-off forgets is forgotten: a failure long ago is attempt 1 again', async () => {
+    images.onPull = async () => {
+      throw new Error('404');
+    };
+    await failure(ensure('img:1'));
+    await clock.advance(600_001);
+    const error = await failure(ensure('img:1'));
+    assert.equal(error.retryAtMs, 610_001);
+    assert.match(notes.at(-1)?.message ?? '', /attempt 1 failed/);
+  });
+});
