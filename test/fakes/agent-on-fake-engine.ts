@@ -1,0 +1,86 @@
+import { BehaviorSubject, filter } from 'rxjs';
+import { silentLogger } from '../../src/base/logger.ts';
+import { runServices } from '../../src/base/run-services.ts';
+import { fakeEngine, type FakeEngine } from '../../src/fakeengine/fake-engine.ts';
+import { imageManager } from '../../src/images/image-manager.ts';
+import { Backoff } from '../../src/base/backoff.ts';
+import { PullQueue } from '../../src/images/pull-queue.ts';
+import { kubelet } from '../../src/kubelet.ts';
+import type { Pod } from '../../src/model/pod.ts';
+import { podLifecycleEvents } from '../../src/pleg/pod-lifecycle-events.ts';
+import type { ReconcileRecord } from '../../src/ports/pod-plan.ts';
+import { reconcilePart } from '../../src/reconcile-part.ts';
+import { PodStatusManager } from '../../src/status/status-manager.ts';
+import { FakeClock } from './fake-clock.ts';
+
+export interface AgentOnFakeEngine {
+  readonly clock: FakeClock;
+  readonly engine: FakeEngine;
+  readonly statuses: PodStatusManager;
+  readonly records: readonly ReconcileRecord[];
+  /** Says what the manifests are from now on. */
+  declare(pods: readonly Pod[]): void;
+  /** Stops the agent, and leaves the engine as it is. */
+  stop(): Promise<void>;
+  /** Stops the agent and the engine: no timer is left. */
+  close(): Promise<void>;
+}
+
+/** The whole agent but for manifest files, on the embedded engine and a clock that moves when told. Until the first `declare` its source has not spoken. */
+export function agentOnFakeEngine(over: { readonly clock?: FakeClock; readonly engine?: FakeEngine } = {}): AgentOnFakeEngine {
+  const clock = over.clock ?? new FakeClock();
+  const log = silentLogger;
+  const engine = over.engine ?? fakeEngine({ clock, log });
+  const statuses = new PodStatusManager({ clock, log });
+  const events = { record: () => {} };
+  const records: ReconcileRecord[] = [];
+  const trace = { record: (record: ReconcileRecord) => void records.push(record), note: () => {} };
+  const snapshots = new BehaviorSubject<readonly Pod[] | undefined>(undefined);
+  const { phases } = kubelet({
+    clock,
+    log,
+    sources: [{ name: 'file', snapshots: snapshots.pipe(filter((pods) => pods !== undefined)) }],
+    pleg: podLifecycleEvents({ runtime: engine.runtime, clock, log }),
+    events,
+    reconcile: reconcilePart({
+      clock,
+      engine: { runtime: engine.runtime, imageService: engine.images, missingSandboxImage: () => undefined },
+      images: imageManager({
+        images: engine.images,
+        events,
+        clock,
+        log,
+        keyring: { lookup: async () => [] },
+        trace,
+        pulls: new PullQueue({ images: engine.images, limiter: undefined, maxParallelPulls: undefined }),
+        backoff: new Backoff({ clock, baseMs: 10_000, maxMs: 300_000 }),
+        pullSecrets: async () => [],
+      }),
+      volumes: { mountsFor: async () => [], remove: async () => {} },
+      statuses,
+      events,
+      trace,
+      syncFrequencyMs: 60_000,
+      hostIps: [],
+    }),
+  });
+  const stopping = new AbortController();
+  const done = runServices(phases, stopping.signal);
+  const stop = async (): Promise<void> => {
+    stopping.abort(new Error('the test stops the agent'));
+    await clock.advance(0);
+    await done;
+  };
+  return {
+    clock,
+    engine,
+    statuses,
+    records,
+    declare: (pods) => snapshots.next(pods),
+    stop,
+    close: async () => {
+      await stop();
+      engine.controls.close();
+    },
+  };
+}

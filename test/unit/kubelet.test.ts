@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod, PodUid } from '../../src/model/pod.ts';
+import { aContainer, aPod } from '../builders/a-pod.ts';
+import { type AgentOnFakeEngine, agentOnFakeEngine } from '../fakes/agent-on-fake-engine.ts';
+
+const forever = (name: string): Pod => aPod(name, { containers: [aContainer('app', { command: ['sleep', '100000'] })] });
+const running = ({ engine }: AgentOnFakeEngine): readonly string[] =>
+  engine.controls
+    .world()
+    .filter(({ state }) => state.phase === 'running')
+    .map(({ podName, name }) => `${podName}/${name}`)
+    .sort();
+
+test('a declared pod runs, and a pod that is no longer declared leaves nothing behind', async () => {
+  const agent = agentOnFakeEngine();
+  agent.declare([forever('web')]);
+  await agent.clock.advance(1000);
+  assert.deepEqual(running(agent), ['web/POD', 'web/app']);
+  assert.equal(agent.statuses.get('uid-web' as PodUid)?.phase, 'Running');
+  agent.declare([]);
+  await agent.clock.advance(40_000);
+  assert.deepEqual(agent.engine.controls.world(), []);
+  assert.equal(agent.statuses.get('uid-web' as PodUid), undefined);
+  await agent.close();
+  assert.equal(agent.clock.actions.length, 0);
+});
