@@ -1,22 +1,9 @@
-const escapes: Readonly<Record<string, string>> = {
-  '\x07': '\\a',
-  '\b': '\\b',
-  '\f': '\\f',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-  '\v': '\\v',
-  '\\': '\\\\',
-  "'": "\\'",
-};
+import { quote } from './go-text.ts';
 
-/** A byte, as Go prints it. */
+/** As Go prints it: in single quotes, so that it is they which need a backslash. */
 function quoteByte(byte: string): string {
-  const code = byte.charCodeAt(0);
-  const hex = code.toString(16);
-  if (escapes[byte] !== undefined) return `'${escapes[byte]}'`;
-  if (code < 0x20 || code === 0x7f) return `'\\x${hex.padStart(2, '0')}'`;
-  return (code >= 0x80 && code <= 0xa0) || code === 0xad ? `'\\u00${hex}'` : `'${byte}'`;
+  if (byte === "'") return "'\\''";
+  return byte === '"' ? `'"'` : `'${quote(byte).slice(1, -1)}'`;
 }
 
 class SyntaxFault extends Error {}
@@ -41,7 +28,12 @@ class Scanner {
     return this.#bytes[this.#next] ?? '';
   }
 
+  /** At the end there is a space, as Go pretends: within a word or a number it is what is refused. */
   #take(): string {
+    return this.#bytes[this.#next++] ?? ' ';
+  }
+
+  #takeOrEnd(): string {
     const byte = this.#bytes[this.#next++];
     if (byte === undefined) throw new SyntaxFault(atEnd);
     return byte;
@@ -50,7 +42,7 @@ class Scanner {
   /** The next byte that is no space. */
   #visible(endIsFine = false): string {
     while (/[ \t\r\n]/.test(this.#peek())) this.#next++;
-    return endIsFine && this.#peek() === '' ? '' : this.#take();
+    return endIsFine && this.#peek() === '' ? '' : this.#takeOrEnd();
   }
 
   #refuse(byte: string, where: string): void {
@@ -96,7 +88,7 @@ class Scanner {
   }
 
   #string(): void {
-    for (let byte = this.#take(); byte !== '"'; byte = this.#take()) {
+    for (let byte = this.#takeOrEnd(); byte !== '"'; byte = this.#takeOrEnd()) {
       if (byte < ' ') this.#refuse(byte, 'in string literal');
       if (byte !== '\\') continue;
       const escaped = this.#take();

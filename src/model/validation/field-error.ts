@@ -1,3 +1,5 @@
+import { quote } from '../go-text.ts';
+
 /** The names of k8s.io/apimachinery field.ErrorType. */
 export type FieldErrorType =
   | 'FieldValueNotFound'
@@ -29,7 +31,8 @@ const titles: Readonly<Record<FieldErrorType, string>> = {
 
 /** The line Kubernetes prints: `spec.hostname: Invalid value: "H": a lowercase …` (field.Error). */
 export function formatFieldError({ type, field, detail, badValue }: FieldError): string {
-  const value = badValue === undefined ? '' : `: ${JSON.stringify(badValue)}`;
+  const shown = typeof badValue === 'string' ? quote(badValue) : JSON.stringify(badValue);
+  const value = badValue === undefined ? '' : `: ${shown}`;
   return `${field}: ${titles[type]}${value}${detail === '' ? '' : `: ${detail}`}`;
 }
 
@@ -72,7 +75,7 @@ export class FieldErrors {
 
   /** `supported` is listed in the order given. */
   notSupported(field: string, badValue: unknown, supported: readonly string[]): void {
-    const detail = `supported values: ${supported.map((v) => JSON.stringify(v)).join(', ')}`;
+    const detail = `supported values: ${supported.map(quote).join(', ')}`;
     this.#found.push({ type: 'FieldValueNotSupported', field, detail, badValue });
   }
 

@@ -1,3 +1,4 @@
+import { quote } from '../go-text.ts';
 import type { PodSpec } from './given.ts';
 import type { FieldErrors } from './field-error.ts';
 import type { StringMap } from './labels.ts';
@@ -32,6 +33,6 @@ function validateAppArmorAnnotations(annotations: StringMap, spec: PodSpec, at: 
     const isHere = [...(spec.initContainers ?? []), ...(spec.containers ?? [])].some(({ name }) => name === containerName);
     if (!isHere) errors.invalid(`${at}[${key}]`, containerName, 'container not found');
     const isKnown = profile === '' || profile === 'runtime/default' || profile === 'unconfined' || profile.startsWith('localhost/');
-    if (!isKnown) errors.invalid(`${at}[${key}]`, profile, `invalid AppArmor profile name: ${JSON.stringify(profile)}`);
+    if (!isKnown) errors.invalid(`${at}[${key}]`, profile, `invalid AppArmor profile name: ${quote(profile)}`);
   }
 }

@@ -10,8 +10,25 @@ const fields: Readonly<Record<string, readonly [goName: string, jsonName: keyof 
   tolerationseconds: ['TolerationSeconds', 'tolerationSeconds', 'int64'],
 };
 
+/** Go reads an integer from the digits, and 1e2 has none such. */
+class NumberText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  isInt64(): boolean {
+    return /^-?[0-9]+$/.test(this.text) && BigInt.asIntN(64, BigInt(this.text)) === BigInt(this.text);
+  }
+}
+
+const keepDigits = (_key: string, value: unknown, context?: { readonly source?: string }): unknown =>
+  typeof value === 'number' ? new NumberText(context?.source ?? String(value)) : value;
+
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'array';
+  if (value instanceof NumberText) return 'number';
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
@@ -19,7 +36,7 @@ class TypeFault extends Error {}
 
 function readToleration(value: unknown): Toleration {
   if (value === null) return {};
-  if (typeof value !== 'object' || Array.isArray(value)) {
+  if (typeof value !== 'object' || Array.isArray(value) || value instanceof NumberText) {
     throw new TypeFault(`json: cannot unmarshal ${kindOf(value)} into Go value of type core.Toleration`);
   }
   const read: Record<string, unknown> = {};
@@ -28,11 +45,12 @@ function readToleration(value: unknown): Toleration {
     if (field === undefined || given === null) continue;
     const [goName, jsonName, goType] = field;
     const wantsNumber = goType === 'int64';
-    if (typeof given !== (wantsNumber ? 'number' : 'string') || (wantsNumber && !Number.isInteger(given))) {
-      const kind = typeof given === 'number' && wantsNumber ? `number ${given}` : kindOf(given);
+    const number = given instanceof NumberText ? given : undefined;
+    if (wantsNumber ? number?.isInt64() !== true : typeof given !== 'string') {
+      const kind = number !== undefined && wantsNumber ? `number ${number.text}` : kindOf(given);
       throw new TypeFault(`json: cannot unmarshal ${kind} into Go struct field Toleration.${goName} of type ${goType}`);
     }
-    read[jsonName] = given;
+    read[jsonName] = number === undefined ? given : Number(number.text);
   }
   return read;
 }
@@ -41,7 +59,7 @@ function readToleration(value: unknown): Toleration {
 export function readTolerationsAnnotation(json: string): readonly Toleration[] | string {
   const malformed = goJsonSyntaxError(json);
   if (malformed !== undefined) return malformed;
-  const value: unknown = JSON.parse(json);
+  const value: unknown = JSON.parse(json, keepDigits);
   if (value === null) return [];
   if (!Array.isArray(value)) return `json: cannot unmarshal ${kindOf(value)} into Go value of type []core.Toleration`;
   try {

@@ -1,5 +1,6 @@
 import type { V1Volume } from '@kubernetes/client-node';
 import type { Given } from './given.ts';
+import { quote } from '../go-text.ts';
 import { validateDns1123Label } from './checks.ts';
 import type { FieldErrors } from './field-error.ts';
 import { isDns1123Subdomain } from './formats.ts';
@@ -47,7 +48,7 @@ function validateOwnClaim(volume: Volume, podName: string, at: string, errors: F
   if (!isOnlySource(volume)) return;
   const { name = '' } = volume;
   const claim = claimName(podName, name);
-  for (const why of isDns1123Subdomain(claim)) errors.invalid(`${at}.name`, name, `PVC name ${JSON.stringify(claim)}: ${why}`);
+  for (const why of isDns1123Subdomain(claim)) errors.invalid(`${at}.name`, name, `PVC name ${quote(claim)}: ${why}`);
 }
 
 const isOnlySource = (volume: Volume): boolean => Object.values(volume).filter((v) => typeof v === 'object').length === 1;
