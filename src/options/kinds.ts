@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type * as zod from 'zod';
+import type * as zod from './zod-parts.ts';
 import { formatGoDuration, parseGoDuration } from '../model/go-duration.ts';
 import { ExpectedError, type Kind } from './option.ts';
 

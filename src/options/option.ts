@@ -1,4 +1,4 @@
-import type * as zod from 'zod';
+import type * as zod from './zod-parts.ts';
 
 /** A value that a flag or field cannot take. The message says what is expected: "a whole number from 0 to 9". */
 export class ExpectedError extends Error {}
