@@ -87,10 +87,7 @@ describe('ensureImage with a Docker engine and a real registry', { timeout: 120_
     assert.equal(events[0], `Normal Pulling Pulling image "${name}"`);
     assert.match(events[1] ?? '', /^Normal Pulled Successfully pulled image ".*" in [\d.]+m?s$/);
     assert.equal(events[2], `Normal Pulled Container image "${name}" already present on machine`);
-    assert.ok(
-      notes.some((note) => /^pulling .*: \d of 2 layers/.test(note)),
-      notes.join('\n'),
-    );
+    assert.match(notes.at(-1) ?? '', /^pulled .* in [\d.]+m?s$/);
   });
 
   test('a closed registry opens to a pull secret', async () => {
