@@ -49,21 +49,26 @@ export class RawEngine {
     for (const id of ids) await this.call('DELETE', `/containers/${id}?force=1`);
   }
 
-  /** Starts of app containers of pods, by pod name, with the moment they were heard of. Stop it with the returned function. */
+  /** Starts of app containers of pods, by pod name. Stop it with the returned function. */
   watchStarts(onStart: (pod: string) => void): Promise<() => void> {
-    const filters = encodeURIComponent(JSON.stringify({ type: ['container'], event: ['start'] }));
+    return this.watch(({ Action, Actor }) => {
+      const { 'io.kubernetes.pod.name': pod, 'io.kubernetes.container.name': container } = Actor.Attributes;
+      if (Action === 'start' && pod !== undefined && container !== 'POD') onStart(pod);
+    });
+  }
+
+  /** What happens to containers. Resolves once it listens, with the function that stops it. */
+  watch(onEvent: (event: EngineEvent) => void): Promise<() => void> {
+    const filters = encodeURIComponent(JSON.stringify({ type: ['container'] }));
     return new Promise((resolve, reject) => {
       const req = request({ socketPath: this.#socketPath, path: `/events?filters=${filters}` }, (res) => {
         let rest = '';
         res.setEncoding('utf8');
+        res.on('error', () => {});
         res.on('data', (chunk: string) => {
           const lines = (rest + chunk).split('\n');
           rest = lines.pop() ?? '';
-          for (const line of lines.filter(Boolean)) {
-            const { Actor } = JSON.parse(line) as { Actor: { Attributes: Record<string, string> } };
-            const { 'io.kubernetes.pod.name': pod, 'io.kubernetes.container.name': container } = Actor.Attributes;
-            if (pod !== undefined && container !== 'POD') onStart(pod);
-          }
+          for (const line of lines.filter(Boolean)) onEvent(JSON.parse(line) as EngineEvent);
         });
         resolve(() => req.destroy());
       });
@@ -71,4 +76,9 @@ export class RawEngine {
       req.end();
     });
   }
+}
+
+export interface EngineEvent {
+  readonly Action: string;
+  readonly Actor: { readonly Attributes: Readonly<Record<string, string>> };
 }

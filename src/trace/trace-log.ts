@@ -16,9 +16,9 @@ export class TraceLog implements Trace {
   }
 
   record(record: ReconcileRecord): void {
-    this.#story(record);
     const { uid, pod, plan, outcomes, phase, failed } = record;
-    for (const outcome of outcomes) if (outcome.error === undefined) this.#step(pod, outcome, plan.because);
+    if (this.#log.enabled(4)) this.#story(record);
+    else for (const outcome of outcomes) if (outcome.error === undefined) this.#step(pod, outcome, plan.because);
     if (phase !== this.#phases.get(uid) && phase !== undefined) {
       this.#log.info('pod phase changed', { pod, uid, from: this.#phases.get(uid) ?? 'new', to: phase });
       this.#phases.set(uid, phase);
@@ -33,7 +33,6 @@ export class TraceLog implements Trace {
   }
 
   #story({ pod, uid, wakes, life, plan, outcomes, observeMs, totalMs, phase, failed, next }: ReconcileRecord): void {
-    if (!this.#log.enabled(4)) return;
     this.#log.v(4, 'reconciled', {
       pod,
       uid,

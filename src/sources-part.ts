@@ -1,0 +1,13 @@
+import type { Clock } from './base/clock.ts';
+import type { Logger } from './base/logger.ts';
+import type { KubeletOptions } from './options/kubelet-options.ts';
+import type { PodSource } from './ports/pod-source.ts';
+import { fileSource } from './sources/file-source.ts';
+
+/** The sources that the options name. */
+export function sourcesPart(options: KubeletOptions, { clock, log }: { readonly clock: Clock; readonly log: Logger }): readonly PodSource[] {
+  const { podManifestPath, nodeName, fileCheckFrequencyMs } = options;
+  const sources: PodSource[] = [];
+  if (podManifestPath !== '') sources.push(fileSource({ path: podManifestPath, nodeName, rescanMs: fileCheckFrequencyMs, clock, log }));
+  return sources;
+}
