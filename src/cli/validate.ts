@@ -1,0 +1,102 @@
+import { readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { formatManifestFault, type ManifestFault, type ManifestWarning } from '../model/manifest-fault.ts';
+
+export interface ValidateIo {
+  readonly stdout: { write(text: string): unknown };
+  readonly stderr: { write(text: string): unknown };
+}
+
+/** How manifests are found and judged; see manifestTools in sources. */
+export interface ValidateTools {
+  list(path: string): Promise<readonly string[]>;
+  check(manifest: Uint8Array): {
+    readonly pods: readonly string[];
+    readonly faults: readonly ManifestFault[];
+    readonly warnings: readonly ManifestWarning[];
+  };
+}
+
+export const validateUsage = `Usage: rxlet validate PATH... [--output=text|json]
+
+Says whether manifests would run, without running them. A PATH is a manifest or a directory of them.
+With --output=json there is one object per file and line: {file, valid, errors: [{type, field, detail, line, column}], warnings}.
+
+Exit code: 0 all are valid, 1 some are not, 2 something could not be read.
+`;
+
+interface Report {
+  readonly file: string;
+  readonly errors: readonly ManifestFault[];
+  readonly warnings: readonly ManifestWarning[];
+}
+
+/** `rxlet validate`. Resolves with the exit code. */
+export async function runValidate(argv: readonly string[], { stdout, stderr }: ValidateIo, tools: ValidateTools): Promise<number> {
+  const parsed = parseArguments(argv);
+  if (parsed === 'help') {
+    stdout.write(validateUsage);
+    return 0;
+  }
+  if (typeof parsed === 'string') {
+    stderr.write(`${parsed}\n\n${validateUsage}`);
+    return 2;
+  }
+  let [unreadable, invalid] = [false, false];
+  const declared = new Map<string, string>();
+  for (const path of parsed.paths) {
+    try {
+      for (const file of await tools.list(path)) {
+        const report = checkFile(file, await readFile(file), tools, declared);
+        invalid ||= report.errors.length > 0;
+        stdout.write(parsed.output === 'json' ? asJson(report) : asText(report));
+      }
+    } catch (error) {
+      unreadable = true;
+      stderr.write(`${path}: cannot be read: ${error instanceof Error ? error.message : String(error)}\n`);
+    }
+  }
+  return unreadable ? 2 : invalid ? 1 : 0;
+}
+
+function parseArguments(argv: readonly string[]): { readonly paths: readonly string[]; readonly output: 'text' | 'json' } | string {
+  const paths: string[] = [];
+  let output = 'text';
+  for (let i = 0; i < argv.length; i++) {
+    const [, flag, inline] = /^(-h|--help|-o|--output)(?:=(.*))?$/.exec(argv[i] ?? '') ?? [];
+    if (flag === '-h' || flag === '--help') return 'help';
+    if (flag !== undefined) output = inline ?? argv[++i] ?? '';
+    else if (argv[i]?.startsWith('-')) return `unknown flag ${argv[i]}`;
+    else paths.push(argv[i] ?? '');
+  }
+  if (output !== 'text' && output !== 'json') return `--output is text or json, not ${JSON.stringify(output)}`;
+  return paths.length === 0 ? 'which manifest?' : { paths, output };
+}
+
+/** `declared` remembers who declared a pod first: of two files in one directory only that one would run. */
+function checkFile(file: string, manifest: Uint8Array, tools: ValidateTools, declared: Map<string, string>): Report {
+  const { pods, faults, warnings } = tools.check(manifest);
+  const duplicates = pods.flatMap((pod): readonly ManifestFault[] => {
+    const key = `${dirname(file)}\n${pod}`;
+    const first = declared.get(key);
+    if (faults.length === 0 && first === undefined) declared.set(key, file);
+    if (first === undefined || first === file) return [];
+    const detail = `${first} declares this pod too, and only that one would run`;
+    return [{ type: 'FieldValueDuplicate', field: 'metadata.name', detail, badValue: pod, line: 1, column: 1 }];
+  });
+  return { file, errors: [...faults, ...duplicates], warnings };
+}
+
+function asText({ file, errors, warnings }: Report): string {
+  const lines = [
+    ...errors.map((fault) => formatManifestFault(file, fault)),
+    ...warnings.map((warning) => `${formatManifestFault(file, warning)} (warning)`),
+    ...(errors.length === 0 ? [`${file}: valid`] : []),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function asJson({ file, errors, warnings }: Report): string {
+  const shown = errors.map(({ type, field, detail, line, column }) => ({ type, field, detail, line, column }));
+  return `${JSON.stringify({ file, valid: errors.length === 0, errors: shown, ...(warnings.length > 0 && { warnings }) })}\n`;
+}

@@ -1,0 +1,50 @@
+import { defer, distinctUntilChanged, filter, interval, map, merge, startWith, Subject, switchMap, tap, timer } from 'rxjs';
+import { coalesceMap } from '../base/coalesce-map.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Pod } from '../model/pod.ts';
+import type { PodSource } from '../ports/pod-source.ts';
+import { ManifestDirectory } from './manifest-directory.ts';
+import { staticPodReader } from './read-static-pods.ts';
+import { watchManifests } from './watch-manifests.ts';
+
+export interface FileSourceDeps {
+  /** --pod-manifest-path: a directory of manifests, or one manifest. */
+  readonly path: string;
+  readonly nodeName: string;
+  /** fileCheckFrequency, in milliseconds: how often everything is looked at again, whatever the watch says. */
+  readonly rescanMs: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** How long a file may be half written or missing before that counts, in milliseconds. Default 100. */
+  readonly settleMs?: number;
+}
+
+/**
+ * Pods of a manifest directory. A change shows within milliseconds. Says nothing as long as the directory has never been read; what
+ * cannot be read or is not valid takes no pod away (see ManifestDirectory).
+ */
+export function fileSource({ path, nodeName, rescanMs, clock, log, settleMs = 100 }: FileSourceDeps): PodSource {
+  const snapshots = defer(() => {
+    const read = staticPodReader({ source: 'file', nodeName });
+    const trimmed = path.length > 1 ? path.replace(/\/+$/, '') : path;
+    const directory = new ManifestDirectory({ path: trimmed, read, settleMs, clock, log });
+    const doubts = new Subject<boolean>();
+    const settled = doubts.pipe(switchMap((unsettled) => (unsettled ? timer(settleMs, clock) : [])));
+    const looks = merge(interval(rescanMs, clock), settled).pipe(
+      map(() => undefined),
+      startWith(undefined),
+    );
+    return merge(watchManifests({ path: trimmed, clock, log }), looks).pipe(
+      coalesceMap((names) => directory.scan(names)),
+      tap(({ unsettled }) => doubts.next(unsettled)),
+      map(({ pods }) => pods),
+      filter((pods) => pods !== undefined),
+      distinctUntilChanged(samePods),
+    );
+  });
+  return { name: 'file', snapshots };
+}
+
+/** The same objects in the same order: what is unchanged keeps its identity. */
+const samePods = (a: readonly Pod[], b: readonly Pod[]): boolean => a.length === b.length && a.every((pod, i) => pod === b[i]);

@@ -1,0 +1,129 @@
+import { hash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { Observable } from 'rxjs';
+import type { Clock } from '../base/clock.ts';
+import { errorText } from '../base/error-text.ts';
+import type { Logger } from '../base/logger.ts';
+import { formatManifestFault, type ManifestFault } from '../model/manifest-fault.ts';
+import type { Pod } from '../model/pod.ts';
+import type { PodSource } from '../ports/pod-source.ts';
+import { manifestFetcher } from './fetch-manifest.ts';
+import { type ReadStaticPods, staticPodReader, type StaticPodResult } from './read-static-pods.ts';
+
+export interface HttpSourceDeps {
+  /** --manifest-url: answers with a Pod or a PodList, JSON or YAML. */
+  readonly url: string;
+  /** --manifest-url-header */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** httpCheckFrequency, in milliseconds, from the end of one request to the next. */
+  readonly pollMs: number;
+  readonly nodeName: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly fetch?: typeof fetch;
+}
+
+/**
+ * Pods of a URL. What cannot be fetched or read takes no pod away, and a pod of a list that is not valid leaves the others alone and
+ * stays what it was. Says nothing as long as there was no answer. Each problem is said once, and when it is over.
+ */
+export function httpSource({ url, headers, pollMs, nodeName, clock, log, fetch = globalThis.fetch }: HttpSourceDeps): PodSource {
+  const snapshots = new Observable<readonly Pod[]>((subscriber) => {
+    const stop = new AbortController();
+    const get = manifestFetcher({ url, headers, clock, fetch });
+    const pods = new UrlPods(shownUrl(url), staticPodReader({ source: 'http', nodeName }), log);
+    const poll = async (): Promise<void> => {
+      while (!stop.signal.aborted) {
+        try {
+          const body = await get(stop.signal);
+          const changed = pods.fetched(body);
+          if (changed !== undefined) subscriber.next(changed);
+        } catch (error) {
+          if (!stop.signal.aborted) pods.failed(error);
+        }
+        await clock.sleep(pollMs, stop.signal);
+      }
+    };
+    poll().catch((error: unknown) => {
+      if (!stop.signal.aborted) subscriber.error(error);
+    });
+    return () => stop.abort();
+  });
+  return { name: 'http', snapshots };
+}
+
+/** What the URL declared last, by "namespace/name" as written there. */
+class UrlPods {
+  readonly #url: string;
+  readonly #read: ReadStaticPods;
+  readonly #log: Logger;
+  #pods: ReadonlyMap<string, Pod> | undefined;
+  #digest: string | undefined;
+  #failure: string | undefined;
+
+  constructor(url: string, read: ReadStaticPods, log: Logger) {
+    this.#url = url;
+    this.#read = read;
+    this.#log = log;
+  }
+
+  /** The complete set, when it is another than before. */
+  fetched(body: Uint8Array | 'unchanged'): readonly Pod[] | undefined {
+    if (this.#failure !== undefined) this.#log.info('manifest URL can be read again', { url: this.#url });
+    this.#failure = undefined;
+    if (body === 'unchanged') return undefined;
+    const digest = hash('sha256', body);
+    if (digest === this.#digest) return undefined;
+    this.#digest = digest;
+    const { pods, faults, warnings } = this.#read(body);
+    for (const warning of warnings) this.#log.warn('manifest has something odd', { warning: formatManifestFault(this.#url, warning) });
+    this.#tellFaults(faults, this.#pods === undefined ? 'no pods' : `${this.#pods.size} pods`);
+    if (faults.length > 0) return undefined;
+    const next = this.#next(pods);
+    const before = this.#pods;
+    this.#pods = next;
+    return before !== undefined &&
+      isDeepStrictEqual([...before.keys()], [...next.keys()]) &&
+      [...next].every(([key, pod]) => before.get(key) === pod)
+      ? undefined
+      : [...next.values()];
+  }
+
+  failed(error: unknown): void {
+    const text = errorText(error);
+    const fields = { url: this.#url, error };
+    if (text === this.#failure) this.#log.v(4, 'manifest URL still cannot be read', fields);
+    else this.#log.warn('manifest URL cannot be read: its pods stay as they are', fields);
+    this.#failure = text;
+  }
+
+  #next(results: readonly StaticPodResult[]): ReadonlyMap<string, Pod> {
+    const next = new Map<string, Pod>();
+    for (const { key, pod, faults } of results) {
+      const before = this.#pods?.get(key);
+      this.#tellFaults(faults, before === undefined ? 'no pod' : key);
+      const declared = pod === undefined || isDeepStrictEqual(pod, before) ? before : pod;
+      if (declared === undefined) continue;
+      if (next.has(key)) this.#log.error('a pod is declared twice: the first one runs, the other is ignored', { pod: key, url: this.#url });
+      else next.set(key, declared);
+    }
+    // A faulty pod whose name cannot be read may be any of those that are missing now.
+    if (results.some(({ key, pod }) => pod === undefined && key.endsWith('/'))) {
+      for (const [key, pod] of this.#pods ?? []) if (!next.has(key)) next.set(key, pod);
+    }
+    return next;
+  }
+
+  #tellFaults(faults: readonly ManifestFault[], keeps: string): void {
+    for (const fault of faults) this.#log.error('manifest refused', { fault: formatManifestFault(this.#url, fault), keeps });
+  }
+}
+
+/** Without its credentials. */
+function shownUrl(url: string): string {
+  if (!URL.canParse(url)) return url;
+  const shown = new URL(url);
+  shown.username = '';
+  shown.password = '';
+  return shown.href;
+}

@@ -1,0 +1,34 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ManifestFault, ManifestWarning } from '../model/manifest-fault.ts';
+import { manifestName } from './manifest-name.ts';
+import { staticPodReader } from './read-static-pods.ts';
+
+export interface ManifestTools {
+  /** The manifests under a path, as the file source sees it: one file, or the files of a directory by name. Rejects when it cannot be read. */
+  list(path: string): Promise<readonly string[]>;
+  /** What the file source would say of a manifest; `pods` are "namespace/name". */
+  check(manifest: Uint8Array): {
+    readonly pods: readonly string[];
+    readonly faults: readonly ManifestFault[];
+    readonly warnings: readonly ManifestWarning[];
+  };
+}
+
+/** For commands that look at manifests without running them. */
+export function manifestTools({ nodeName }: { readonly nodeName: string }): ManifestTools {
+  const read = staticPodReader({ source: 'file', nodeName });
+  return {
+    async list(path) {
+      if (!(await stat(path)).isDirectory()) return [path];
+      const entries = await readdir(path);
+      const files = entries.filter((name) => manifestName(name) === 'manifest').sort();
+      const kept = await Promise.all(files.map(async (name) => (await stat(join(path, name))).isFile()));
+      return files.filter((_, i) => kept[i]).map((name) => join(path, name));
+    },
+    check(manifest) {
+      const { pods, faults, warnings } = read(manifest);
+      return { pods: pods.map(({ key }) => key), faults: [...faults, ...pods.flatMap((pod) => pod.faults)], warnings };
+    },
+  };
+}
