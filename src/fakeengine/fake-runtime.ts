@@ -128,7 +128,13 @@ export class FakeRuntime implements ContainerRuntime {
       throw new ContainerStartError('RunContainerError', refusal);
     }
     const env = new Map(spec.env.map(({ name, value }) => [name, value]));
-    daemon.start(id, programOfBehaviour(behaviour, attempt) ?? programOf(argv, env));
+    const onPuzzled = (why: string): void =>
+      this.#deps.log.warn('a script is not understood by the embedded engine: it ends with 2', {
+        pod: formatPod(pod),
+        container: container.name,
+        why,
+      });
+    daemon.start(id, programOfBehaviour(behaviour, attempt) ?? programOf(argv, env, onPuzzled));
     return id;
   }
 
@@ -178,7 +184,7 @@ export class FakeRuntime implements ContainerRuntime {
     try {
       return parseBehaviour(text);
     } catch (error) {
-      this.#deps.log.warn('an annotation for the fake engine is not understood', { pod: formatPod(pod), container: name, error });
+      this.#deps.log.warn('an annotation for the embedded engine is not understood', { pod: formatPod(pod), container: name, error });
       return {};
     }
   }

@@ -18,7 +18,7 @@ export type Run = Generator<Pause, number, Wake>;
 export interface Program {
   readonly run: Run;
   /** Called on SIGTERM. True when the process has a handler, which it runs at its next chance. */
-  onTerm(): boolean;
+  readonly onTerm: () => boolean;
 }
 
 /** A server: up until SIGTERM, which it obeys. */

@@ -60,7 +60,7 @@ function readWord(text: string): { readonly word: Word; readonly plain: string |
       at += variable[0].length;
     } else if (substitution > 0) {
       at += substitution;
-    } else if (!quoted && /[\s;&|()<>]/.test(char)) {
+    } else if (!quoted && /[ \t\r\n;&|()<>]/.test(char)) {
       break;
     } else {
       literal += char;

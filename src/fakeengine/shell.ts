@@ -270,9 +270,9 @@ function answer(command: string, args: readonly string[]): number {
 /**
  * What a container's command does, as far as time, signals and exit codes go: `sh -c` is interpreted, `sleep`, `true`, `false` and `test` are
  * known, other commands in a script succeed at once, and any other program is a server that runs until SIGTERM. A script that is not
- * understood ends with 2, a shell's own exit code for a syntax error.
+ * understood ends with 2, a shell's own exit code for a syntax error, and `onPuzzled` is told why.
  */
-export function programOf(argv: readonly string[], env: ReadonlyMap<string, string>): Program {
+export function programOf(argv: readonly string[], env: ReadonlyMap<string, string>, onPuzzled: (why: string) => void): Program {
   const [command, ...args] = argv;
   if (command === undefined) return { run: serve(), onTerm: noHandler };
   if (!isShell(command) && !isSimple(command)) return { run: serve(), onTerm: noHandler };
@@ -281,8 +281,9 @@ export function programOf(argv: readonly string[], env: ReadonlyMap<string, stri
     const script = isShell(command) ? parseShell(scriptOf(args)) : wordsOf(argv);
     return { run: shell.main(script), onTerm: () => shell.onTerm() };
   } catch (error) {
-    if (error instanceof ShellSyntaxError) return { run: endWith(2), onTerm: noHandler };
-    throw error;
+    if (!(error instanceof ShellSyntaxError)) throw error;
+    onPuzzled(error.message);
+    return { run: endWith(2), onTerm: noHandler };
   }
 }
 

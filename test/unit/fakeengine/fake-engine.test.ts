@@ -81,7 +81,22 @@ describe('the embedded engine', () => {
     const pod = annotated('exit=many');
     await run(pod);
     assert.equal((await observed(pod))?.state.phase, 'running');
-    assert.ok(said.includes('an annotation for the fake engine is not understood'));
+    assert.deepEqual(said, [
+      'an annotation for the embedded engine is not understood',
+      'an annotation for the embedded engine is not understood',
+    ]);
+  });
+
+  test('a script that is not understood is said, and ends with 2', async () => {
+    const said: unknown[] = [];
+    engine = fakeEngine({ clock, log: { ...silentLogger, warn: (_, fields) => said.push(fields?.['why']) }, latencyMs: 0 });
+    await engine.images.pullImage(IMAGE, undefined, noProgress, never);
+    const pod = aPod('web');
+    await run(pod, aContainer('app', { command: ['sh', '-c', 'case $1 in a) exit 0;; esac'] }));
+    await clock.advance(0);
+    const state = (await observed(pod))?.state;
+    assert.equal(state?.phase === 'exited' && state.exitCode, 2);
+    assert.deepEqual(said, ['unexpected ")"']);
   });
 
   describe('images', () => {

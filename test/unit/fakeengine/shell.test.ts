@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { ContainerProcess } from '../../../src/fakeengine/container-process.ts';
 import { programOf } from '../../../src/fakeengine/shell.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
@@ -10,7 +11,7 @@ const HOUR_MS = 3_600_000;
 async function life(argv: readonly string[], termAtMs?: number): Promise<readonly [code: number, atMs: number] | undefined> {
   const clock = new FakeClock();
   let end: readonly [number, number] | undefined;
-  const program = programOf(argv, new Map([['CODE', '5']]));
+  const program = programOf(argv, new Map([['CODE', '5']]), () => {});
   const process = new ContainerProcess(program, clock, (code) => {
     end = [code, clock.now()];
   });
@@ -124,3 +125,59 @@ for (const [what, argv, end] of [
   test(`SIGTERM after 500 ms: ${what}`, async () => {
     assert.deepEqual(await life(argv, 500), end);
   });
+
+test('no script, however odd, throws or keeps the engine busy', () => {
+  const word = fc.oneof(
+    fc.constantFrom(
+      'while',
+      'do',
+      'done',
+      'if',
+      'then',
+      'fi',
+      'for',
+      'in',
+      'i',
+      '{',
+      '}',
+      '(',
+      ')',
+      '!',
+      ';',
+      '&',
+      '&&',
+      '||',
+      '|',
+      '\n',
+      '>',
+    ),
+    fc.constantFrom(
+      'true',
+      'false',
+      ':',
+      'exit 1',
+      'sleep 1',
+      'wait',
+      'break',
+      'trap "exit 1" TERM',
+      '"$i"',
+      '$(date)',
+      "'",
+      '"',
+      '`',
+      '#',
+    ),
+    fc.string({ maxLength: 4 }),
+  );
+  const script = fc.array(word, { maxLength: 14 }).map((words) => words.join(' '));
+  fc.assert(
+    fc.property(script, fc.nat(3), (text, termAt) => {
+      const { run, onTerm } = programOf(['sh', '-c', text], new Map(), () => {});
+      for (let turn = 0; turn < 10; turn++) {
+        const heard = turn === termAt && onTerm();
+        if (run.next(heard ? 'signalled' : 'elapsed').done) return;
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
