@@ -45,13 +45,14 @@ async function follow(
 ): Promise<void> {
   let sinceMs: number | undefined;
   let failures = 0;
+  let warned = false;
   while (!signal.aborted) {
     const silence = new AbortController();
     const openedAtMs = clock.now();
     try {
       const stream = await openEvents(client, sinceMs, AbortSignal.any([signal, silence.signal]));
-      if (failures > 0) log.info('engine events are back', { failures });
-      failures = 0;
+      if (warned) log.info('engine events are back', { failures });
+      warned = false;
       sinceMs ??= openedAtMs;
       let watch = clock.schedule(() => silence.abort(), SILENCE_MS);
       try {
@@ -69,7 +70,12 @@ async function follow(
     } catch (error) {
       if (signal.aborted) return;
       if (silence.signal.aborted) continue;
-      if (failures === 0) log.warn('engine events broke off; trying again', { error });
+      // One that breaks off again and again is one trouble, told once and met with patience.
+      if (clock.now() - openedAtMs >= MAX_DELAY_MS) failures = 0;
+      if (failures === 0) {
+        log.warn('engine events broke off; trying again', { error });
+        warned = true;
+      }
     }
     const delayMs = reconnectDelayMs(failures++, random);
     await clock.sleep(delayMs, signal).catch(() => undefined);

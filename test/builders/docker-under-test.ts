@@ -18,7 +18,7 @@ export interface DockerUnderTest {
   /** Log links go here instead of /var/log. */
   readonly podLogsDir: string;
   readonly containerLogsDir: string;
-  dispose(): Promise<void>;
+  readonly dispose: () => Promise<void>;
 }
 
 /** A runtime on the real engine. Rejects, and so fails the test, when none answers or an image is missing. */
