@@ -10,6 +10,8 @@ export async function runServices(phases: readonly (readonly Service[])[], stop:
       try {
         await service.run(controller.signal);
       } catch (error) {
+        // Told to stop while still getting ready: that is no failure.
+        if (controller.signal.aborted && error === controller.signal.reason) return;
         failure.abort(new Error(`service ${service.name} failed`, { cause: error }));
       }
     };

@@ -32,3 +32,17 @@ test('one failure takes all down in order, and names the service', async () => {
   });
   assert.deepEqual(log.slice(3), ['stop server', 'stop events']);
 });
+
+test('a service that rejects with the reason of its own stop has not failed', async () => {
+  const starting: Service = {
+    name: 'workers',
+    run: async (signal) => {
+      await aborted(signal);
+      signal.throwIfAborted();
+    },
+  };
+  const stop = new AbortController();
+  const done = runServices([[starting]], stop.signal);
+  stop.abort();
+  await assert.doesNotReject(done);
+});
