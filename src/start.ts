@@ -3,4 +3,10 @@ import { keepCompiledCode } from './base/compile-cache.ts';
 
 keepCompiledCode(process.env);
 const { main } = await import('./main.ts');
-await main(process.argv.slice(2));
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  // Without the excerpt of source that Node would print: in the bundle that is a very long line.
+  process.stderr.write(`rxlet: ${error instanceof Error ? error.stack : String(error)}\n`);
+  process.exitCode = 1;
+}

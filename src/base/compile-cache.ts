@@ -19,8 +19,11 @@ export function keepCompiledCode(env: NodeJS.ProcessEnv): void {
  * there another user could plant code for this one to run.
  */
 export function compileCacheDirectory(env: NodeJS.ProcessEnv): string | undefined {
-  const given = env['CACHE_DIRECTORY']?.split(':')[0] || env['XDG_CACHE_HOME'];
-  const base = given || (env['HOME'] ? join(env['HOME'], '.cache') : '');
   // Specifications of both variables: what is not absolute is ignored.
-  return base.startsWith('/') ? join(base, 'rxlet', 'compiled') : undefined;
+  const absolute = (path: string | undefined): string | undefined => (path?.startsWith('/') ? path : undefined);
+  const own = absolute(env['CACHE_DIRECTORY']?.split(':')[0]);
+  if (own !== undefined) return join(own, 'compiled');
+  const home = absolute(env['HOME']);
+  const shared = absolute(env['XDG_CACHE_HOME']) ?? (home === undefined ? undefined : join(home, '.cache'));
+  return shared === undefined ? undefined : join(shared, 'rxlet', 'compiled');
 }

@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import type * as yamlLibrary from 'yaml';
+import type * as yamlLibrary from './yaml-parts.ts';
 import type * as zod from './zod-parts.ts';
 import { nearest } from '../base/nearest.ts';
 import { acceptedOptions } from './accepted-options.ts';
@@ -28,7 +28,7 @@ export interface ParsedConfigFile {
  */
 export async function parseConfigFile(text: string, file: string): Promise<ParsedConfigFile> {
   // Loaded here, so that a start without --config does not pay for them.
-  const [yaml, z] = await Promise.all([import('yaml'), import('./zod-parts.ts')]);
+  const [yaml, z] = await Promise.all([import('./yaml-parts.ts'), import('./zod-parts.ts')]);
   const lines = new yaml.LineCounter();
   const document = yaml.parseDocument(text, { version: '1.1', lineCounter: lines, prettyErrors: false });
   const at = (offset: number): string => {

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { version } from '../../../src/base/version.ts';
+
+const launcher = resolve(import.meta.dirname, '../../../bin/rxlet');
+const scratch = mkdtempSync(join(tmpdir(), 'rxlet-cli-'));
+after(() => rmSync(scratch, { recursive: true, force: true }));
+
+/** A directory for PATH whose `node` says that it is of some version, and fails at all else. */
+function nodeOfVersion(version: string): string {
+  const directory = mkdtempSync(join(scratch, 'path-'));
+  writeFileSync(join(directory, 'node'), `#!/bin/sh\n[ "$1" = --version ] && echo ${version}\n`);
+  chmodSync(join(directory, 'node'), 0o755);
+  return directory;
+}
+
+/** The system's tools without any `node`. */
+function toolsOnly(): string {
+  const directory = mkdtempSync(join(scratch, 'tools-'));
+  for (const tool of ['readlink', 'uname', 'dirname']) {
+    const { stdout } = spawnSync('/bin/sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' });
+    symlinkSync(stdout.trim(), join(directory, tool));
+  }
+  return directory;
+}
+
+/** The launcher in a package whose program prints the version of the Node that runs it. */
+function installAt(packageRoot: string): string {
+  mkdirSync(join(packageRoot, 'bin'), { recursive: true });
+  mkdirSync(join(packageRoot, 'dist'));
+  copyFileSync(launcher, join(packageRoot, 'bin/rxlet'));
+  writeFileSync(join(packageRoot, 'dist/rxlet.js'), 'console.log(process.version, ...process.argv.slice(2))');
+  return join(packageRoot, 'bin/rxlet');
+}
+
+function run(program: string, argv: readonly string[], path: string) {
+  const { status, stdout, stderr } = spawnSync(program, argv, { encoding: 'utf8', env: { PATH: path, HOME: scratch } });
+  return { status, stdout, stderr };
+}
+
+describe('the launcher', () => {
+  test("runs on the package's own Node where PATH has Node 20 first", () => {
+    assert.deepEqual(run(launcher, ['--version'], `${nodeOfVersion('v20.20.2')}:${toolsOnly()}`), {
+      status: 0,
+      stdout: `rxlet v${version()}\n`,
+      stderr: '',
+    });
+  });
+
+  test('finds its package through symbolic links, relative ones too', () => {
+    const links = mkdtempSync(join(scratch, 'links-'));
+    symlinkSync(launcher, join(links, 'first'));
+    symlinkSync('first', join(links, 'second'));
+    assert.equal(run(join(links, 'second'), ['--version'], toolsOnly()).stdout, `rxlet v${version()}\n`);
+  });
+
+  test('finds a Node that npm hoisted above the package, past blanks in the path', () => {
+    const root = join(scratch, 'an app');
+    const program = installAt(join(root, 'node_modules/rxlet'));
+    const arch = process.arch === 'arm64' ? 'arm64' : 'x64';
+    const bin = join(root, `node_modules/node-linux-${arch}/bin`);
+    mkdirSync(bin, { recursive: true });
+    symlinkSync(process.execPath, join(bin, 'node'));
+    assert.deepEqual(run(program, ['a b', '--c'], toolsOnly()), { status: 0, stdout: `${process.version} a b --c\n`, stderr: '' });
+  });
+
+  test('takes the Node on PATH where it is new enough', () => {
+    const path = mkdtempSync(join(scratch, 'new-'));
+    symlinkSync(process.execPath, join(path, 'node'));
+    const program = installAt(mkdtempSync(join(scratch, 'package-')));
+    assert.equal(run(program, [], `${path}:${toolsOnly()}`).stdout, `${process.version}\n`);
+  });
+
+  test('names an old Node that is the only one', () => {
+    const program = installAt(mkdtempSync(join(scratch, 'package-')));
+    const path = nodeOfVersion('v20.20.2');
+    const { status, stderr } = run(program, [], `${path}:${toolsOnly()}`);
+    assert.equal(status, 1);
+    assert.match(stderr, /^rxlet: needs Node\.js 24 or newer, and .*\/node is v20\.20\.2: .*install Node\.js 24\n$/);
+  });
+
+  test('says so where there is no Node', () => {
+    const program = installAt(mkdtempSync(join(scratch, 'package-')));
+    const { status, stderr } = run(program, [], toolsOnly());
+    assert.equal(status, 1);
+    assert.match(stderr, /^rxlet: needs Node\.js 24 or newer, and there is no node on PATH: /);
+  });
+});
+
+describe('the command line', () => {
+  const path = process.env['PATH'] ?? '';
+
+  test('prints help', () => {
+    const { status, stdout, stderr } = run(launcher, ['-h'], path);
+    assert.deepEqual([status, stderr], [0, '']);
+    assert.match(stdout, /^rxlet runs .*--pod-manifest-path string\n/s);
+  });
+
+  test('names every fault and exits with 2', () => {
+    assert.deepEqual(run(launcher, ['--manifest-ulr=x', '--runonce=maybe'], path), {
+      status: 2,
+      stdout: '',
+      stderr:
+        'rxlet: unknown flag --manifest-ulr; did you mean --manifest-url?\n' +
+        'rxlet: flag --runonce: expected true or false, found "maybe"\n' +
+        "Run 'rxlet --help' for the flags.\n",
+    });
+  });
+
+  test('a config file that is wrong is placed, and exits with 2', () => {
+    const file = join(scratch, 'kubelet.yaml');
+    writeFileSync(file, 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nsyncfrequency: 1s\n');
+    const { status, stderr } = run(launcher, ['--config', file], path);
+    assert.equal(status, 2);
+    assert.match(stderr, /kubelet\.yaml:3:1 syncfrequency: unknown field; did you mean syncFrequency\?\n/);
+  });
+
+  test('a cache directory that cannot be made is no hindrance', () => {
+    const blocked = join(scratch, 'a-file');
+    writeFileSync(blocked, '');
+    const { status, stdout } = spawnSync(launcher, ['--version'], { encoding: 'utf8', env: { PATH: path, XDG_CACHE_HOME: blocked } });
+    assert.deepEqual([status, stdout], [0, `rxlet v${version()}\n`]);
+  });
+});
+
+test('the agent logs JSON away from a terminal, warns of flags without effect, and ends with 0 on SIGTERM', async () => {
+  const argv = ['--docker-endpoint=fake://', `--root-dir=${join(scratch, 'root')}`, '--max-pods=5'];
+  const agent = spawn(launcher, argv, { stdio: ['ignore', 'ignore', 'pipe'], env: { PATH: process.env['PATH'], HOME: scratch } });
+  let log = '';
+  for await (const chunk of agent.stderr.setEncoding('utf8')) {
+    log += chunk;
+    if (log.includes('"msg":"starting"')) agent.kill('SIGTERM');
+  }
+  const [code, signal] = agent.exitCode === null ? await once(agent, 'exit') : [agent.exitCode, null];
+  assert.deepEqual([code, signal], [0, null]);
+  const records = log
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const warning = records.find(({ level }) => level === 'warning');
+  assert.deepEqual([warning.msg, warning.option], ['flag has no effect yet', '--max-pods']);
+  assert(records.some(({ msg }) => msg === 'signal, stopping; again to exit at once'));
+});
