@@ -23,8 +23,8 @@ export interface PodChange {
 /** Both streams are cold and share one engine stream and one relist loop, which live while either is subscribed. Neither errors or completes. */
 export interface PodLifecycleEvents {
   /**
-   * Pods to look at again: at once on the engine's word, and after a relist that found them changed. A relist wakes a changed pod also
-   * where an event came, because that may have been about an earlier change. The first relist has nothing to compare with and wakes none.
+   * Pods to look at again: at once on the engine's word, and after a relist when they differ from the one before or had an event since. That
+   * one is for what follows an event without a word of its own, and leaves no trace in the listings. The first relist wakes nobody.
    */
   readonly changes: Observable<PodChange>;
   /** Everything that the engine has, after each relist; the latest at once for who comes later. */
@@ -50,15 +50,20 @@ export function podLifecycleEvents({ runtime, clock, log, relistMs = 10_000 }: P
 
   const compare = (listed: readonly PodSummary[], ask: number): News[] => {
     const changed = latest === undefined ? [] : changedPods(latest, listed);
+    const wake = new Set(changed.map(({ uid }) => uid));
     for (const { uid, pod } of changed) {
       if (told.has(uid)) continue;
       missed++;
       log.v(2, 'relist found a change that no engine event told', { pod, uid });
     }
+    for (const [uid, after] of told) {
+      // An event that came while the engine was listing may be about what is not in the list yet: the next relist sees to it.
+      if (after >= ask) continue;
+      told.delete(uid);
+      wake.add(uid);
+    }
     latest = listed;
-    // An event that came while the engine was listing may be about what is not in the list yet.
-    for (const [uid, after] of told) if (after < ask) told.delete(uid);
-    return [{ listed }, ...changed.map(({ uid }): News => ({ change: { uid, reason: 'relist' } }))];
+    return [{ listed }, ...Array.from(wake, (uid): News => ({ change: { uid, reason: 'relist' } }))];
   };
 
   const relistOnce = defer(() => {

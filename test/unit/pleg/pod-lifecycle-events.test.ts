@@ -179,6 +179,23 @@ test('a change that an event told is woken again by the relist but is not counte
   both.unsubscribe();
 });
 
+test('what follows an event untold and leaves no trace in the listings is woken by the next relist', async () => {
+  const { clock, hints, pleg, changes, subscribe } = setUp();
+  const both = subscribe();
+  await clock.advance(5_000);
+  hints.next(uid('came and went'));
+  await clock.advance(25_000);
+  assert.deepEqual(
+    changes.map(({ reason, atMs }) => [reason, atMs]),
+    [
+      ['engine event', 5_000],
+      ['relist', 10_000],
+    ],
+  );
+  assert.equal(pleg.missed(), 0);
+  both.unsubscribe();
+});
+
 test('an event during a listing, or before one that fails, still counts for the next', async () => {
   const { clock, engine, hints, pleg, subscribe } = setUp();
   engine.pods = [pod('a', 'running')];
