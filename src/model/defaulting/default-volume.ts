@@ -45,7 +45,7 @@ function defaultProjection(projection: Wire<V1VolumeProjection>): Wire<V1VolumeP
 }
 
 function defaultClaimTemplate(template: NonNullable<NonNullable<Volume['ephemeral']>['volumeClaimTemplate']>): typeof template {
-  const { resources } = template.spec;
+  const resources = template.spec?.resources;
   const { limits, requests } = resources ?? {};
   return {
     ...template,

@@ -1,5 +1,6 @@
 import type { V1ObjectFieldSelector, V1ResourceFieldSelector } from '@kubernetes/client-node';
 import type { Given } from './given.ts';
+import { splitSubscript } from '../field-path.ts';
 import type { FieldErrors } from './field-error.ts';
 import { isQualifiedName } from './formats.ts';
 import type { PodValidationOptions } from './pod-validation-options.ts';
@@ -31,14 +32,6 @@ const knownFieldPaths: ReadonlySet<string> = new Set([
   'status.phase',
 ]);
 
-/** `metadata.labels['app']` in its two parts; undefined without a subscript. */
-function splitSubscript(fieldPath: string): readonly [path: string, subscript: string] | undefined {
-  if (!fieldPath.endsWith("']")) return undefined;
-  const inner = fieldPath.slice(0, -2);
-  const at = inner.indexOf("['");
-  return at > 0 ? [inner.slice(0, at), inner.slice(at + 2)] : undefined;
-}
-
 export function validateObjectFieldSelector(
   { apiVersion = '', fieldPath = '' }: Given<V1ObjectFieldSelector>,
   allowed: readonly string[],
@@ -50,7 +43,7 @@ export function validateObjectFieldSelector(
   if (apiVersion === '') return errors.required(`${at}.apiVersion`);
   if (fieldPath === '') return errors.required(here);
   if (apiVersion !== 'v1') return unconvertible(`unsupported pod version: ${apiVersion}`);
-  const [path, subscript = ''] = splitSubscript(fieldPath) ?? [];
+  const { path, subscript = '' } = splitSubscript(fieldPath) ?? {};
   if (path === 'metadata.annotations' || path === 'metadata.labels') {
     const key = path === 'metadata.labels' ? subscript : subscript.toLowerCase();
     return errors.invalidEach(at, subscript, isQualifiedName(key));

@@ -2,13 +2,13 @@ import { goJsonSyntaxError } from '../go-json-syntax.ts';
 import type { Toleration } from './tolerations.ts';
 
 /** Field names in any case are read, as Go does; the types are those its messages name. */
-const fields: Readonly<Record<string, readonly [goName: string, jsonName: keyof Toleration, goType: string]>> = {
-  key: ['Key', 'key', 'string'],
-  operator: ['Operator', 'operator', 'core.TolerationOperator'],
-  value: ['Value', 'value', 'string'],
-  effect: ['Effect', 'effect', 'core.TaintEffect'],
-  tolerationseconds: ['TolerationSeconds', 'tolerationSeconds', 'int64'],
-};
+const fields: ReadonlyMap<string, readonly [goName: string, jsonName: keyof Toleration, goType: string]> = new Map([
+  ['key', ['Key', 'key', 'string']],
+  ['operator', ['Operator', 'operator', 'core.TolerationOperator']],
+  ['value', ['Value', 'value', 'string']],
+  ['effect', ['Effect', 'effect', 'core.TaintEffect']],
+  ['tolerationseconds', ['TolerationSeconds', 'tolerationSeconds', 'int64']],
+]);
 
 /** Go reads an integer from the digits, and 1e2 has none such. */
 class NumberText {
@@ -41,7 +41,7 @@ function readToleration(value: unknown): Toleration {
   }
   const read: Record<string, unknown> = {};
   for (const [key, given] of Object.entries(value)) {
-    const field = fields[key.toLowerCase()];
+    const field = fields.get(key.toLowerCase());
     if (field === undefined || given === null) continue;
     const [goName, jsonName, goType] = field;
     const wantsNumber = goType === 'int64';
