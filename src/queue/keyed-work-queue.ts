@@ -42,8 +42,10 @@ export class KeyedWorkQueue<K> implements WorkQueue<K> {
   }
 
   interrupt(key: K, reason: WakeReason): void {
+    // Taken first: where nothing runs, the asking starts a run, and that one must go on.
+    const underWay = this.#running.get(key);
     this.add(key, reason);
-    this.#running.get(key)?.abort.abort(new Error(`interrupted: ${reason}`));
+    underWay?.abort.abort(new Error(`interrupted: ${reason}`));
   }
 
   /** Keys that wait, are ready or run: what a leak would show in. */

@@ -163,6 +163,24 @@ test('an interrupt aborts the run under way, which is no failure, and the key ru
   await done;
 });
 
+test('an interrupt where nothing runs starts a run that goes to its end', async () => {
+  const { clock, queue, stop } = setUp();
+  const finished: number[] = [];
+  const done = queue.run(
+    async (_key, signal) => {
+      await clock.sleep(5, signal);
+      finished.push(clock.now());
+      return 'on-change';
+    },
+    { concurrency: 1, signal: stop.signal },
+  );
+  queue.interrupt('a', 'pod updated');
+  await clock.advance(10);
+  assert.deepEqual(finished, [5]);
+  stop.abort();
+  await done;
+});
+
 test('stopping aborts what runs, waits for it, and leaves no timer behind', async () => {
   const { clock, queue, stop } = setUp();
   let finished = false;
