@@ -29,6 +29,8 @@ export interface ReconcilePartDeps {
   readonly syncFrequencyMs: number;
   /** The node's addresses, primary first. */
   readonly hostIps: readonly string[];
+  /** Chance, for spreading resyncs: from 0 up to 1. */
+  readonly random?: () => number;
 }
 
 /** Everything that moves one pod, joined: the planner's facts, the executors, the status, and what is forgotten at the end. */
@@ -91,7 +93,7 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
     executors,
     statuses,
     trace,
-    resyncMs: () => jitter(deps.syncFrequencyMs, 0.5),
+    resyncMs: () => jitter(deps.syncFrequencyMs, 0.5, deps.random),
     statusOf: ({ pod }, observed) => {
       const startTimeMs = startedAtMs(observed);
       const status = generatePodStatus(pod, withoutUnstarted(observed), {

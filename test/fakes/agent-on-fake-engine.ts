@@ -62,6 +62,7 @@ export function agentOnFakeEngine(over: { readonly clock?: FakeClock; readonly e
       trace,
       syncFrequencyMs: 60_000,
       hostIps: [],
+      random: () => 0.5,
     }),
   });
   const stopping = new AbortController();

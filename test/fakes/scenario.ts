@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { silentLogger } from '../../src/base/logger.ts';
+import type { FakeEngine } from '../../src/fakeengine/fake-engine.ts';
+import { fakeEngine } from '../../src/fakeengine/fake-engine.ts';
+import type { Pod, PodStatus } from '../../src/model/pod.ts';
+import type { ReconcileRecord } from '../../src/ports/pod-plan.ts';
+import { type AgentOnFakeEngine, agentOnFakeEngine } from './agent-on-fake-engine.ts';
+import { FakeClock } from './fake-clock.ts';
+
+type Part = ReturnType<FakeEngine['controls']['world']>[number];
+
+/** One thing that happened in the engine. */
+export interface Moment {
+  readonly atMs: number;
+  readonly part: Part;
+  readonly what: 'created' | 'started' | 'ended' | 'removed';
+}
+
+/** An engine, a clock, and the agent of the moment on them; what happened in the engine is written down. */
+export class Scenario {
+  readonly clock = new FakeClock();
+  readonly engine = fakeEngine({ clock: this.clock, log: silentLogger });
+  readonly history: Moment[] = [];
+  #agent: AgentOnFakeEngine | undefined;
+
+  constructor() {
+    this.engine.controls.changes.subscribe(({ part, gone }) => {
+      const what = gone
+        ? 'removed'
+        : ({ created: 'created', running: 'started', exited: 'ended', unknown: 'ended' } as const)[part.state.phase];
+      this.history.push({ atMs: this.clock.now(), part, what });
+    });
+  }
+
+  get agent(): AgentOnFakeEngine {
+    return (this.#agent ??= agentOnFakeEngine({ clock: this.clock, engine: this.engine }));
+  }
+
+  get records(): readonly ReconcileRecord[] {
+    return this.agent.records;
+  }
+
+  declare(...pods: readonly Pod[]): void {
+    this.agent.declare(pods);
+  }
+
+  advance(ms: number): Promise<void> {
+    return this.clock.advance(ms);
+  }
+
+  async stopAgent(): Promise<void> {
+    await this.#agent?.stop();
+    this.#agent = undefined;
+  }
+
+  /** A new agent on what the old one left; its source has not spoken yet. */
+  async restartAgent(): Promise<void> {
+    await this.stopAgent();
+    assert.ok(this.agent);
+  }
+
+  world(): readonly Part[] {
+    return this.engine.controls.world();
+  }
+
+  /** "pod/container" of what runs, sorted; sandboxes are "pod/POD". */
+  running(): readonly string[] {
+    return this.world()
+      .filter(({ state }) => state.phase === 'running')
+      .map(nameOf)
+      .sort();
+  }
+
+  /** The running instance of "pod/container". */
+  one(name: string): Part {
+    const [part, ...more] = this.world().filter((part) => nameOf(part) === name && part.state.phase === 'running');
+    assert.ok(part && more.length === 0, `${name} runs ${part ? more.length + 1 : 0} times`);
+    return part;
+  }
+
+  kill(name: string, exitCode?: number): void {
+    this.engine.controls.kill(this.one(name).id, exitCode === undefined ? {} : { exitCode });
+  }
+
+  /** When "pod/container" was started, created, ended or removed; in milliseconds. */
+  times(what: Moment['what'], name: string): readonly number[] {
+    return this.history.filter((moment) => moment.what === what && nameOf(moment.part) === name).map(({ atMs }) => atMs);
+  }
+
+  /** "started pod/container" and so on, as it came. Sandboxes are left out. */
+  story(...whats: readonly Moment['what'][]): readonly string[] {
+    return this.history
+      .filter(({ what, part }) => whats.includes(what) && part.role.kind === 'container')
+      .map(({ what, part }) => `${what} ${nameOf(part)}`);
+  }
+
+  status(pod: Pod): PodStatus | undefined {
+    return this.agent.statuses.get(pod.metadata.uid);
+  }
+
+  /** The agent stops; then everything in the engine is removed. */
+  async close(): Promise<void> {
+    await this.stopAgent();
+    this.engine.controls.close();
+  }
+}
+
+const nameOf = ({ podName, name }: Part): string => `${podName}/${name}`;
+
+/** A test on the whole agent; afterwards no timer may be left. */
+export function scenario(sentence: string, play: (it: Scenario) => Promise<void>): void {
+  void test(sentence, async () => {
+    const it = new Scenario();
+    assert.ok(it.agent);
+    await play(it);
+    await it.close();
+    assert.equal(it.clock.actions.length, 0, 'timers are left');
+  });
+}
