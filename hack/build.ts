@@ -1,5 +1,5 @@
 // Bundles src/start.ts into dist/, minified: what users run. Does nothing when nothing that goes into it has changed.
-import { build, type OutputFile, type Plugin } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -39,9 +39,9 @@ if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) {
 }
 printSizes();
 
-async function bundle(): Promise<readonly OutputFile[]> {
+async function bundle(): Promise<readonly { readonly path: string; readonly contents: Uint8Array }[]> {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     absWorkingDir: root,
     entryPoints: { rxlet: 'src/start.ts' },
     outdir: dist,
@@ -60,8 +60,22 @@ async function bundle(): Promise<readonly OutputFile[]> {
     logLevel: 'warning',
     // A build that fails leaves the last one in place.
     write: false,
+    metafile: true,
   });
-  return outputFiles;
+  const contents = Buffer.from(licences(Object.keys(metafile.inputs)));
+  return [...outputFiles, { path: join(dist, 'THIRD-PARTY-LICENSES.txt'), contents }];
+}
+
+/** The licences of the packages whose code is in the bundle: most ask to go with it. */
+function licences(inputs: readonly string[]): string {
+  const directories = new Set(inputs.flatMap((input) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? []));
+  const texts = [...directories].toSorted().map((directory) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(root, directory, 'package.json'), 'utf8')) as Record<string, unknown>;
+    const file = readdirSync(join(root, directory)).find((entry) => /^licen[cs]e/i.test(entry));
+    const text = file === undefined ? '' : `\n${readFileSync(join(root, directory, file), 'utf8').trim()}\n`;
+    return `${String(name)} ${String(version)}: ${String(license)}\n${text}`;
+  });
+  return `rxlet contains code of these packages.\n\n${texts.join(`\n${'-'.repeat(80)}\n\n`)}`;
 }
 
 function contentStamp(paths: readonly string[]): string {

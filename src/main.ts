@@ -6,6 +6,7 @@ import { stopOnSignals } from './base/stop-on-signals.ts';
 import { version } from './base/version.ts';
 import { helpText } from './options/help-text.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
+import { nodeNameOf } from './options/node-name.ts';
 import { type LoadedOptions, loadOptions, OptionsError } from './options/load-options.ts';
 
 /** sysexits are of no use to a supervisor: 0 well, 1 failed, 2 asked for wrongly. */
@@ -17,6 +18,10 @@ const STANDARD_ERROR = 2;
 export async function main(argv: readonly string[]): Promise<void> {
   // `rxlet --help | head`: a reader may leave early.
   process.stdout.on('error', () => {});
+  if (argv[0] === 'validate') {
+    process.exitCode = await validate(argv.slice(1));
+    return;
+  }
   let loaded: LoadedOptions;
   try {
     const terminal = isatty(STANDARD_ERROR);
@@ -36,6 +41,11 @@ export async function main(argv: readonly string[]): Promise<void> {
     for (const { message, option } of warnings) log.warn(message, { option });
     process.exit(await run(options, log));
   }
+}
+
+async function validate(argv: readonly string[]): Promise<number> {
+  const [{ runValidate }, { manifestTools }] = await Promise.all([import('./cli/validate.ts'), import('./sources/manifest-tools.ts')]);
+  return runValidate(argv, process, manifestTools({ nodeName: nodeNameOf('', hostname()) ?? 'node' }));
 }
 
 async function openLog({ logFormat, verbosity }: KubeletOptions): Promise<Logger> {

@@ -73,7 +73,7 @@ export const optionsTable = {
     kind: bool,
     default: false,
     group: 'Pods',
-    deprecated: 'newer Kubernetes releases have dropped this mode',
+    deprecated: 'newer Kubernetes releases discourage this mode',
     help: 'Start the pods that the manifests declare, then exit and leave them running.',
   }),
 

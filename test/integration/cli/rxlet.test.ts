@@ -112,6 +112,13 @@ describe('the command line', () => {
     });
   });
 
+  test('hands validate to its command', () => {
+    const file = join(scratch, 'pod.yaml');
+    writeFileSync(file, 'apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: a, image: busybox}]}\n');
+    assert.deepEqual(run(launcher, ['validate', file], path), { status: 0, stdout: `${file}: valid\n`, stderr: '' });
+    assert.equal(run(launcher, ['validate'], path).status, 2);
+  });
+
   test('a config file that is wrong is placed, and exits with 2', () => {
     const file = join(scratch, 'kubelet.yaml');
     writeFileSync(file, 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nsyncfrequency: 1s\n');

@@ -129,7 +129,7 @@ test('warnings name what has no effect, what is deprecated and what can not work
   assert.deepEqual(warnings, [
     { message: 'flag has no effect yet', option: '--network-plugin' },
     { message: 'config field has no effect yet', option: 'maxPods' },
-    { message: 'option is deprecated: newer Kubernetes releases have dropped this mode', option: '--runonce' },
+    { message: 'option is deprecated: newer Kubernetes releases discourage this mode', option: '--runonce' },
     { message: 'a burst of 0 lets no image pull start', option: '--registry-burst' },
   ]);
 });
