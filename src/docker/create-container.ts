@@ -1,4 +1,5 @@
 import type { ContainerCreateOptions, ContainerInspectInfo } from 'dockerode';
+import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { CreateBody, CreateRequest } from './create-body.ts';
 import { randomizedName } from './docker-names.ts';
@@ -9,6 +10,7 @@ import { deleteContainer } from './remove-container.ts';
 
 export interface Creating {
   readonly client: EngineClient;
+  readonly clock: Clock;
   readonly log: Logger;
   readonly random: () => number;
 }
@@ -19,12 +21,15 @@ export interface Created {
   readonly adopted?: ContainerInspectInfo;
 }
 
+/** A create that was given up on holds its name a while before the engine shows the container. */
+const PATIENCE_MS = [100, 400, 1500] as const;
+
 /**
  * Creates a container. When its name is taken, by a create whose answer was lost or by a crashed agent's leftover, the holder is adopted
- * if it `fits`, else replaced. A name that the engine holds for nothing is evaded (pkg/kubelet/dockershim recoverFromCreationConflictIfNeeded).
+ * if it `fits`, else replaced. A name that the engine holds for nothing is waited for, then evaded (pkg/kubelet/dockershim recoverFromCreationConflictIfNeeded).
  */
 export async function createContainer(
-  { client, log, random }: Creating,
+  { client, clock, log, random }: Creating,
   { name, body }: CreateRequest,
   fits: (holder: ContainerInspectInfo) => boolean,
   signal: AbortSignal,
@@ -37,18 +42,23 @@ export async function createContainer(
       throw error;
     }
   };
-  const created = await post(name);
-  if (created) return created;
-  const holder = await inspectContainer(client, name, signal);
-  if (holder && fits(holder)) {
-    log.info('adopted a container that had the name of a new one', { name, id: holder.Id, status: holder.State.Status });
-    return { id: holder.Id, adopted: holder };
+  let created = await post(name);
+  for (const waitMs of PATIENCE_MS) {
+    if (created) return created;
+    const holder = await inspectContainer(client, name, signal);
+    if (holder && fits(holder)) {
+      log.info('adopted a container that had the name of a new one', { name, id: holder.Id, status: holder.State.Status });
+      return { id: holder.Id, adopted: holder };
+    }
+    if (holder) {
+      log.info('replaced a container that had the name of a new one', { name, id: holder.Id, status: holder.State.Status });
+      await deleteContainer(client, holder.Id, signal);
+    } else {
+      await clock.sleep(waitMs, signal);
+    }
+    created = await post(name);
   }
-  if (holder) {
-    log.info('replaced a container that had the name of a new one', { name, id: holder.Id, status: holder.State.Status });
-    await deleteContainer(client, holder.Id, signal);
-  }
-  return (await post(name)) ?? { id: await postCreate(client, randomizedName(name, random), body, signal) };
+  return created ?? { id: await postCreate(client, randomizedName(name, random), body, signal) };
 }
 
 function postCreate(client: EngineClient, name: string, body: CreateBody, signal: AbortSignal): Promise<string> {

@@ -46,6 +46,7 @@ export function dockerRuntime(options: DockerRuntimeOptions): ContainerRuntime {
   const logLinks = new LogLinks(podLogsDir, containerLogsDir, log);
   const starting = {
     client,
+    clock,
     log,
     random,
     images,
@@ -69,7 +70,7 @@ export function dockerRuntime(options: DockerRuntimeOptions): ContainerRuntime {
     info: (signal) => engineInfo(client, signal),
     listPods: (signal) => listPods(client, signal),
     observePod: (uid, signal) => observePod(client, images, uid, signal),
-    runSandbox: (pod, spec, signal) => runSandbox({ client, log, random, image: podInfraContainerImage }, pod, spec, signal),
+    runSandbox: (pod, spec, signal) => runSandbox({ client, clock, log, random, image: podInfraContainerImage }, pod, spec, signal),
     startContainer: (pod, sandbox, spec, signal) => startContainer(starting, pod, sandbox, spec, signal),
     stopContainer: (id, graceMs, signal) => stopContainer(client, id, graceMs, signal),
     removeContainer,
