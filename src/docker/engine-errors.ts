@@ -1,11 +1,11 @@
-/** The engine answered, with a status that means failure (or 304: it was so already). */
+/** The engine answered, with a status that means failure (or 304: it was so already). No cause: dockerode's error says the same once more. */
 export class EngineResponseError extends Error {
   readonly statusCode: number;
   /** The daemon's own words, without the call: what status and events show after "Error response from daemon: ". */
   readonly daemonMessage: string;
 
-  constructor(what: string, statusCode: number, daemonMessage: string, cause: unknown) {
-    super(`docker: ${what} answered ${statusCode}: ${daemonMessage}`, { cause });
+  constructor(what: string, statusCode: number, daemonMessage: string) {
+    super(`docker: ${what} answered ${statusCode}: ${daemonMessage}`);
     this.name = 'EngineResponseError';
     this.statusCode = statusCode;
     this.daemonMessage = daemonMessage;
@@ -48,7 +48,7 @@ export function daemonWords(error: unknown): string {
 export function classifyEngineError(what: string, endpoint: string, error: unknown): Error {
   if (!(error instanceof Error)) return new Error(`docker: ${what} failed: ${String(error)}`, { cause: error });
   if ('statusCode' in error && typeof error.statusCode === 'number') {
-    return new EngineResponseError(what, error.statusCode, daemonMessage(error), error);
+    return new EngineResponseError(what, error.statusCode, daemonMessage(error));
   }
   // Socket errors carry a code (ENOENT, ECONNREFUSED, ECONNRESET, EPIPE, …); so does node's parser when the answer is not HTTP.
   if ('code' in error && typeof error.code === 'string') return new EngineUnavailableError(what, endpoint, error);
