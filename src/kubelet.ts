@@ -1,4 +1,4 @@
-import { combineLatest, concatMap, distinctUntilChanged, filter, map, merge, type Observable, share } from 'rxjs';
+import { combineLatest, concatMap, defer, distinctUntilChanged, filter, map, merge, type Observable, share, startWith } from 'rxjs';
 import type { Clock } from './base/clock.ts';
 import { drainInto } from './base/drain-into.ts';
 import { exponential } from './base/exponential.ts';
@@ -45,19 +45,23 @@ export function kubelet({ clock, log, sources, pleg, events, reconcile }: Kubele
   // What should run: every source's pods, each change told once.
   const config = new PodConfig({ mode: 'Incremental', clock, events, log });
   const pods = new DesiredPods((heard) => config.seenAllSources(heard));
-  const declared = podUpdates(config, sources).pipe(
-    concatMap((update) => pods.apply(update)),
+  const changes = podUpdates(config, sources).pipe(
+    map((update) => pods.apply(update)),
     share(),
   );
+  const declared = changes.pipe(concatMap((wakes) => wakes));
 
-  // What runs without being declared; asked for only once every source has spoken.
-  const synced = declared.pipe(
+  // What runs, or holds a name, without being declared; asked for only once every source has spoken, be it to say that it has nothing.
+  const synced = defer(() => changes.pipe(startWith(undefined))).pipe(
     map(() => pods.synced),
     distinctUntilChanged(),
     filter(Boolean),
   );
+  const lives = new PodLives();
   const orphans: Observable<PodWake> = combineLatest([pleg.relists, synced]).pipe(
-    concatMap(([listed]) => listed.filter(({ uid }) => !pods.get(uid)).map(({ uid }) => ({ uid, reason: 'orphan' as const }))),
+    concatMap(([listed]) => [...new Set([...listed.map(({ uid }) => uid), ...lives.unended])]),
+    filter((uid) => !pods.get(uid)),
+    map((uid) => ({ uid, reason: 'orphan' })),
   );
 
   // Whatever happens to a pod becomes its uid in one queue.
@@ -69,15 +73,14 @@ export function kubelet({ clock, log, sources, pleg, events, reconcile }: Kubele
   const wakes: Observable<PodWake> = merge(declared, pleg.changes, orphans);
 
   // Whoever handles that uid looks at the world afresh.
-  const lives = new PodLives();
   const handle = podReconciler({
     clock,
     pods,
     lives,
     ...reconcile,
-    onEnded: (_uid, freeName) => {
-      if (freeName === undefined) return;
-      for (const { pod } of pods.list()) if (podFullName(pod) === freeName) queue.add(pod.metadata.uid, 'name free');
+    onEnded: (uid, freeName) => {
+      const waiting = pods.list().filter(({ pod }) => pod.metadata.uid === uid || podFullName(pod) === freeName);
+      for (const { pod } of waiting) queue.add(pod.metadata.uid, 'name free');
     },
   });
 

@@ -1,7 +1,6 @@
 import { type Pod, type PodFullName, podFullName, type PodUid } from '../model/pod.ts';
+import type { PodSummary } from '../ports/container-runtime.ts';
 import type { PodPhaseOfLife } from '../ports/pod-plan.ts';
-
-type Named = { readonly uid: PodUid; readonly name: string; readonly namespace: string };
 
 /**
  * Where each pod stands between its first sight and its last trace: waiting → syncing → terminating → terminated.
@@ -13,12 +12,18 @@ type Named = { readonly uid: PodUid; readonly name: string; readonly namespace: 
 export class PodLives {
   readonly #owners = new Map<PodFullName, PodUid>();
   readonly #names = new Map<PodUid, PodFullName>();
+  /** Begun, or found running, and not ended yet. */
+  readonly #unended = new Set<PodUid>();
   readonly #terminatingSinceMs = new Map<PodUid, number>();
   readonly #ended = new Set<PodUid>();
 
-  /** What already runs keeps its name until it has been looked at. */
-  adopt(pods: Iterable<Named>): void {
-    for (const pod of pods) this.#claim(pod.uid, podFullName({ metadata: pod }));
+  /** What the engine has already keeps its name until it has been looked at; among several of one name, the one that runs. */
+  adopt(pods: readonly PodSummary[]): void {
+    const runs = ({ parts }: PodSummary): boolean => parts.some(({ phase }) => phase === 'running');
+    for (const pod of [...pods.filter(runs), ...pods.filter((pod) => !runs(pod))]) {
+      this.#unended.add(pod.uid);
+      this.#claim(pod.uid, podFullName({ metadata: pod }));
+    }
   }
 
   /** Says where the pod stands now that it is looked at; `pod` is undefined when no source declares it any more. */
@@ -28,11 +33,17 @@ export class PodLives {
       if (pod !== undefined && leaving) return 'terminated';
       this.#ended.delete(uid);
     }
+    this.#unended.add(uid);
     if (leaving || this.#terminatingSinceMs.has(uid)) {
       if (!this.#terminatingSinceMs.has(uid)) this.#terminatingSinceMs.set(uid, nowMs);
       return 'terminating';
     }
     return this.#claim(uid, podFullName(pod)) ? 'syncing' : 'waiting';
+  }
+
+  /** Pods whose end has not been seen, declared or not: who is gone from sources and engine alike still has to be let go. */
+  get unended(): Iterable<PodUid> {
+    return this.#unended;
   }
 
   terminatingSinceMs(uid: PodUid): number | undefined {
@@ -47,6 +58,7 @@ export class PodLives {
   /** The pod has ended. Returns the name that is free now, if it held one. */
   end(uid: PodUid, stillDeclared: boolean): PodFullName | undefined {
     this.#terminatingSinceMs.delete(uid);
+    this.#unended.delete(uid);
     if (stillDeclared) this.#ended.add(uid);
     const name = this.#names.get(uid);
     this.#names.delete(uid);

@@ -37,7 +37,7 @@ export interface PodReconcilerDeps {
   readonly resyncMs: () => number;
   /** A pod that nobody declares has left no trace in the engine: forgets it and removes what it left on the node. Repeated when it rejects. */
   readonly cleanUp: (uid: PodUid) => Promise<void>;
-  /** A pod has ended. `freeName` is the name that another pod may wait for. */
+  /** A pod has ended. `freeName` is the name that another pod may wait for; the pod itself may have been declared again meanwhile. */
   readonly onEnded: (uid: PodUid, freeName: PodFullName | undefined) => void;
 }
 
@@ -47,11 +47,13 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
 
   return async function reconcile(uid: PodUid, signal: AbortSignal, wakes: readonly WakeReason[]): Promise<Next> {
     const atMs = clock.now();
-    const desired = pods.get(uid);
+    const declared = pods.get(uid);
     // What no source declares is an orphan only once every source has spoken.
-    if (!desired && !pods.synced) return 'on-change';
-    const life = lives.enter(uid, desired?.pod, atMs);
+    if (!declared && !pods.synced) return 'on-change';
+    const life = lives.enter(uid, declared?.pod, atMs);
     if (life === 'terminated') return 'on-change';
+    // Removed and declared again: the old one first ends and vanishes like any that is not declared.
+    const desired = life === 'terminating' && declared?.pod.metadata.deletionTimestamp === undefined ? undefined : declared;
 
     const run = await lookAndAct(uid, desired, life, signal);
     const next = run.plan.next === 'on-change' && life === 'syncing' ? { afterMs: deps.resyncMs() } : run.plan.next;

@@ -41,9 +41,23 @@ test('a terminating pod that is declared again starts over only after its end', 
 
 test('what ran before the agent started keeps its name', () => {
   const lives = new PodLives();
-  lives.adopt([{ uid: OLD, name: 'web', namespace: 'default' }]);
+  lives.adopt([{ uid: OLD, name: 'web', namespace: 'default', parts: [] }]);
   assert.equal(lives.enter(NEW, named('web', NEW), 0), 'waiting');
   assert.equal(lives.enter(OLD, named('web', OLD), 0), 'syncing');
+});
+
+test('of several pods found with one name, the one that runs keeps it', () => {
+  const lives = new PodLives();
+  const found = { name: 'web', namespace: 'default' };
+  lives.adopt([
+    { ...found, uid: OLD, parts: [{ id: '1', container: 'app', phase: 'exited' }] },
+    { ...found, uid: NEW, parts: [{ id: '2', container: 'app', phase: 'running' }] },
+  ]);
+  assert.equal(lives.ownerOf(named('web', NEW)), NEW);
+  assert.deepEqual([...lives.unended].sort(), [NEW, OLD]);
+  lives.enter(OLD, undefined, 0);
+  assert.equal(lives.end(OLD, false), undefined);
+  assert.deepEqual([...lives.unended], [NEW]);
 });
 
 test("a pod that was waiting and is gone frees nobody else's name", () => {
