@@ -12,32 +12,45 @@ const FRESH_MS = 300_000;
 export class EngineLogFiles {
   readonly #client: EngineClient;
   readonly #clock: Pick<Clock, 'now'>;
-  #known: { readonly root: string | undefined; readonly atMs: number } | undefined;
+  #root: { readonly path: string | undefined; readonly atMs: number } | undefined;
+  #asking: Promise<void> | undefined;
 
   constructor(client: EngineClient, clock: Pick<Clock, 'now'>) {
     this.#client = client;
     this.#clock = clock;
   }
 
-  /** How to name the log file of a container, given its id; undefined when the engine keeps no such files or does not say. Never rejects. */
-  async locate(signal: AbortSignal): Promise<((id: string) => string) | undefined> {
-    const nowMs = this.#clock.now();
-    if (this.#known === undefined || nowMs - this.#known.atMs >= FRESH_MS) {
-      try {
-        this.#known = { root: await this.#ask(signal), atMs: nowMs };
-      } catch {
-        return undefined;
-      }
-    }
-    const { root } = this.#known;
-    return root === undefined ? undefined : (id) => join(root, 'containers', id, `${id}-json.log`);
+  /** Whether the engine has told: `locate` then answers at once. */
+  get known(): boolean {
+    return this.#root !== undefined;
   }
 
-  async #ask(signal: AbortSignal): Promise<string | undefined> {
-    const client = this.#client;
-    const info: unknown = await client.call('GET /info', client.requestTimeoutMs, signal, (docker) => docker.info());
-    if (typeof info !== 'object' || info === null || !('DockerRootDir' in info) || !('LoggingDriver' in info)) return undefined;
-    const { DockerRootDir, LoggingDriver } = info;
-    return LoggingDriver === 'json-file' && typeof DockerRootDir === 'string' ? DockerRootDir : undefined;
+  /** How to name the log file of a container, given its id; undefined when the engine keeps no such files or does not say. Never rejects. */
+  async locate(): Promise<((id: string) => string) | undefined> {
+    if (this.#root !== undefined && this.#clock.now() - this.#root.atMs >= FRESH_MS) this.#root = undefined;
+    // One question for all that are starting now, so that it is nobody's to abort.
+    if (this.#root === undefined) await (this.#asking ??= this.#ask());
+    const path = this.#root?.path;
+    return path === undefined ? undefined : (id) => join(path, 'containers', id, `${id}-json.log`);
   }
+
+  async #ask(): Promise<void> {
+    const client = this.#client;
+    try {
+      const info: unknown = await client.call('GET /info', client.requestTimeoutMs, new AbortController().signal, (docker) =>
+        docker.info(),
+      );
+      this.#root = { path: jsonLogRoot(info), atMs: this.#clock.now() };
+    } catch {
+      // The start says what is wrong with the engine.
+    } finally {
+      this.#asking = undefined;
+    }
+  }
+}
+
+function jsonLogRoot(info: unknown): string | undefined {
+  if (typeof info !== 'object' || info === null || !('DockerRootDir' in info) || !('LoggingDriver' in info)) return undefined;
+  const { DockerRootDir, LoggingDriver } = info;
+  return LoggingDriver === 'json-file' && typeof DockerRootDir === 'string' ? DockerRootDir : undefined;
 }

@@ -37,7 +37,7 @@ export async function startContainer(
 ): Promise<ContainerId> {
   signal.throwIfAborted();
   const { client, logLinks } = context;
-  const logFiles = context.logFiles.locate(signal);
+  const logFiles = context.logFiles.locate();
   const request = await prepare(context, pod, sandbox, spec, signal);
   const { id, adopted } = await orStartError('CreateContainerError', '', signal, () =>
     createContainer(context, request, (holder) => isSame(holder, request), signal),
@@ -47,7 +47,11 @@ export async function startContainer(
   if (adopted === undefined || adopted.State.Status === 'created') {
     await orStartError('RunContainerError', `failed to start container "${id}": `, signal, () => startCreated(client, id, signal));
   }
-  if (await linked) await logLinks.linkLegacy(logged);
+  const done = linked.then(async (made) => {
+    if (made) await logLinks.linkLegacy(logged);
+  });
+  // An engine that is slow to tell about itself does not hold up the pod.
+  if (context.logFiles.known) await done;
   return id as ContainerId;
 }
 
