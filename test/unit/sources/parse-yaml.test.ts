@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DocumentSyntaxError, toPlain } from '../../../src/sources/document.ts';
+import { parseYaml } from '../../../src/sources/parse-yaml.ts';
+
+const plain = (text: string): unknown => toPlain(parseYaml(text).root);
+
+test('plain scalars mean what they mean to Kubernetes', () => {
+  const cases: readonly (readonly [string, unknown])[] = [
+    ['0644', 420],
+    ['0o17', 15],
+    ['0x1F', 31],
+    ['0b101', 5],
+    ['-0b101', -5],
+    ['1_000', 1000],
+    ['089', 89],
+    ['+12', 12],
+    ['.5', 0.5],
+    ['5.', 5],
+    ['1e3', 1000],
+    ['12:30', '12:30'],
+    ['190:20:30', '190:20:30'],
+    ['1.2.3', '1.2.3'],
+    ['2020-01-02', '2020-01-02'],
+    ['y', true],
+    ['No', false],
+    ['oN', 'oN'],
+    ['OFF', false],
+    ['~', null],
+    ['Null', null],
+    ['nULL', 'nULL'],
+    ['"y"', 'y'],
+    ["'~'", '~'],
+    ['!!str 5', '5'],
+    ['!!int "7"', 7],
+    ['!!float 7', 7],
+    ['!!binary aGk=', 'hi'],
+    ['!mine x', 'x'],
+    ['18446744073709551615', 18446744073709552000],
+  ];
+  for (const [text, value] of cases) assert.deepEqual(plain(`a: ${text}`), { a: value }, text);
+});
+
+test('keys become strings', () => {
+  assert.deepEqual(plain('1: a\ntrue: b\n1.5: c\n2020-01-02: d\n'), { '1': 'a', true: 'b', '1.5': 'c', '2020-01-02': 'd' });
+});
+
+test('a merge overrides the keys before it, and keys override the merge before them', () => {
+  assert.deepEqual(plain('a: &a {k: 1, l: 1}\nb:\n  <<: *a\n  l: 2\nc:\n  l: 3\n  <<: *a\n'), {
+    a: { k: 1, l: 1 },
+    b: { k: 1, l: 2 },
+    c: { k: 1, l: 1 },
+  });
+  assert.deepEqual(plain('a: &a {k: 1}\nb: &b {k: 2, l: 2}\nc: {<<: [*a, *b]}\n'), { a: { k: 1 }, b: { k: 2, l: 2 }, c: { k: 1, l: 2 } });
+});
+
+test('the last of repeated keys and the first of several documents count, and it is said', () => {
+  const { root, warnings } = parseYaml('a: 1\na: 2\n---\n{not: [even: yaml\n');
+  assert.deepEqual(toPlain(root), { a: 2 });
+  assert.deepEqual(
+    warnings.map(({ detail }) => detail),
+    ['only the first document is read: what follows is ignored', 'the key "a" is repeated: the last one counts'],
+  );
+});
+
+test('what yaml.v2 refuses is refused', () => {
+  const cases: readonly (readonly [text: string, message: RegExp])[] = [
+    ['a: [b', /Flow sequence/],
+    ['a:\n\tb: 1\n', /Tabs/],
+    ['a: *b\n', /unknown anchor "b"/],
+    ['a: &a [*a]\n', /contains itself/],
+    ['a: .inf\n', /no meaning in JSON/],
+    ['[a]: b\n', /a key must be/],
+    ['~: b\n', /a key must be/],
+    ['<<: 5\n', /a map merge requires/],
+    ['a: !!int x\n', /cannot read "x" as !!int/],
+    ['a: "\u0007"\n', /control characters/],
+    ['['.repeat(100_000), /nested too deeply/],
+  ];
+  for (const [text, message] of cases) {
+    assert.throws(
+      () => parseYaml(text),
+      (error) => error instanceof DocumentSyntaxError && message.test(error.message),
+      text.slice(0, 40),
+    );
+  }
+});
+
+test('a small text cannot unfold into a huge one', () => {
+  const ninefold = (name: string): string => `[${Array.from({ length: 9 }, () => `*${name}`).join(',')}]`;
+  const bomb = `a: &a [x,x,x,x,x,x,x,x,x]\n${Array.from('bcdefghi')
+    .map((name, i) => `${name}: &${name} ${ninefold('abcdefgh'.charAt(i))}\n`)
+    .join('')}`;
+  assert.throws(() => parseYaml(bomb), /excessive aliasing/);
+});
+
+test('an empty text is null', () => {
+  for (const text of ['', '# nothing\n', '---\n']) assert.equal(plain(text), null);
+});
