@@ -1,7 +1,9 @@
 import { networkInterfaces } from 'node:os';
 import { systemClock } from './base/clock.ts';
+import { foldRepeats } from './base/fold-repeats.ts';
 import type { Logger } from './base/logger.ts';
 import { runServices } from './base/run-services.ts';
+import { version } from './base/version.ts';
 import { enginePart } from './engine-part.ts';
 import { EventLog } from './events/event-log.ts';
 import { imagePart } from './image-part.ts';
@@ -19,7 +21,8 @@ import { podVolumes } from './volumes/pod-volumes.ts';
 export async function runKubelet(options: KubeletOptions, log: Logger, signal: AbortSignal): Promise<number> {
   const clock = systemClock;
   const events = new EventLog(log);
-  const trace = new TraceLog(log);
+  const folded = foldRepeats(log, { clock, windowMs: 60_000, subject: ['pod'] });
+  const trace = new TraceLog(folded);
   const statuses = new PodStatusManager({ clock, log });
   const sources = sourcesPart(options, { clock, log });
   const engine = await enginePart(options, clock, log);
@@ -47,8 +50,12 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
     engine: options.dockerEndpoint,
     sources: sources.map(({ name }) => name).join(', ') || 'none',
   });
-  if (options.runOnce) return runOnce({ agent, statuses, clock, log, signal });
-  await runServices(agent.phases, signal);
+  try {
+    if (options.runOnce) return await runOnce({ agent, statuses, clock, log, signal });
+    await runServices(agent.phases, signal);
+  } finally {
+    folded.flush();
+  }
   log.info('stopped; the pods stay as they are');
   return 0;
 }

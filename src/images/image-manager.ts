@@ -64,10 +64,7 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
 
   const pull = async (ask: Ask, signal: AbortSignal): Promise<string> => {
     const { pod, image } = ask;
-    const note = (message: string, fields: Readonly<Record<string, unknown>>): void => {
-      trace.note(pod.metadata.uid, message, fields);
-      log.v(2, 'pulling image', { pod: formatPod(pod), ...fields });
-    };
+    const note = (message: string, fields: Readonly<Record<string, unknown>>): void => trace.note(pod.metadata.uid, message, fields);
     const reporter = new PullReporter({ image, nowMs: () => clock.now(), note });
     const credentials = await keyring.lookup(image, await pullSecrets(pod, signal));
     if (credentials.length === 0) log.v(3, 'pulling image without credentials', { image });

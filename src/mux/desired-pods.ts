@@ -9,9 +9,9 @@ export interface PodWake {
   readonly reason: WakeReason;
 }
 
-/** The consumer's side of the mux: what should run, by uid. */
+/** The consumer's side of the mux: what should run, by uid. A pod that several sources declare is wanted until the last of them lets go. */
 export class DesiredPods implements PodStore {
-  readonly #pods = new Map<PodUid, DesiredPod>();
+  readonly #pods = new Map<PodUid, Map<SourceName, DesiredPod>>();
   readonly #heard = new Set<string>();
   readonly #seenAllSources: (heard: ReadonlySet<string>) => boolean;
 
@@ -19,12 +19,13 @@ export class DesiredPods implements PodStore {
     this.#seenAllSources = seenAllSources;
   }
 
+  /** The declaration of the source that spoke first. */
   get(uid: PodUid): DesiredPod | undefined {
-    return this.#pods.get(uid);
+    return this.#pods.get(uid)?.values().next().value;
   }
 
   list(): readonly DesiredPod[] {
-    return [...this.#pods.values()];
+    return [...this.#pods.keys()].flatMap((uid) => this.get(uid) ?? []);
   }
 
   get synced(): boolean {
@@ -35,10 +36,8 @@ export class DesiredPods implements PodStore {
   apply({ op, source, pods }: PodUpdate): readonly PodWake[] {
     this.#heard.add(source);
     switch (op) {
-      case 'SET': {
-        const gone = [...this.#pods.keys()].filter((uid) => !pods.some((pod) => pod.metadata.uid === uid));
-        return [...gone.map((uid) => this.#drop(uid)), ...pods.map((pod) => this.#put(pod, 'pod updated'))];
-      }
+      case 'SET':
+        return this.#replaceAll(pods);
       case 'ADD':
         return pods.map((pod) => this.#put(pod, 'pod added'));
       case 'UPDATE':
@@ -48,20 +47,37 @@ export class DesiredPods implements PodStore {
       case 'RECONCILE':
         return pods.map((pod) => this.#put(pod, 'pod status differs'));
       case 'REMOVE':
-        return pods.map((pod) => this.#drop(pod.metadata.uid));
+        return pods.map((pod) => this.#drop(pod));
       default:
         return op satisfies never;
     }
   }
 
-  #put(pod: Pod, reason: WakeReason): PodWake {
-    const source = (pod.metadata.annotations?.[CONFIG_SOURCE_ANNOTATION] ?? 'api') as SourceName;
-    this.#pods.set(pod.metadata.uid, { pod, source });
-    return { uid: pod.metadata.uid, reason };
+  #replaceAll(pods: readonly Pod[]): readonly PodWake[] {
+    const declared = new Set(pods.map(({ metadata }) => metadata.uid));
+    const gone = [...this.#pods.keys()].filter((uid) => !declared.has(uid));
+    this.#pods.clear();
+    return [...gone.map((uid): PodWake => ({ uid, reason: 'pod removed' })), ...pods.map((pod) => this.#put(pod, 'pod updated'))];
   }
 
-  #drop(uid: PodUid): PodWake {
-    this.#pods.delete(uid);
+  #put(pod: Pod, reason: WakeReason): PodWake {
+    const { uid } = pod.metadata;
+    const source = sourceOf(pod);
+    const declarations = this.#pods.get(uid) ?? new Map<SourceName, DesiredPod>();
+    this.#pods.set(uid, declarations.set(source, { pod, source }));
+    return { uid, reason };
+  }
+
+  #drop(pod: Pod): PodWake {
+    const { uid } = pod.metadata;
+    const declarations = this.#pods.get(uid);
+    declarations?.delete(sourceOf(pod));
+    if (declarations?.size === 0) this.#pods.delete(uid);
     return { uid, reason: 'pod removed' };
   }
+}
+
+/** The mux writes the annotation on every pod. */
+function sourceOf({ metadata }: Pod): SourceName {
+  return (metadata.annotations?.[CONFIG_SOURCE_ANNOTATION] ?? 'api') as SourceName;
 }

@@ -71,7 +71,7 @@ export function podSteps({ runtime, runSandbox, images, events, memory, onStart,
         const failure =
           error instanceof ContainerStartError ? error : new ContainerStartError('RunContainerError', errorText(error), { cause: error });
         memory.containerFailed(pod.metadata.uid, name, { reason: failure.reason, message: failure.message });
-        if (!pullReasons.has(failure.reason)) tell(context.desired, 'Warning', 'Failed', `Error: ${failure.message}`, name);
+        tell(context.desired, 'Warning', 'Failed', `Error: ${pullReasons.has(failure.reason) ? failure.reason : failure.message}`, name);
         throw failure;
       }
       memory.containerStarted(pod.metadata.uid, name);
@@ -92,7 +92,7 @@ export function podSteps({ runtime, runSandbox, images, events, memory, onStart,
   };
 }
 
-/** Reasons that the image puller has told in events of its own. */
+/** Reasons whose words the image puller has told in events of its own: here just their name, as the kubelet has it. */
 const pullReasons: ReadonlySet<string> = new Set([
   'ImagePullBackOff',
   'ErrImagePull',

@@ -29,7 +29,7 @@ export class TraceLog implements Trace {
   }
 
   note(uid: PodUid, message: string, fields: Readonly<Record<string, unknown>> = {}): void {
-    this.#log.v(2, message, { uid, ...fields });
+    this.#log.v(4, 'step under way', { uid, news: message, ...fields });
   }
 
   #story({ pod, uid, wakes, life, plan, outcomes, observeMs, totalMs, phase, failed, next }: ReconcileRecord): void {

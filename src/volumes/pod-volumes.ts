@@ -20,7 +20,8 @@ export function podVolumes(rootDir: string): PodVolumes {
       Promise.all(
         (container.volumeMounts ?? []).map(async ({ name, mountPath, readOnly, subPath, subPathExpr }): Promise<Mount> => {
           const volume = pod.spec.volumes?.find((each) => each.name === name);
-          if (!volume) throw new ContainerStartError('CreateContainerConfigError', `volume mount ${mountPath}: the pod has no volume "${name}"`);
+          if (!volume)
+            throw new ContainerStartError('CreateContainerConfigError', `volume mount ${mountPath}: the pod has no volume "${name}"`);
           if (subPath || subPathExpr) throw notSupported(`volume mount ${mountPath}: subPath`);
           return { hostPath: await hostPathOf(rootDir, pod.metadata.uid, volume), containerPath: mountPath, readOnly: readOnly ?? false };
         }),
@@ -48,6 +49,7 @@ function notSupported(what: string): ContainerStartError {
 
 /** A pod's uid comes from its manifest: it must not lead out of the root directory. */
 function podDir(rootDir: string, uid: PodUid): string {
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(uid)) throw new ContainerStartError('CreateContainerConfigError', `pod uid "${uid}" cannot name a directory`);
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(uid))
+    throw new ContainerStartError('CreateContainerConfigError', `pod uid "${uid}" cannot name a directory`);
   return join(rootDir, 'pods', uid);
 }

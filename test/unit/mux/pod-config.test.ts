@@ -74,3 +74,14 @@ test('sync() tells everything once more, as one SET of all sources', () => {
   );
   subscription.unsubscribe();
 });
+
+test('a pod that two sources declare is wanted until the last of them lets go', () => {
+  const { file, http, pods, subscription } = setUp();
+  file.next([web]);
+  http.next([web]);
+  file.next([]);
+  assert.equal(pods.get(web.metadata.uid)?.source, 'http');
+  http.next([]);
+  assert.equal(pods.get(web.metadata.uid), undefined);
+  subscription.unsubscribe();
+});
