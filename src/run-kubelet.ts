@@ -46,6 +46,7 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
     }),
   });
   log.info('starting', {
+    version: version(),
     node: options.nodeName,
     engine: options.dockerEndpoint,
     sources: sources.map(({ name }) => name).join(', ') || 'none',
