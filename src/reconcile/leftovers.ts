@@ -1,3 +1,4 @@
+import type { Pod } from '../model/pod.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../ports/container-runtime.ts';
 import { isRunning, newestOf } from './instances.ts';
 
@@ -9,8 +10,9 @@ export interface Leftovers {
 /**
  * What of a living pod nobody needs any more: of each container the newest instance and the newest dead one stay, the latter for
  * `logs --previous` (the kubelet's maximum-dead-containers-per-container is 1), and a sandbox stays as long as one of its containers does.
+ * So does the first one of a pod with a deadline: its age is all that a restarted agent has to count from.
  */
-export function leftoversOf(observed: ObservedPod): Leftovers {
+export function leftoversOf({ spec }: Pod, observed: ObservedPod): Leftovers {
   const removed = new Set(
     observed.containers.filter(
       (container) =>
@@ -18,7 +20,9 @@ export function leftoversOf(observed: ObservedPod): Leftovers {
     ),
   );
   const [newest, ...older] = observed.sandboxes;
-  const inUse = new Set([newest, ...observed.containers.filter((c) => !removed.has(c)).map((c) => sandboxOf(c, observed.sandboxes))]);
+  const inUse = new Set(observed.containers.filter((c) => !removed.has(c)).map((c) => sandboxOf(c, observed.sandboxes)));
+  inUse.add(newest);
+  if (spec.activeDeadlineSeconds !== undefined) inUse.add(older.at(-1));
   return { containers: [...removed], sandboxes: older.filter((sandbox) => !sandbox.ready && !inUse.has(sandbox)) };
 }
 

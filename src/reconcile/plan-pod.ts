@@ -18,9 +18,12 @@ export const planPod: PlanPod = (desired, observed, facts) => {
     const name = desired ? ` ${podFullName(desired.pod)}` : '';
     return { actions: [], next: 'on-change', because: [`another pod holds the name${name}: this one waits for its end`] };
   }
-  if (desired === undefined) return endPod(facts.previousPod, observed, facts, 'pod is no longer declared by any source', true);
+  if (desired === undefined) return endPod(facts.previousPod, observed, facts, 'pod is no longer declared by any source', removeAll);
+  const { pod } = desired;
   const over = whyOver(desired, facts);
-  return over === undefined ? syncPod(desired.pod, observed, facts) : endPod(desired.pod, observed, facts, over, false);
+  if (over === undefined) return syncPod(pod, observed, facts);
+  // What tells how it ended stays for as long as it is declared.
+  return endPod(pod, observed, facts, over, () => removeLeftovers(pod, observed));
 };
 
 /** Why a declared pod must not run (any more); undefined: it may. */
@@ -35,16 +38,22 @@ function whyOver({ pod }: DesiredPod, facts: PlanFacts): string | undefined {
   return phase === undefined ? undefined : `pod has ${phase === 'Failed' ? 'failed' : 'succeeded'} for good`;
 }
 
-/** Stops what runs, in its order; of a pod that nobody declares, nothing stays. */
-function endPod(pod: Pod | undefined, observed: ObservedPod, facts: PlanFacts, because: string, remove: boolean): PodPlan {
+/** Stops what runs, in its order, and then cleans up. */
+function endPod(
+  pod: Pod | undefined,
+  observed: ObservedPod,
+  facts: PlanFacts,
+  because: string,
+  cleanUp: (observed: ObservedPod) => Part,
+): PodPlan {
   const { stops, waiting } = nextToStop(pod, observed, facts);
   if (waiting !== undefined) return { actions: stops, next: { afterMs: 0 }, because: [because, waiting] };
-  const actions: PodAction[] = [...stops, ...stopSandboxes(observed)];
-  if (remove) {
-    actions.push(...observed.containers.map(({ id, name }) => ({ do: 'removeContainer' as const, id, name })));
-    actions.push(...observed.sandboxes.map(({ id }) => ({ do: 'removeSandbox' as const, id })));
-  }
-  return { actions, next: 'on-change', because: [because] };
+  const cleanup = cleanUp(observed);
+  return {
+    actions: [...stops, ...stopSandboxes(observed), ...cleanup.actions],
+    next: 'on-change',
+    because: [because, ...cleanup.because],
+  };
 }
 
 /** Brings a pod that is meant to run closer to its spec. */
@@ -79,7 +88,7 @@ function syncPod(pod: Pod, observed: ObservedPod, facts: PlanFacts): PodPlan {
 
   // With a new sandbox on its way, what is left over will look different the next time.
   if (!computed.createSandbox) {
-    const cleanup = removeLeftovers(observed);
+    const cleanup = removeLeftovers(pod, observed);
     actions.push(...cleanup.actions);
     because.push(...cleanup.because);
   }
@@ -128,8 +137,18 @@ function stopSome(pod: Pod, observed: ObservedPod, facts: PlanFacts, { container
   return { actions, because };
 }
 
-function removeLeftovers(observed: ObservedPod): Part {
-  const { containers, sandboxes } = leftoversOf(observed);
+function removeAll({ containers, sandboxes }: ObservedPod): Part {
+  return {
+    actions: [
+      ...containers.map(({ id, name }) => ({ do: 'removeContainer' as const, id, name })),
+      ...sandboxes.map(({ id }) => ({ do: 'removeSandbox' as const, id })),
+    ],
+    because: [],
+  };
+}
+
+function removeLeftovers(pod: Pod, observed: ObservedPod): Part {
+  const { containers, sandboxes } = leftoversOf(pod, observed);
   const names = [...new Set(containers.map(({ name }) => name))];
   return {
     actions: [

@@ -22,6 +22,8 @@ export class Scenario {
   readonly clock = new FakeClock();
   readonly engine = fakeEngine({ clock: this.clock, log: silentLogger });
   readonly history: Moment[] = [];
+  /** Called with each moment as it comes. */
+  onMoment: (moment: Moment) => void = () => {};
   #agent: AgentOnFakeEngine | undefined;
 
   constructor() {
@@ -29,7 +31,9 @@ export class Scenario {
       const what = gone
         ? 'removed'
         : ({ created: 'created', running: 'started', exited: 'ended', unknown: 'ended' } as const)[part.state.phase];
-      this.history.push({ atMs: this.clock.now(), part, what });
+      const moment: Moment = { atMs: this.clock.now(), part, what };
+      this.history.push(moment);
+      this.onMoment(moment);
     });
   }
 

@@ -130,3 +130,17 @@ scenario('a finished pod stays finished over an agent restart, whatever its rest
   assert.deepEqual(phases(), ['Failed', 'Succeeded', 'Failed']);
   assert.equal(it.story('started').length, starts);
 });
+
+scenario('a deadline counts from the first sandbox, also for an agent that has not seen it', async (it) => {
+  const pod = aPodThat('late', { activeDeadlineSeconds: 20 });
+  it.declare(pod);
+  await it.advance(15_000);
+  it.kill('late/POD');
+  await it.advance(10_000);
+  assert.equal(it.status(pod)?.reason, 'DeadlineExceeded');
+  await it.restartAgent();
+  it.declare(pod);
+  await it.advance(1000);
+  assert.equal(it.status(pod)?.reason, 'DeadlineExceeded');
+  assert.deepEqual(it.running(), []);
+});
