@@ -66,6 +66,7 @@ const nothingLeft = async (): Promise<void> => {
   }
 };
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
 let agent: AgentProcess | undefined;
 try {
   const before = (await engine.call('GET', '/containers/json?all=1')) as unknown[];

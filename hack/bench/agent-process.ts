@@ -15,6 +15,10 @@ export class AgentProcess {
     this.#child = spawn(resolve(import.meta.dirname, '../../bin/rxlet'), ['--log-format=json', ...flags], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    // However the benchmark ends: an agent that is left behind would fight the next one.
+    const kill = (): void => void this.#child.kill('SIGKILL');
+    process.once('exit', kill);
+    this.#child.once('exit', () => process.off('exit', kill));
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       if (!stream) continue;
       createInterface({ input: stream }).on('line', (line) => {

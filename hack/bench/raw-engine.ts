@@ -28,6 +28,11 @@ export class RawEngine {
     });
   }
 
+  /** Lets go of idle connections. */
+  close(): void {
+    this.#agent.destroy();
+  }
+
   /** Create and start pause, create and start app: the least that a pod costs. Resolves with the containers' ids. */
   async startPod(name: string, pauseImage: string, appImage: string): Promise<readonly string[]> {
     const create = async (part: string, body: unknown): Promise<string> => {
@@ -80,5 +85,7 @@ export class RawEngine {
 
 export interface EngineEvent {
   readonly Action: string;
+  readonly id: string;
+  readonly timeNano: number;
   readonly Actor: { readonly Attributes: Readonly<Record<string, string>> };
 }
