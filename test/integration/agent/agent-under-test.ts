@@ -1,47 +1,62 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { TestContext } from 'node:test';
+import { stringify } from 'yaml';
+import type { V1PodSpec } from '@kubernetes/client-node';
 import { testEndpoint, testPauseImage } from '../../builders/docker-under-test.ts';
-import { TestEngine } from './test-engine.ts';
+import { Changes, type Found } from './changes.ts';
+import { type EngineContainer, TestEngine } from './test-engine.ts';
 
-const PATIENCE_MS = 60_000;
-const NODE = 'n1';
+export const NODE = 'n1';
+const LOG_DIRS = ['/var/log/pods', '/var/log/containers'];
+
+/** RXLET_TEST_LAUNCHER tests another build, such as an installed package. */
+const launcher = process.env['RXLET_TEST_LAUNCHER'] ?? resolve(import.meta.dirname, '../../../bin/rxlet');
 
 export type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
 
 let serial = 0;
 
-/** The agent as users start it, on manifests of its own. Every pod that a test declares begins with `prefix`, so that tests do not see each other's. */
+/** The agent as users start it, on manifests of its own. Every pod that it is told of begins with `prefix`, so that tests do not see each other's. */
 export class AgentUnderTest {
-  readonly engine = new TestEngine();
   readonly prefix = `t${process.pid}-${++serial}-`;
+  readonly #changes = new Changes();
+  readonly engine = new TestEngine(this.prefix, this.#changes);
   readonly lines: LogLine[] = [];
   /** Lines that are no log records: what a user sees on a terminal, or a crash. */
   readonly output: string[] = [];
   readonly #dir: string;
-  readonly #flags: readonly string[];
+  #flags: readonly string[];
   #child: ChildProcess | undefined;
-  #onLine: (line: LogLine) => void = () => {};
 
   private constructor(dir: string, flags: readonly string[]) {
     this.#dir = dir;
     this.#flags = flags;
   }
 
-  /** Starts it; `flags` come after the usual ones. */
-  static async start(...flags: string[]): Promise<AgentUnderTest> {
-    const agent = await AgentUnderTest.prepare(...flags);
+  /** Starts it until the end of the test, when nothing of it is left; `flags` come after the usual ones. */
+  static async start(test: TestContext, ...flags: string[]): Promise<AgentUnderTest> {
+    const agent = await AgentUnderTest.prepare(test, ...flags);
     agent.run();
     return agent;
   }
 
-  static async prepare(...flags: string[]): Promise<AgentUnderTest> {
+  static async prepare(test: TestContext, ...flags: string[]): Promise<AgentUnderTest> {
     const dir = await mkdtemp(join(tmpdir(), 'rxlet-agent-'));
-    await mkdir(join(dir, 'manifests'));
-    return new AgentUnderTest(dir, flags);
+    const agent = new AgentUnderTest(dir, flags);
+    test.after(() => agent.#dispose());
+    await mkdir(agent.manifests);
+    await mkdir(agent.rootDir);
+    await agent.engine.listen();
+    return agent;
+  }
+
+  get dir(): string {
+    return this.#dir;
   }
 
   get manifests(): string {
@@ -52,8 +67,14 @@ export class AgentUnderTest {
     return join(this.#dir, 'root');
   }
 
-  run(): void {
-    const flags = [
+  get pid(): number {
+    return this.#child?.pid ?? -1;
+  }
+
+  /** Starts the process, with other flags where given. */
+  run(...flags: string[]): void {
+    if (flags.length > 0) this.#flags = flags;
+    const usual = [
       `--pod-manifest-path=${this.manifests}`,
       `--root-dir=${this.rootDir}`,
       `--docker-endpoint=${testEndpoint}`,
@@ -61,22 +82,22 @@ export class AgentUnderTest {
       `--hostname-override=${NODE}`,
       '--log-format=json',
       '--v=4',
-      ...this.#flags,
     ];
-    this.#child = spawn(resolve(import.meta.dirname, '../../../bin/rxlet'), flags, { stdio: ['ignore', 'pipe', 'pipe'], cwd: this.#dir });
-    for (const stream of [this.#child.stdout, this.#child.stderr]) {
-      if (stream) createInterface({ input: stream }).on('line', (text) => this.#take(text));
-    }
+    const child = spawn(launcher, [...usual, ...this.#flags], { stdio: ['ignore', 'pipe', 'pipe'], cwd: this.#dir });
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', (text) => this.#take(text));
+    child.once('exit', () => this.#changes.tell());
   }
 
-  #take(text: string): void {
-    if (!text.startsWith('{')) {
-      this.output.push(text);
-      return;
-    }
-    const line = JSON.parse(text) as LogLine;
-    this.lines.push(line);
-    this.#onLine(line);
+  /** Ends the process and resolves with its exit code, or undefined after a signal. */
+  async kill(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | undefined> {
+    if (this.#alive) this.#child?.kill(signal);
+    return this.exited();
+  }
+
+  async exited(): Promise<number | undefined> {
+    if (this.#child && this.#alive) await once(this.#child, 'exit');
+    return this.#child?.exitCode ?? undefined;
   }
 
   /** The pod's name as the engine knows it: manifests' names get the node's. */
@@ -84,66 +105,109 @@ export class AgentUnderTest {
     return `${this.prefix}${name}-${NODE}`;
   }
 
-  /** Writes a manifest as an editor that saves atomically does. `spec` is YAML in flow or block form, indented by two spaces. */
-  async declare(name: string, spec: string, file = name): Promise<void> {
-    await this.write(
-      `${file}.yaml`,
-      `apiVersion: v1\nkind: Pod\nmetadata:\n  name: ${this.prefix}${name}\nspec:\n  terminationGracePeriodSeconds: 1\n${spec}\n`,
-    );
+  /** Writes a manifest as an editor that saves atomically does. */
+  async declare(name: string, spec: V1PodSpec, { file = name, metadata = {} }: DeclareOptions = {}): Promise<void> {
+    await this.write(`${file}.yaml`, this.manifest(name, spec, metadata));
+  }
+
+  manifest(name: string, spec: V1PodSpec, metadata: object = {}): string {
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: `${this.prefix}${name}`, ...metadata }, spec };
+    return stringify(pod, { aliasDuplicateObjects: false });
   }
 
   async write(file: string, text: string): Promise<void> {
-    const draft = join(this.#dir, `.draft-${file}`);
+    const draft = join(this.#dir, `draft-${file}`);
     await writeFile(draft, text);
     await rename(draft, join(this.manifests, file));
   }
 
-  async remove(file: string): Promise<void> {
-    await rm(join(this.manifests, file));
+  async remove(name: string): Promise<void> {
+    await rm(join(this.manifests, `${name}.yaml`));
   }
 
-  /** A log line that was or will be written since `from`. */
-  async logged(what: (line: LogLine) => boolean, from = 0): Promise<LogLine> {
-    const seen = this.lines.slice(from).find(what);
-    if (seen) return seen;
-    return new Promise((found, reject) => {
-      const timer = setTimeout(() => {
-        const tail = [...this.output, ...this.lines.slice(from).map((line) => JSON.stringify(line))].slice(-30);
-        reject(new Error(`no such log line within ${PATIENCE_MS / 1000} s: ${what}; the last ones\n${tail.join('\n')}`));
-      }, PATIENCE_MS);
-      this.#onLine = (line) => {
-        if (!what(line)) return;
-        clearTimeout(timer);
-        this.#onLine = () => {};
-        found(line);
-      };
+  /** Looks whenever the engine or the agent said something, until `look` finds something. */
+  until<T>(what: string, look: () => Found<T> | Promise<Found<T>>): Promise<T> {
+    return this.#changes.until(what, look, () => this.#seen());
+  }
+
+  /** A log line that was or will be written, after the first `from`. */
+  logged(what: string, matches: (line: LogLine) => boolean, from = 0): Promise<LogLine> {
+    return this.until(`the log line ${what}`, () => this.lines.slice(from).find(matches));
+  }
+
+  phase(name: string, phase: string, from = 0): Promise<LogLine> {
+    const pod = `default/${this.pod(name)}`;
+    return this.logged(
+      `${name} is ${phase}`,
+      (line) => line.msg === 'pod phase changed' && line['pod'] === pod && line['to'] === phase,
+      from,
+    );
+  }
+
+  async containers(name: string): Promise<readonly EngineContainer[]> {
+    return (await this.engine.containers()).filter(({ pod }) => pod === this.pod(name));
+  }
+
+  /** Waits until exactly these containers of the pod run in one sandbox, and answers them by name; the sandbox is "POD". */
+  async up(name: string, containers: readonly string[] = ['app']): Promise<Readonly<Record<string, EngineContainer>>> {
+    return this.until(`pod ${name} runs ${containers.join(', ')}`, async () => {
+      const running = (await this.containers(name)).filter(({ state }) => state === 'running');
+      const names = running.map(({ container }) => container).sort();
+      if (names.join() !== ['POD', ...containers].sort().join()) return undefined;
+      return Object.fromEntries(running.map((container) => [container.container, container]));
     });
   }
 
-  get pid(): number {
-    return this.#child?.pid ?? -1;
+  /** Waits until the engine has nothing of the pod and the agent is through with it. */
+  async gone(name: string): Promise<void> {
+    await this.until(`pod ${name} is gone`, async () => (await this.containers(name)).length === 0);
+    await this.logged(
+      `${name} has ended`,
+      ({ msg, pod, life, next, failed }) =>
+        msg === 'reconciled' && String(pod).endsWith(this.pod(name)) && life === 'terminating' && next === 'on change' && !failed,
+    );
   }
 
-  /** Ends the process and resolves with its exit code, or undefined after a signal. */
-  async kill(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | undefined> {
-    const child = this.#child;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? undefined;
-    const exited = once(child, 'exit');
-    child.kill(signal);
-    const [code] = (await exited) as [number | null];
-    return code ?? undefined;
+  /** Files and directories that are there because of this agent's pods. */
+  async traces(name = ''): Promise<readonly string[]> {
+    const prefix = name === '' ? this.prefix : this.pod(name);
+    const logs = await Promise.all(
+      LOG_DIRS.map(async (dir) => (await readdir(dir).catch(() => [])).filter((entry) => entry.includes(prefix)).map((e) => join(dir, e))),
+    );
+    const pods = join(this.rootDir, 'pods');
+    return [...logs.flat(), ...(await readdir(pods).catch(() => [])).map((uid) => join(pods, uid))];
   }
 
-  async exited(): Promise<number | undefined> {
-    const child = this.#child;
-    if (!child) return undefined;
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-    return child.exitCode ?? undefined;
+  get #alive(): boolean {
+    return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  async dispose(): Promise<void> {
+  #take(text: string): void {
+    if (text.startsWith('{')) this.lines.push(JSON.parse(text) as LogLine);
+    else this.output.push(text);
+    this.#changes.tell();
+  }
+
+  async #seen(): Promise<string> {
+    const containers = await this.engine.containers().catch((error: unknown) => [{ name: String(error), state: '' }]);
+    return [
+      `the agent ${this.#alive ? 'runs' : 'does not run'}; the engine has`,
+      ...containers.map(({ name, state }) => `  ${name} ${state}`),
+      'and the log ends with',
+      ...[...this.lines.slice(-25).map((line) => JSON.stringify(line)), ...this.output.slice(-10)].map((line) => `  ${line}`),
+    ].join('\n');
+  }
+
+  async #dispose(): Promise<void> {
     await this.kill('SIGKILL');
-    await this.engine.clear(this.prefix);
+    await this.engine.dispose();
+    for (const path of await this.traces()) await rm(path, { recursive: true, force: true });
     await rm(this.#dir, { recursive: true, force: true });
   }
+}
+
+export interface DeclareOptions {
+  /** The manifest's name without its ending; the pod's by default. */
+  readonly file?: string;
+  readonly metadata?: object;
 }

@@ -1,8 +1,9 @@
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { RawEngine } from '../../../hack/bench/raw-engine.ts';
 import { testEndpoint } from '../../builders/docker-under-test.ts';
-
-/** How long anything that a test waits for may take. The engine shares the machine with others. */
-const PATIENCE_MS = 90_000;
+import type { Changes } from './changes.ts';
 
 export interface EngineContainer {
   readonly id: string;
@@ -14,69 +15,88 @@ export interface EngineContainer {
   readonly container: string;
   readonly state: string;
   readonly attempt: number;
-  readonly image: string;
 }
 
-/** A look at the engine that is not the agent's own. */
+export interface SeenEvent {
+  readonly action: string;
+  readonly id: string;
+  readonly pod: string;
+  readonly uid: string;
+  readonly container: string;
+  readonly attempt: number;
+  readonly atMs: number;
+}
+
+export interface EngineInspect {
+  readonly Id: string;
+  readonly Name: string;
+  readonly State: { readonly StartedAt: string; readonly FinishedAt: string; readonly Status: string; readonly ExitCode: number };
+  readonly Config: { readonly Labels: Record<string, string>; readonly Env: string[]; readonly Hostname: string };
+  readonly HostConfig: {
+    readonly NetworkMode: string;
+    readonly IpcMode: string;
+    readonly Memory: number;
+    readonly NanoCpus: number;
+    readonly CpuShares: number;
+    readonly CpuPeriod: number;
+    readonly CpuQuota: number;
+  };
+  readonly LogPath: string;
+}
+
+/** A look at the engine that is not the agent's own: containers of pods whose name begins with `prefix`. */
 export class TestEngine {
   readonly raw = new RawEngine(testEndpoint);
+  /** All that was heard, in the engine's order. */
+  readonly events: SeenEvent[] = [];
+  readonly #prefix: string;
+  readonly #changes: Changes;
+  #stopListening: () => void = () => {};
 
-  /** Containers of pods whose name begins with `prefix`, oldest first. */
-  async containers(prefix: string): Promise<readonly EngineContainer[]> {
+  constructor(prefix: string, changes: Changes) {
+    this.#prefix = prefix;
+    this.#changes = changes;
+  }
+
+  /** Hears events from now on. To be called again when the engine was away. */
+  async listen(): Promise<void> {
+    this.#stopListening();
+    this.#stopListening = await this.raw.watch(({ Action: action, Actor, id, timeNano }) => {
+      const pod = Actor.Attributes['io.kubernetes.pod.name'] ?? '';
+      if (!pod.startsWith(this.#prefix)) return;
+      this.events.push({
+        action,
+        id,
+        pod,
+        uid: Actor.Attributes['io.kubernetes.pod.uid'] ?? '',
+        container: Actor.Attributes['io.kubernetes.container.name'] ?? '',
+        attempt: Number(Actor.Attributes['name']?.split('_').at(5)),
+        atMs: timeNano / 1e6,
+      });
+      this.#changes.tell();
+    });
+  }
+
+  /** Oldest first. */
+  async containers(): Promise<readonly EngineContainer[]> {
     const listed = (await this.raw.call('GET', '/containers/json?all=1')) as {
       Id: string;
       Names: string[];
       State: string;
-      Image: string;
       Labels: Record<string, string>;
     }[];
     return listed
-      .map(({ Id, Names, State, Image, Labels }) => ({
+      .map(({ Id, Names, State, Labels }) => ({
         id: Id,
         name: Names[0]?.slice(1) ?? '',
         pod: Labels['io.kubernetes.pod.name'] ?? '',
         uid: Labels['io.kubernetes.pod.uid'] ?? '',
         container: Labels['io.kubernetes.container.name'] ?? '',
         state: State,
-        attempt: Number(Names[0]?.split('_').at(-1)),
-        image: Image,
+        attempt: Number(Names[0]?.split('_').at(5)),
       }))
-      .filter(({ pod }) => pod.startsWith(prefix))
+      .filter(({ pod }) => pod.startsWith(this.#prefix))
       .reverse();
-  }
-
-  async running(prefix: string): Promise<readonly EngineContainer[]> {
-    return (await this.containers(prefix)).filter(({ state }) => state === 'running');
-  }
-
-  /** Resolves with the containers once `done` holds for them; looks whenever the engine says that something happened. */
-  async until(
-    prefix: string,
-    what: string,
-    done: (containers: readonly EngineContainer[]) => boolean,
-  ): Promise<readonly EngineContainer[]> {
-    let changed: () => void = () => {};
-    const stop = await this.raw.watch(() => changed());
-    const timeout = AbortSignal.timeout(PATIENCE_MS);
-    try {
-      for (;;) {
-        const change = new Promise<void>((resolve, reject) => {
-          changed = resolve;
-          timeout.addEventListener('abort', () => reject(new Error('too late')), { once: true });
-        });
-        const containers = await this.containers(prefix);
-        if (done(containers)) {
-          change.catch(() => {});
-          return containers;
-        }
-        await change.catch(() => {
-          const seen = containers.map(({ name, state }) => `${name} ${state}`).join('\n  ');
-          throw new Error(`waited ${PATIENCE_MS / 1000} s for: ${what}; the engine has\n  ${seen || 'nothing'}`);
-        });
-      }
-    } finally {
-      stop();
-    }
   }
 
   kill(id: string, signal = 'KILL'): Promise<unknown> {
@@ -87,18 +107,27 @@ export class TestEngine {
     return this.raw.call('GET', `/containers/${id}/json`) as Promise<EngineInspect>;
   }
 
-  /** Removes what a test left. */
-  async clear(prefix: string): Promise<void> {
-    for (const { id } of await this.containers(prefix)) await this.raw.call('DELETE', `/containers/${id}?force=1`).catch(() => {});
+  /** Names of the images that are there. */
+  async images(): Promise<readonly string[]> {
+    const listed = (await this.raw.call('GET', '/images/json')) as { RepoTags: string[] | null }[];
+    return listed.flatMap(({ RepoTags }) => RepoTags ?? []);
+  }
+
+  async removeImage(image: string): Promise<void> {
+    await this.raw.call('DELETE', `/images/${image}?force=1`);
+  }
+
+  /** Removes what a test left, and stops listening. */
+  async dispose(): Promise<void> {
+    this.#stopListening();
+    await Promise.all((await this.containers()).map(({ id }) => this.raw.call('DELETE', `/containers/${id}?force=1&v=1`)));
+    this.raw.close();
   }
 }
 
-export interface EngineInspect {
-  readonly Id: string;
-  readonly Name: string;
-  readonly RestartCount: number;
-  readonly State: { readonly StartedAt: string; readonly Status: string; readonly ExitCode: number; readonly FinishedAt: string };
-  readonly Config: { readonly Labels: Record<string, string>; readonly Env: string[]; readonly Cmd: string[] };
-  readonly HostConfig: Record<string, unknown>;
-  readonly LogPath: string;
+/** Stops or starts the Docker Engine under test, which has to be a private one. */
+export async function engineService(command: 'start' | 'stop'): Promise<void> {
+  const directory = process.env['RXLET_TEST_ENGINE_DIR'];
+  if (directory === undefined) throw new Error('RXLET_TEST_ENGINE_DIR names the private engine to stop; hack/test.sh sets it');
+  await promisify(execFile)(resolve(import.meta.dirname, '../../../hack/docker.sh'), [command, directory]);
 }
