@@ -1,11 +1,12 @@
-import { combineLatest, concatMap, defer, distinctUntilChanged, filter, map, merge, type Observable, share, startWith } from 'rxjs';
+import { combineLatest, concatMap, defer, distinctUntilChanged, filter, map, merge, type Observable, share, startWith, tap } from 'rxjs';
 import type { Clock } from './base/clock.ts';
 import { drainInto } from './base/drain-into.ts';
 import { exponential } from './base/exponential.ts';
 import { firstOf } from './base/first-of.ts';
 import type { Logger } from './base/logger.ts';
 import type { Service } from './base/service.ts';
-import { podFullName, type PodUid } from './model/pod.ts';
+import { type Pod, podFullName, type PodUid } from './model/pod.ts';
+import { unhonouredFields } from './model/unhonoured-fields.ts';
 import { DesiredPods, type PodWake } from './mux/desired-pods.ts';
 import { PodConfig } from './mux/pod-config.ts';
 import { podUpdates } from './mux/pod-updates.ts';
@@ -46,6 +47,7 @@ export function kubelet({ clock, log, sources, pleg, events, reconcile }: Kubele
   const config = new PodConfig({ mode: 'Incremental', clock, events, log });
   const pods = new DesiredPods((heard) => config.seenAllSources(heard));
   const changes = podUpdates(config, sources).pipe(
+    tap(({ op, pods: changed }) => op !== 'REMOVE' && warnOfUnhonouredFields(log, changed)),
     map((update) => pods.apply(update)),
     share(),
   );
@@ -100,4 +102,12 @@ export function kubelet({ clock, log, sources, pleg, events, reconcile }: Kubele
 function enqueue(queue: KeyedWorkQueue<PodUid>, { uid, reason }: PodWake): void {
   if (reason === 'pod updated' || reason === 'pod deleted' || reason === 'pod removed') queue.interrupt(uid, reason);
   else queue.add(uid, reason);
+}
+
+function warnOfUnhonouredFields(log: Logger, pods: readonly Pod[]): void {
+  for (const pod of pods) {
+    const fields = unhonouredFields(pod).join(', ');
+    if (fields !== '')
+      log.warn('pod uses fields that are not honoured yet', { pod: `${pod.metadata.namespace}/${pod.metadata.name}`, fields });
+  }
 }

@@ -1,0 +1,31 @@
+import type { Container, Pod } from './pod.ts';
+
+/** Fields of a pod that ask for something that this agent does not do yet, as paths. A pod that uses them runs without it, or is held where that would be wrong. */
+export function unhonouredFields({ spec }: Pick<Pod, 'spec'>): readonly string[] {
+  const paths: string[] = [];
+  for (const [list, containers] of [
+    ['spec.initContainers', spec.initContainers ?? []],
+    ['spec.containers', spec.containers],
+  ] as const) {
+    containers.forEach((container, i) => paths.push(...ofContainer(container).map((path) => `${list}[${i}].${path}`)));
+  }
+  for (const [i, { emptyDir, hostPath }] of (spec.volumes ?? []).entries()) {
+    if (emptyDir?.medium) paths.push(`spec.volumes[${i}].emptyDir.medium`);
+    if (emptyDir?.sizeLimit) paths.push(`spec.volumes[${i}].emptyDir.sizeLimit`);
+    if (hostPath?.type) paths.push(`spec.volumes[${i}].hostPath.type`);
+  }
+  if (spec.dnsPolicy === 'None') paths.push('spec.dnsPolicy');
+  for (const field of ['dnsConfig', 'hostAliases', 'readinessGates', 'ephemeralContainers', 'runtimeClassName'] as const) {
+    if (spec[field] !== undefined) paths.push(`spec.${field}`);
+  }
+  if (spec.securityContext?.fsGroup !== undefined) paths.push('spec.securityContext.fsGroup');
+  return paths;
+}
+
+function ofContainer(container: Container): readonly string[] {
+  const fields = (['livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle', 'volumeDevices'] as const).filter(
+    (field) => container[field] !== undefined,
+  );
+  const logs = container.terminationMessagePolicy === 'FallbackToLogsOnError' ? ['terminationMessagePolicy'] : [];
+  return [...fields, ...logs];
+}

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { unhonouredFields } from '../../../src/model/unhonoured-fields.ts';
+import { aContainer, aPod } from '../../builders/a-pod.ts';
+
+test('a plain pod asks for nothing that is not done', () => {
+  assert.deepEqual(unhonouredFields(aPod('web', { volumes: [{ name: 'v', emptyDir: {} }] })), []);
+});
+
+test('every field that is not honoured is named by its path', () => {
+  const pod = aPod('web', {
+    initContainers: [aContainer('init', { lifecycle: {} })],
+    containers: [
+      aContainer('a'),
+      aContainer('b', { livenessProbe: { exec: { command: ['true'] } }, terminationMessagePolicy: 'FallbackToLogsOnError' }),
+    ],
+    volumes: [{ name: 'v', emptyDir: { medium: 'Memory' } }],
+    hostAliases: [{ ip: '10.0.0.1' }],
+    securityContext: { fsGroup: 1 },
+  });
+  assert.deepEqual(unhonouredFields(pod), [
+    'spec.initContainers[0].lifecycle',
+    'spec.containers[1].livenessProbe',
+    'spec.containers[1].terminationMessagePolicy',
+    'spec.volumes[0].emptyDir.medium',
+    'spec.hostAliases',
+    'spec.securityContext.fsGroup',
+  ]);
+});
