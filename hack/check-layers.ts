@@ -8,6 +8,7 @@ const ISLAND = 3;
 const owners: Record<string, readonly string[]> = {
   dockerode: ['docker'],
   '@kubernetes/client-node': ['kube'],
+  undici: ['kube'],
   zod: ['options', 'sources'],
   pino: ['base'],
 };
