@@ -16,7 +16,7 @@ while [ $# -gt 0 ]; do
   esac
 done
 setup_npm
-npm run -s build
+npm run -s build >/dev/null
 
 flags=()
 if [ "$engine" = docker ]; then
@@ -37,6 +37,22 @@ if [ -n "$clean" ]; then
   done
   exit
 fi
-echo "running the pods of $manifests; edit, add or delete a file there and watch. Ctrl-C stops the agent and leaves the pods running." >&2
-[ "$manifests" != manifests/examples ] || [ "$engine" = fake ] || echo "once pod web runs: curl http://127.0.0.1:8081/    and: docker ps --filter label=io.kubernetes.pod.name" >&2
-exec bin/rxlet --pod-manifest-path="$manifests" --root-dir="$root" "${flags[@]}" "$@"
+bin/rxlet --pod-manifest-path="$manifests" --root-dir="$root" "${flags[@]}" "$@" &
+agent=$!
+trap 'kill -TERM $agent 2>/dev/null' INT TERM
+
+echo "running the pods of $manifests: edit, add or delete a file there and watch. Ctrl-C stops the agent and leaves the pods running." >&2
+if [ "$engine" = docker ]; then
+  export DOCKER_HOST=$endpoint
+  declared=$(grep -lE '^kind: *Pod' "$manifests"/*.y*ml 2>/dev/null | wc -l)
+  sandboxes() { docker ps -aq --filter label=io.kubernetes.docker.type=podsandbox | wc -l; }
+  # Pulls may take their time: tell after a while what there is by then.
+  for _ in $(seq 30); do [ "$(sandboxes)" -lt "$declared" ] && kill -0 $agent 2>/dev/null || break; sleep 1; done
+  if kill -0 $agent 2>/dev/null; then
+    printf '\n%s\n' "containers of pods:" >&2
+    docker ps -a --filter label=io.kubernetes.docker.type=container --format 'table {{.Label "io.kubernetes.pod.namespace"}}/{{.Label "io.kubernetes.pod.name"}}\t{{.Label "io.kubernetes.container.name"}}\t{{.Status}}' >&2
+    [ "$manifests" != manifests/examples ] || printf '\n%s\n%s\n\n' "reach pod web:          curl http://127.0.0.1:8081/" "read a container's log: tail /var/log/containers/web-*httpd*.log" >&2
+  fi
+fi
+# The first wait ends with the signal, the second with the agent.
+wait $agent || wait $agent
