@@ -87,7 +87,7 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
   });
 
   return {
-    runtime,
+    runtime: { observePod: async (uid, signal) => memory.withRestarts(await runtime.observePod(uid, signal)) },
     plan: planPod,
     factsFor,
     executors,

@@ -10,7 +10,15 @@ export type PodAction =
   | { readonly do: 'stopSandbox'; readonly id: SandboxId }
   | { readonly do: 'removeSandbox'; readonly id: SandboxId }
   | { readonly do: 'startContainer'; readonly name: string; readonly attempt: number; readonly init: boolean }
-  | { readonly do: 'stopContainer'; readonly id: ContainerId; readonly name: string; readonly graceMs: number; readonly why: string }
+  | {
+      readonly do: 'stopContainer';
+      readonly id: ContainerId;
+      readonly name: string;
+      readonly graceMs: number;
+      readonly why: string;
+      /** It is stopped to be started again: its exit code says nothing about the pod. */
+      readonly restart?: true;
+    }
   | { readonly do: 'removeContainer'; readonly id: ContainerId; readonly name: string };
 
 /** `because` says in words what led to the actions, or to none. Constant sentences plus names, so that repeats can be folded. */

@@ -49,7 +49,7 @@ function execute<D extends PodAction['do'], Context>(
   context: Context,
   signal: AbortSignal,
 ): Promise<void> {
-  return executors[action.do as D](action, context, signal);
+  return executors[action.do](action, context, signal);
 }
 
 function groupStops(actions: readonly PodAction[]): readonly (readonly PodAction[])[] {

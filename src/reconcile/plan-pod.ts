@@ -66,13 +66,14 @@ function syncPod(pod: Pod, observed: ObservedPod, facts: PlanFacts): PodPlan {
   if (computed.killPod) {
     because.push(...computed.containersToKill.map((kill) => kill.because));
     const { stops, waiting } = nextToStop(pod, observed, facts);
-    if (waiting !== undefined) return { actions: stops, next: { afterMs: 0 }, because: [...because, waiting] };
-    actions.push(...stops, ...stopSandboxes(observed));
+    const toRestart = markRestarts(stops, observed, computed);
+    if (waiting !== undefined) return { actions: toRestart, next: { afterMs: 0 }, because: [...because, waiting] };
+    actions.push(...toRestart, ...stopSandboxes(observed));
     if (!computed.createSandbox) return { actions, next: 'on-change', because };
     actions.push(...purgeInitContainers(pod, observed), { do: 'runSandbox', attempt: computed.sandboxAttempt });
   } else {
     const stops = stopSome(pod, observed, facts, computed);
-    actions.push(...stops.actions);
+    actions.push(...markRestarts(stops.actions, observed, computed));
     because.push(...stops.because);
   }
 
@@ -98,6 +99,16 @@ function syncPod(pod: Pod, observed: ObservedPod, facts: PlanFacts): PodPlan {
     next: wakeAt(facts.nowMs, [...held.map(({ notBeforeMs }) => notBeforeMs), deadlineMs(pod, facts.startTimeMs)]),
     because,
   };
+}
+
+/** Whoever sees a container after its stop and before its start must know that it has not ended by itself. */
+function markRestarts(
+  stops: readonly PodAction[],
+  observed: ObservedPod,
+  { initContainersToStart, containersToStart }: ComputedPodActions,
+): readonly PodAction[] {
+  const ids = new Set([...initContainersToStart, ...containersToStart].map(({ name }) => newestOf(observed, name)?.id));
+  return stops.map((stop) => (stop.do === 'stopContainer' && ids.has(stop.id) ? { ...stop, restart: true } : stop));
 }
 
 function stopSandboxes({ sandboxes }: ObservedPod): readonly PodAction[] {

@@ -1,4 +1,6 @@
 import type { Pod, PodUid } from '../model/pod.ts';
+import type { ContainerId, ObservedPod } from '../ports/container-runtime.ts';
+import { newestOf } from './instances.ts';
 
 export interface StartFailure {
   readonly reason: string;
@@ -10,6 +12,8 @@ export class PodMemory {
   readonly #startFailures = new Map<PodUid, Map<string, StartFailure>>();
   readonly #startedAtMs = new Map<PodUid, number>();
   readonly #declared = new Map<PodUid, Pod>();
+  /** By container: the instance that was stopped to be started again. */
+  readonly #restarting = new Map<PodUid, Map<string, ContainerId>>();
 
   startFailures(uid: PodUid): ReadonlyMap<string, StartFailure> {
     return this.#startFailures.get(uid) ?? new Map();
@@ -22,6 +26,26 @@ export class PodMemory {
 
   containerStarted(uid: PodUid, container: string): void {
     this.#startFailures.get(uid)?.delete(container);
+    this.#restarting.get(uid)?.delete(container);
+  }
+
+  containerRestarts(uid: PodUid, container: string, id: ContainerId): void {
+    const ofPod = this.#restarting.get(uid) ?? new Map<string, ContainerId>();
+    this.#restarting.set(uid, ofPod.set(container, id));
+  }
+
+  /**
+   * The pod as it is meant: where the newest instance was stopped to be started again, it and those before it count as only created.
+   * Neither their exit codes nor the restart policy say that the container has done its work.
+   */
+  withRestarts(observed: ObservedPod): ObservedPod {
+    const ofPod = this.#restarting.get(observed.uid);
+    if (ofPod === undefined || ofPod.size === 0) return observed;
+    const containers = observed.containers.map((one) => {
+      const restarts = ofPod.has(one.name) && ofPod.get(one.name) === newestOf(observed, one.name)?.id;
+      return restarts && one.state.phase === 'exited' ? { ...one, state: { phase: 'created' as const } } : one;
+    });
+    return { ...observed, containers };
   }
 
   /** The declaration that was last told here; `pod` takes its place. */
@@ -42,5 +66,6 @@ export class PodMemory {
     this.#startFailures.delete(uid);
     this.#startedAtMs.delete(uid);
     this.#declared.delete(uid);
+    this.#restarting.delete(uid);
   }
 }

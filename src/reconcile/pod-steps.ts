@@ -79,7 +79,8 @@ export function podSteps({ runtime, runSandbox, images, events, memory, onStart,
       tell(context.desired, 'Normal', 'Started', `Started container ${name}`, name);
     },
 
-    async stopContainer({ id, name, graceMs, why }, { desired }, signal) {
+    async stopContainer({ id, name, graceMs, why, restart }, { uid, desired }, signal) {
+      if (restart) memory.containerRestarts(uid, name, id);
       tell(desired, 'Normal', 'Killing', why, name);
       await runtime.stopContainer(id, graceMs, signal);
     },

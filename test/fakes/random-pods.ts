@@ -1,11 +1,10 @@
-import fc from 'fast-check';
 import type { Subscription } from 'rxjs';
-import type { Verb } from '../../src/fakeengine/call-gate.ts';
 import { containerHash } from '../../src/model/container-hash.ts';
 import { isSidecar } from '../../src/model/pod-predicates.ts';
 import type { Container, Pod, PodSpec, PodUid } from '../../src/model/pod.ts';
 import { aPodThat, server, sidecar, worker } from '../builders/pods-that.ts';
 import type { FakeClock } from './fake-clock.ts';
+import { type Name, names, type Step } from './random-steps.ts';
 import { type Moment, Scenario } from './scenario.ts';
 
 /** How a pod of this shape is found once nothing has happened for long. */
@@ -36,63 +35,13 @@ const shapes: readonly Shape[] = [
     behaviours: { other: 'exit=1,0 after=1s' },
   },
   { end: 'failed', spec: { activeDeadlineSeconds: 20 } },
+  { end: 'runs', spec: { restartPolicy: 'OnFailure', containers: [server('app'), server('other')] } },
   {
     end: 'runs',
     spec: { initContainers: [sidecar('s1'), sidecar('s2')], terminationGracePeriodSeconds: 3 },
     behaviours: { app: 'term=ignore', s1: 'term=ignore' },
   },
 ];
-
-const names = ['x', 'y', 'z'] as const;
-type Name = (typeof names)[number];
-const verbs: readonly Verb[] = [
-  'listPods',
-  'observePod',
-  'runSandbox',
-  'startContainer',
-  'stopContainer',
-  'removeContainer',
-  'stopSandbox',
-  'removeSandbox',
-  'inspectImage',
-  'pullImage',
-];
-
-export type Step =
-  | { readonly do: 'declare'; readonly name: Name; readonly version: number; readonly marker: number }
-  | { readonly do: 'remove'; readonly name: Name }
-  | { readonly do: 'kill'; readonly nth: number; readonly exitCode: number }
-  | { readonly do: 'restart engine'; readonly downMs: number; readonly liveRestore: boolean }
-  | { readonly do: 'fault'; readonly kind: 'fail' | 'lose' | 'hang'; readonly verb: Verb; readonly times: number }
-  | { readonly do: 'drop hints'; readonly drop: boolean }
-  | { readonly do: 'restart agent'; readonly awayMs: number; readonly silentMs: number }
-  | { readonly do: 'wait'; readonly ms: number };
-
-const name = fc.constantFrom(...names);
-const shortMs = fc.constantFrom(0, 1, 12, 45, 100, 700, 4000);
-
-/** What can happen to the agent, its engine and its manifests. */
-export const steps: fc.Arbitrary<Step> = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(1, 7, 20, 45, 100, 500, 1500, 5000, 15_000, 60_000) }),
-  },
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('declare' as const), name, version: fc.nat(2), marker: fc.nat(1) }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('remove' as const), name }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('kill' as const), nth: fc.nat(9), exitCode: fc.constantFrom(1, 137) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('restart engine' as const), downMs: shortMs, liveRestore: fc.boolean() }) },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      do: fc.constant('fault' as const),
-      kind: fc.constantFrom('fail' as const, 'lose' as const, 'hang' as const),
-      verb: fc.constantFrom(...verbs),
-      times: fc.integer({ min: 1, max: 3 }),
-    }),
-  },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('drop hints' as const), drop: fc.boolean() }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('restart agent' as const), awayMs: shortMs, silentMs: shortMs }) },
-);
 
 /** Long enough for every back-off and deadline to be over. */
 const HEALED_MS = 30 * 60_000;
@@ -112,6 +61,7 @@ export class RandomPods {
   #statuses: Subscription | undefined;
   #spoke = false;
   #observedBefore = 0;
+  #agents = 0;
 
   constructor(shift: number) {
     this.#shift = shift;
@@ -214,6 +164,7 @@ export class RandomPods {
   }
 
   #begin(): void {
+    this.#agents++;
     this.#observedBefore = this.#it.engine.controls.calls('observePod');
     this.#statuses = this.#it.agent.statuses.changes.subscribe(({ pod, status }) => {
       const { uid } = pod.metadata;
@@ -266,6 +217,8 @@ export class RandomPods {
     const say = (fault: string): void => void faults.push(`${uid} (${end}, ${this.#it.status(pod)?.phase}): ${fault}`);
     const all = [...(pod.spec.initContainers ?? []).filter(isSidecar), ...pod.spec.containers];
     const runningNames = running.map(({ name }) => name).sort();
+    // A new agent cannot tell a container that its predecessor stopped from one that has done its work.
+    if (this.#agents > 1 && end === 'runs' && pod.spec.restartPolicy === 'OnFailure') return [];
     const expected = end === 'runs' ? ['POD', ...all.map(({ name }) => name)].sort() : [];
     if (end === 'loops') {
       const sinceMs = this.clock.now() - LOOP_MS;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { containerHash } from '../../../src/model/container-hash.ts';
 import { aPodThat, edited, server, sidecar } from '../../builders/pods-that.ts';
 import { scenario } from '../../fakes/scenario.ts';
 
@@ -114,3 +115,26 @@ scenario('pods of two manifests with one name: the first runs, and the second on
   await it.advance(10_000);
   assert.equal(it.one('web/app').uid, 'uid-b');
 });
+
+for (const restartPolicy of ['OnFailure', 'Never']) {
+  scenario(
+    `a changed container whose new start fails or is overtaken has not ended by itself, with restart policy ${restartPolicy}`,
+    async (it) => {
+      const pod = (marker: string) => aPodThat('web', { restartPolicy, containers: [server('app', { args: [marker] })] });
+      it.declare(pod('1'));
+      await it.advance(1000);
+      it.declare(pod('2'));
+      await it.advance(30);
+      assert.deepEqual(it.running(), ['web/POD'], 'stopped and not started yet');
+      it.engine.controls.fail('startContainer');
+      it.declare(pod('3'));
+      await it.advance(100);
+      assert.equal(it.status(pod('3'))?.phase, 'Pending');
+      await it.advance(10_000);
+      const { role } = it.one('web/app');
+      assert.ok(role.kind === 'container');
+      assert.equal(role.specHash, containerHash(pod('3').spec.containers[0]!));
+      assert.equal(it.status(pod('3'))?.phase, 'Running');
+    },
+  );
+}

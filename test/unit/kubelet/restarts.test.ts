@@ -102,3 +102,16 @@ scenario('of each container the newest dead instance stays, for its log, and no 
     ],
   );
 });
+
+scenario('containers stopped because their sandbox died have not ended by themselves, also where the next sandbox fails', async (it) => {
+  const pod = aPodThat('web', { restartPolicy: 'OnFailure', containers: [server('a'), server('b')] });
+  it.declare(pod);
+  await it.advance(1000);
+  for (let deaths = 0; deaths < 3; deaths++) {
+    it.engine.controls.fail('runSandbox');
+    it.kill('web/POD');
+    await it.advance(60_000);
+    assert.deepEqual(it.running(), ['web/POD', 'web/a', 'web/b']);
+    assert.equal(it.status(pod)?.phase, 'Running');
+  }
+});

@@ -446,6 +446,28 @@ test("a stop carries the kubelet's words for its event", () => {
   assert.deepEqual(whys, ['Container app failed liveness probe, will be restarted']);
 });
 
+test('a stop says whether the container is to start again', () => {
+  const pod = web({ restartPolicy: 'Never' });
+  const restarts = (containers: ObservedPod['containers'], over: Partial<PlanFacts> = {}): unknown =>
+    planPod({ pod, source: 'file' }, anObservedPod(pod, { sandboxes: [aSandbox()], containers }), { ...calm, ...over }).actions.flatMap(
+      (action) => (action.do === 'stopContainer' ? [[action.id, action.restart]] : []),
+    );
+  const log = anInstance(pod, 'log');
+  const old = anInstance(pod, 'app', { specHash: 'old' });
+  assert.deepEqual(restarts([old, log]), [['app-0', true]]);
+  assert.deepEqual(restarts([{ ...old, id: 'app-1' as ContainerId, attempt: 1 }, old, log]), [
+    ['app-1', true],
+    ['app-0', undefined],
+  ]);
+  assert.deepEqual(restarts([anInstance(pod, 'app'), log], { liveness: (id) => (id === 'app-0' ? 'failure' : undefined) }), [
+    ['app-0', undefined],
+  ]);
+  assert.deepEqual(restarts([old, log], { life: 'terminating' }), [
+    ['app-0', undefined],
+    ['log-0', undefined],
+  ]);
+});
+
 function hashOf(pod: Pod, name: string): string {
   return anInstance(pod, name).specHash;
 }
