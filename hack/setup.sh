@@ -9,6 +9,10 @@ setup_npm() {
     echo "installing npm packages" >&2
     # No install scripts: nothing here needs one, and one of dockerode's optional packages would want a compiler.
     npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+    # Some versions of npm link no command of an optional package.
+    if [ ! -e node_modules/.bin/node ]; then
+      for node in node_modules/node-linux-*/bin/node; do [ ! -x "$node" ] || ln -sf "../${node#node_modules/}" node_modules/.bin/node; done
+    fi
     echo "$want" >node_modules/.rxlet-setup
   fi
   # Node 24 comes with the packages, so that whatever Node the machine has will do.
