@@ -17,7 +17,24 @@ export type EventReason =
   | 'FailedKillPod'
   | 'FailedSync'
   | 'DeadlineExceeded'
-  | 'FailedValidation';
+  | 'FailedValidation'
+  | 'ExceededGracePeriod'
+  | 'FailedMount'
+  | 'Unhealthy'
+  | 'ProbeWarning'
+  // About the node.
+  | 'Starting'
+  | 'Rebooted'
+  | 'NodeReady'
+  | 'NodeNotReady'
+  | 'NodeSchedulable'
+  | 'NodeNotSchedulable'
+  | 'NodeHasSufficientMemory'
+  | 'NodeHasInsufficientMemory'
+  | 'NodeHasNoDiskPressure'
+  | 'NodeHasDiskPressure'
+  | 'NodeHasSufficientPID'
+  | 'NodeHasInsufficientPID';
 
 /** Never throws and never waits: correlation, rate limits and sending happen elsewhere. */
 export interface EventRecorder {
