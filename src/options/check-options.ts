@@ -1,3 +1,5 @@
+import { isForbiddenNodeLabel, kubeletLabelNamespaces, kubeletLabels } from '../model/kubelet-labels.ts';
+import { isLabelValue, isQualifiedName } from '../model/validation/formats.ts';
 import { optionsTable, type OptionName, type OptionValues } from './options-table.ts';
 
 /** "syncFrequency (--sync-frequency)", as the kubelet's own messages name a setting. */
@@ -6,24 +8,44 @@ function named(name: OptionName): string {
   return config === undefined ? `--${flag}` : `${config} (--${flag})`;
 }
 
+const tickers = [
+  'fileCheckFrequencyMs',
+  'httpCheckFrequencyMs',
+  'syncFrequencyMs',
+  'imagePullProgressDeadlineMs',
+  'nodeStatusUpdateFrequencyMs',
+  'nodeStatusReportFrequencyMs',
+] as const;
+const countersFromZero = [
+  'eventBurst',
+  'eventQps',
+  'kubeApiBurst',
+  'kubeApiQps',
+  'maxPods',
+  'podsPerCore',
+  'registryBurst',
+  'registryQps',
+] as const;
+
 /** What is wrong with the values, alone or together, one sentence each. `set` are the options that a flag or the file gave. */
 export function checkOptions(values: OptionValues, set: ReadonlySet<OptionName>): readonly string[] {
   const problems: string[] = [];
-  const show = (
-    name: 'fileCheckFrequencyMs' | 'httpCheckFrequencyMs' | 'syncFrequencyMs' | 'imagePullProgressDeadlineMs' | 'runtimeRequestTimeoutMs',
-  ) => optionsTable[name].kind.show(values[name]);
+  const show = (name: (typeof tickers)[number] | 'runtimeRequestTimeoutMs') => optionsTable[name].kind.show(values[name]);
 
   // A ticker of zero or less has no meaning: the kubelet takes these and then panics or spins.
-  for (const name of ['fileCheckFrequencyMs', 'httpCheckFrequencyMs', 'syncFrequencyMs', 'imagePullProgressDeadlineMs'] as const) {
+  for (const name of tickers) {
     if (values[name] <= 0) problems.push(`invalid configuration: ${named(name)} ${show(name)} must be more than 0`);
   }
   if (values.runtimeRequestTimeoutMs < 0) {
     problems.push(`invalid configuration: ${named('runtimeRequestTimeoutMs')} ${show('runtimeRequestTimeoutMs')} must not be negative`);
   }
   // Words as in pkg/kubelet/apis/config/validation/validation.go.
-  for (const name of ['registryBurst', 'registryQps'] as const) {
+  for (const name of countersFromZero) {
     if (values[name] < 0) problems.push(`invalid configuration: ${named(name)} ${values[name]} must not be a negative number`);
   }
+  if (values.nodeStatusMaxImages < -1) problems.push(`invalid configuration: ${named('nodeStatusMaxImages')} must be -1 or greater`);
+  if (values.nodeLeaseDurationSeconds <= 0) problems.push('invalid configuration: nodeLeaseDurationSeconds must be greater than 0');
+  problems.push(...nodeLabelProblems(values.nodeLabels));
   if (values.maxParallelImagePulls !== undefined) {
     if (values.maxParallelImagePulls < 1) {
       problems.push(`invalid configuration: ${named('maxParallelImagePulls')} ${values.maxParallelImagePulls} must be a positive number`);
@@ -37,6 +59,23 @@ export function checkOptions(values: OptionValues, set: ReadonlySet<OptionName>)
     problems.push(`invalid configuration: ${named('manifestUrl')} must be an http or https URL`);
   }
   if (values.rootDir === '') problems.push(`invalid configuration: ${named('rootDir')} must not be empty`);
+  return problems;
+}
+
+/** cmd/kubelet/app/options ValidateKubeletFlags; and what the API server would refuse in a Node. */
+function nodeLabelProblems(labels: OptionValues['nodeLabels']): readonly string[] {
+  const forbidden = Object.keys(labels).filter(isForbiddenNodeLabel).toSorted();
+  const problems =
+    forbidden.length === 0
+      ? []
+      : [
+          `unknown 'kubernetes.io' or 'k8s.io' labels specified with --node-labels: [${forbidden.join(' ')}]`,
+          `--node-labels in the 'kubernetes.io' namespace must begin with an allowed prefix (${kubeletLabelNamespaces.join(', ')}) or be in the specifically allowed set (${kubeletLabels.join(', ')})`,
+        ];
+  for (const [key, value] of Object.entries(labels)) {
+    for (const fault of isQualifiedName(key)) problems.push(`--node-labels: label name "${key}": ${fault}`);
+    for (const fault of isLabelValue(value)) problems.push(`--node-labels: value "${value}" of ${key}: ${fault}`);
+  }
   return problems;
 }
 

@@ -50,7 +50,7 @@ export async function loadOptions(argv: readonly string[], environment: OptionsE
   const given: Partial<OptionValues> = { ...file.values, ...flags.values };
   const origins = mapOptions((name): OptionOrigin => (name in flags.values ? 'flag' : name in file.values ? 'file' : 'default'));
   const set = new Set(allOptions.map(([name]) => name).filter((name) => name in given));
-  const values = complete({ ...defaults(), ...given }, set);
+  const values = complete({ ...defaults(), ...file.values, ...reportFrequencyOf(file.values), ...flags.values }, set);
   const nodeName = nodeNameOf(values.hostnameOverride, environment.hostname);
   const problems = asksOnly ? [] : [...checkOptions(values, set), ...(nodeName === undefined ? ['empty hostname is invalid'] : [])];
   if (problems.length > 0) throw new OptionsError(problems);
@@ -71,6 +71,12 @@ async function readConfigFile(path: string, environment: OptionsEnvironment): Pr
   return parseConfigFile(text, path);
 }
 
+/** v1beta1 defaulting: a config file that says how often the node's status is computed, and no more, means its reports, too. */
+function reportFrequencyOf({ nodeStatusUpdateFrequencyMs, nodeStatusReportFrequencyMs }: Partial<OptionValues>): Partial<OptionValues> {
+  if (nodeStatusUpdateFrequencyMs === undefined || nodeStatusReportFrequencyMs !== undefined) return {};
+  return { nodeStatusReportFrequencyMs: nodeStatusUpdateFrequencyMs };
+}
+
 /** Settings whose default depends on others, or whose value has another meaning than its letters. */
 function complete(values: OptionValues, set: ReadonlySet<OptionName>): OptionValues {
   return {
@@ -82,6 +88,7 @@ function complete(values: OptionValues, set: ReadonlySet<OptionName>): OptionVal
       values.runtimeRequestTimeoutMs === 0 ? optionsTable.runtimeRequestTimeoutMs.default : values.runtimeRequestTimeoutMs,
     // The engine wants absolute paths for mounts.
     rootDir: values.rootDir === '' ? '' : resolve(values.rootDir),
+    certDir: values.certDir === '' ? '' : resolve(values.certDir),
   };
 }
 

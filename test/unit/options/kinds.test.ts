@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as kinds from '../../../src/options/kinds.ts';
+import { taints } from '../../../src/options/taints.ts';
 import { ExpectedError, type Kind } from '../../../src/options/option.ts';
 
 describe('a kind parses and shows', () => {
@@ -18,6 +19,18 @@ describe('a kind parses and shows', () => {
     ['map', kinds.mapStringString, 'b=c=d, a = e ,', { b: 'c=d', a: 'e' }, 'a=e,b=c=d'],
     ['bool map', kinds.mapStringBool, 'A=true,B=f', { A: true, B: false }, 'A=true,B=false'],
     ['thresholds', kinds.langleSeparatedMap, 'memory.available<1Gi', { 'memory.available': '1Gi' }, 'memory.available<1Gi'],
+    ['taints', taints, '', [], ''],
+    ['taints', taints, 'a/b=c:NoExecute', [{ key: 'a/b', value: 'c', effect: 'NoExecute' }], 'a/b=c:NoExecute'],
+    [
+      'taints',
+      taints,
+      'a:NoSchedule,b=:PreferNoSchedule',
+      [
+        { key: 'a', value: '', effect: 'NoSchedule' },
+        { key: 'b', value: '', effect: 'PreferNoSchedule' },
+      ],
+      'a:NoSchedule,b:PreferNoSchedule',
+    ],
     ['headers', kinds.colonSeparatedMultimap, 'b:1,a:2,b:3', { b: ['1', '3'], a: ['2'] }, 'a:2,b:1,b:3'],
   ] as readonly (readonly [string, Kind<unknown>, string, unknown, string])[]) {
     test(`${name} "${text}"`, () => {
@@ -44,6 +57,11 @@ describe('a kind refuses', () => {
     ['map', kinds.mapStringString, 'a'],
     ['bool map', kinds.mapStringBool, 'A=maybe'],
     ['headers', kinds.colonSeparatedMultimap, 'a'],
+    ['taints', taints, 'a'],
+    ['taints', taints, 'a=b=c:NoSchedule'],
+    ['taints', taints, 'a:Never'],
+    ['taints', taints, '-a:NoSchedule'],
+    ['taints', taints, ':NoSchedule'],
   ] as readonly (readonly [string, Kind<unknown>, string])[]) {
     test(`${name} "${text}"`, () => {
       assert.throws(() => kind.parse(text), ExpectedError);

@@ -34,6 +34,27 @@ test("without arguments every option has the kubelet's default", async () => {
     serializeImagePulls: true,
     maxParallelImagePulls: undefined,
     rootDir: '/var/lib/kubelet',
+    nodeIp: '',
+    registerNode: true,
+    registerSchedulable: true,
+    registerWithTaints: [],
+    nodeLabels: {},
+    providerId: '',
+    maxPods: 110,
+    podsPerCore: 0,
+    nodeStatusUpdateFrequencyMs: 10_000,
+    nodeStatusReportFrequencyMs: 300_000,
+    nodeLeaseDurationSeconds: 40,
+    nodeStatusMaxImages: 50,
+    kubeconfig: '',
+    bootstrapKubeconfig: '',
+    certDir: '/var/lib/kubelet/pki',
+    rotateCertificates: false,
+    kubeApiQps: 50,
+    kubeApiBurst: 100,
+    eventQps: 50,
+    eventBurst: 100,
+    configMapAndSecretChangeDetectionStrategy: 'Watch',
     verbosity: 0,
     logFormat: 'json',
     configFile: '',
@@ -107,6 +128,22 @@ describe('together these are refused:', () => {
       ],
     ],
     [['--manifest-url=ftp://a'], ['invalid configuration: staticPodURL (--manifest-url) must be an http or https URL']],
+    [
+      ['--kube-api-qps=-1', '--max-pods=-2'],
+      [
+        'invalid configuration: kubeAPIQPS (--kube-api-qps) -1 must not be a negative number',
+        'invalid configuration: maxPods (--max-pods) -2 must not be a negative number',
+      ],
+    ],
+    [['--node-status-max-images=-2'], ['invalid configuration: nodeStatusMaxImages (--node-status-max-images) must be -1 or greater']],
+    [['--node-lease-duration-seconds=0'], ['invalid configuration: nodeLeaseDurationSeconds must be greater than 0']],
+    [
+      ['--node-labels=node.kubernetes.io/a=1,kubernetes.io/role=x,b.k8s.io/c=2,kubernetes.io/os=linux'],
+      [
+        "unknown 'kubernetes.io' or 'k8s.io' labels specified with --node-labels: [b.k8s.io/c kubernetes.io/role]",
+        "--node-labels in the 'kubernetes.io' namespace must begin with an allowed prefix (kubelet.kubernetes.io, node.kubernetes.io) or be in the specifically allowed set (beta.kubernetes.io/arch, beta.kubernetes.io/instance-type, beta.kubernetes.io/os, failure-domain.beta.kubernetes.io/region, failure-domain.beta.kubernetes.io/zone, kubernetes.io/arch, kubernetes.io/hostname, kubernetes.io/os, node.kubernetes.io/instance-type, topology.kubernetes.io/region, topology.kubernetes.io/zone)",
+      ],
+    ],
     [['--root-dir='], ['invalid configuration: --root-dir must not be empty']],
   ] as const) {
     test(argv.join(' '), async () => {
@@ -125,10 +162,10 @@ test('a relative root directory becomes absolute', async () => {
 
 test('warnings name what has no effect, what is deprecated and what can not work', async () => {
   const argv = ['--config=x', '--network-plugin=cni', '--runonce', '--registry-burst=0'];
-  const { warnings } = await loadOptions(argv, environment(`${head}maxPods: 5`));
+  const { warnings } = await loadOptions(argv, environment(`${head}evictionPressureTransitionPeriod: 5s`));
   assert.deepEqual(warnings, [
     { message: 'flag has no effect yet', option: '--network-plugin' },
-    { message: 'config field has no effect yet', option: 'maxPods' },
+    { message: 'config field has no effect yet', option: 'evictionPressureTransitionPeriod' },
     { message: 'option is deprecated: newer Kubernetes releases discourage this mode', option: '--runonce' },
     { message: 'a burst of 0 lets no image pull start', option: '--registry-burst' },
   ]);
@@ -143,4 +180,31 @@ test('with --help the config file is left alone and nothing is checked', async (
   const missing = { ...environment(), readFile: () => Promise.reject(new Error('no such file')) };
   const { options } = await loadOptions(['--help', '--config=/gone', '--sync-frequency=0'], missing);
   assert.equal(options.help, true);
+});
+
+describe('how often an unchanged node status is sent', () => {
+  for (const [name, argv, file, expectedMs] of [
+    ['is 5 minutes', [], head, 300_000],
+    ['is how often it is computed where the file says only that', ['--config=x'], `${head}nodeStatusUpdateFrequency: 20s`, 20_000],
+    ['is what the file says', ['--config=x'], `${head}nodeStatusUpdateFrequency: 20s\nnodeStatusReportFrequency: 1m`, 60_000],
+    ['is not what a flag says of the other', ['--node-status-update-frequency=20s'], head, 300_000],
+  ] as const) {
+    test(name, async () => {
+      assert.equal((await loadOptions(argv, environment(file))).options.nodeStatusReportFrequencyMs, expectedMs);
+    });
+  }
+});
+
+test('a config file gives taints as objects', async () => {
+  const file = `${head}registerWithTaints: [{key: a, effect: NoSchedule}, {key: b, value: c, effect: NoExecute}]`;
+  assert.deepEqual((await loadOptions(['--config=x'], environment(file))).options.registerWithTaints, [
+    { key: 'a', value: '', effect: 'NoSchedule' },
+    { key: 'b', value: 'c', effect: 'NoExecute' },
+  ]);
+});
+
+test('a taint in the config file that is none is named with its place', async () => {
+  assert.deepEqual(await problemsOf(['--config=x'], `${head}registerWithTaints: [{key: a, effect: Never}]`), [
+    'x:3:39 registerWithTaints[0].effect: expected NoSchedule or PreferNoSchedule or NoExecute, found "Never"',
+  ]);
 });

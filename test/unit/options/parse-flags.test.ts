@@ -85,12 +85,10 @@ test("a kubelet's present command line is accepted, each flag without effect nam
   assert.deepEqual(
     parsed.withoutEffect.map(({ flag }) => flag),
     [
-      'kubeconfig',
       'network-plugin',
       'cluster-dns',
       'feature-gates',
       'eviction-hard',
-      'node-labels',
       'tls-cipher-suites',
       'fail-swap-on',
       'container-runtime-endpoint',
