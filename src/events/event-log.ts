@@ -13,6 +13,12 @@ export class EventLog implements EventRecorder {
 
   record(about: Pod | V1ObjectReference, type: 'Normal' | 'Warning', reason: EventReason, message: string, container?: string): void {
     const { namespace, name } = 'metadata' in about ? about.metadata : about;
-    this.#log.v(2, 'event', { object: `${namespace}/${name}`, ...(container === undefined ? {} : { container }), type, reason, message });
+    this.#log.v(2, 'event', {
+      object: namespace ? `${namespace}/${name}` : name,
+      ...(container === undefined ? {} : { container }),
+      type,
+      reason,
+      message,
+    });
   }
 }

@@ -1,0 +1,79 @@
+import type { Clock } from '../base/clock.ts';
+import { jitter } from '../base/jitter.ts';
+import type { LogFields, Logger } from '../base/logger.ts';
+import type { Service } from '../base/service.ts';
+import type { KubeApi } from '../ports/kube-api.ts';
+import type { CorrelatedEvent, EventCorrelator } from './event-correlator.ts';
+import type { EventQueue } from './event-queue.ts';
+import type { KubeEvent } from './kube-event.ts';
+import { isExpectedRefusal, maySucceedLater, sendEvent } from './send-event.ts';
+
+export interface EventSinkDeps {
+  readonly clock: Clock;
+  /** One that folds repeats. */
+  readonly log: Logger;
+  /** The door for events, which has its own rate limit. */
+  readonly api: Pick<KubeApi, 'request'>;
+  readonly queue: EventQueue<KubeEvent>;
+  readonly correlator: EventCorrelator;
+  /** For the first wait, so that the nodes of a cluster do not come back as one. */
+  readonly random?: () => number;
+}
+
+/** client-go tools/record maxTriesPerEvent, defaultSleepDuration */
+const MAX_TRIES = 12;
+const RETRY_MS = 10_000;
+
+/** Sends queued events to the API server, one after the other. An event that cannot be sent for about two minutes is given up; one that is refused, at once. */
+export class EventSink implements Service {
+  readonly name = 'events';
+  readonly #deps: EventSinkDeps;
+
+  constructor(deps: EventSinkDeps) {
+    this.#deps = deps;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, queue, correlator } = this.#deps;
+    try {
+      for (;;) {
+        const event = await queue.take(signal);
+        await this.#deliver(event, correlator.correlate(event, clock.now()), signal);
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  async #deliver(event: KubeEvent, correlated: CorrelatedEvent, signal: AbortSignal): Promise<void> {
+    const { clock, log, api, random } = this.#deps;
+    for (let tries = 1; ; tries++) {
+      try {
+        await sendEvent(api, correlated, signal);
+        return;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (isExpectedRefusal(error)) {
+          log.v(4, 'event not taken', { ...about(event), error });
+          return;
+        }
+        if (!maySucceedLater(error)) {
+          log.warn('event refused by the API server', { ...about(event), error });
+          return;
+        }
+        if (tries === MAX_TRIES) {
+          log.warn('event given up: the API server cannot be reached', { ...about(event), tries, error });
+          return;
+        }
+        log.v(2, 'event not sent yet', { ...about(event), tries, error });
+      }
+      // Anywhere in the first wait.
+      await clock.sleep(tries === 1 ? jitter(1, RETRY_MS - 1, random) : RETRY_MS, signal);
+    }
+  }
+}
+
+function about({ involvedObject, reason }: KubeEvent): LogFields {
+  const { kind, namespace, name } = involvedObject;
+  return { object: `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`, reason };
+}
