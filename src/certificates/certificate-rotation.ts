@@ -1,0 +1,199 @@
+import { type Observable, ReplaySubject } from 'rxjs';
+import type { Clock } from '../base/clock.ts';
+import { errorText } from '../base/error-text.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Service } from '../base/service.ts';
+import { formatTime } from '../model/time.ts';
+import { nodeSubject } from './certificate-request.ts';
+import { type ClientIdentity, isSameIdentity } from './client-identity.ts';
+import type { CsrClients } from './csr-client.ts';
+import type { FoundIdentity } from './find-identity.ts';
+import { obtainCertificate, type ObtainCertificateDeps } from './obtain-certificate.ts';
+import { decideRotation, type Expiry, expiryOf, renewalDelayMs, type RotationDecision } from './rotation-decision.ts';
+
+export interface CertificateRenewal {
+  readonly store: ObtainCertificateDeps['store'];
+  readonly nodeName: string;
+  /** Speaks with whatever credentials the agent has now. */
+  readonly own: CsrClients;
+  /** Clients with the credentials of --bootstrap-kubeconfig, for when the node's own certificate is of no use any more. */
+  readonly bootstrap?: () => Promise<CsrClients>;
+}
+
+export interface CertificateRotationDeps {
+  /** Looks at the disk afresh. */
+  readonly find: () => Promise<FoundIdentity | undefined>;
+  /** Absent with --rotate-certificates=false: somebody else replaces the files. */
+  readonly renewal?: CertificateRenewal;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** 0 to 1 */
+  readonly random: () => number;
+}
+
+const LOOK_EVERY_MS = 60_000;
+/** A signer may issue what is due again at once. */
+const LEAST_BETWEEN_RENEWALS_MS = 10_000;
+/** How often an operator hears the same. */
+const REMIND_EVERY_MS: Readonly<Record<Expiry, number>> = { expired: 5 * 60_000, soon: 60 * 60_000, far: 0 };
+
+/**
+ * Keeps the agent's client certificate good: takes up what changed on disk within a minute, asks for a new one in time, and says so
+ * when it is about to expire or has. What cannot be read or renewed leaves the certificate in use as it is.
+ */
+export class CertificateRotation implements Service {
+  readonly name = 'client certificate rotation';
+  readonly #deps: CertificateRotationDeps;
+  readonly #identities = new ReplaySubject<ClientIdentity>(1);
+  #found: FoundIdentity | undefined;
+  /** Drawn anew for each certificate. */
+  #chance: number;
+  #unreadable = '';
+  #remindedAtMs: Readonly<Partial<Record<Expiry, number>>> = {};
+  #renewErrors = 0;
+
+  constructor(deps: CertificateRotationDeps) {
+    this.#deps = deps;
+    this.#chance = deps.random();
+  }
+
+  /** The certificate in use, at once, and each one that takes its place: connections made with an older one are to be closed. */
+  get identities(): Observable<ClientIdentity> {
+    return this.#identities;
+  }
+
+  get current(): ClientIdentity | undefined {
+    return this.#found?.identity;
+  }
+
+  /** Failed attempts since the start: the kubelet's metric certificate_manager_client_expiration_renew_errors. */
+  get renewErrors(): number {
+    return this.#renewErrors;
+  }
+
+  /** Takes up what is on disk. Rejects with ClientCertificateError when that cannot be read. For the start; run does it by itself. */
+  async load(): Promise<ClientIdentity | undefined> {
+    const before = this.#found;
+    const found = await this.#deps.find();
+    // What was read while a new one took its place is the old one.
+    if (found !== undefined && this.#found === before) this.#use(found);
+    return this.current;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { renewal } = this.#deps;
+    try {
+      await this.#look();
+      await Promise.all([this.#lookNowAndThen(signal), renewal && this.#renewInTime(renewal, signal)]);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  async #lookNowAndThen(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.#deps.clock.sleep(LOOK_EVERY_MS, signal);
+      await this.#look();
+    }
+  }
+
+  async #look(): Promise<void> {
+    try {
+      await this.load();
+      this.#unreadable = '';
+    } catch (error) {
+      const text = errorText(error);
+      if (text !== this.#unreadable) this.#deps.log.error('the client certificate cannot be read', { error });
+      this.#unreadable = text;
+    }
+    this.#remind();
+  }
+
+  async #renewInTime(renewal: CertificateRenewal, signal: AbortSignal): Promise<void> {
+    const { clock, log, random } = this.#deps;
+    let failures = 0;
+    for (;;) {
+      const { dueMs, because } = this.#decide(renewal);
+      const inMs = dueMs - clock.now();
+      if (inMs > 0) {
+        // Not longer: the file may change meanwhile, or the clock.
+        await clock.sleep(Math.min(inMs, LOOK_EVERY_MS), signal);
+        continue;
+      }
+      log.info('renewing the client certificate', { because });
+      try {
+        const identity = await this.#renew(renewal, signal);
+        failures = 0;
+        this.#use({ identity, embedded: false });
+        await clock.sleep(LEAST_BETWEEN_RENEWALS_MS, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        failures++;
+        this.#renewErrors++;
+        const retryInMs = renewalDelayMs(error, failures, random);
+        log.error('cannot renew the client certificate', { error, retryInMs });
+        await clock.sleep(retryInMs, signal);
+      }
+    }
+  }
+
+  #decide({ nodeName }: CertificateRenewal): RotationDecision {
+    const decision = decideRotation(this.current, nodeSubject(nodeName), this.#chance);
+    if (!this.#found?.embedded || decision.dueMs <= this.#deps.clock.now()) return decision;
+    return { dueMs: Number.NEGATIVE_INFINITY, because: 'it stands in the kubeconfig, where it cannot be replaced' };
+  }
+
+  async #renew(renewal: CertificateRenewal, signal: AbortSignal): Promise<ClientIdentity> {
+    const { clock, log } = this.#deps;
+    const { store, nodeName, own } = renewal;
+    const bootstrap = await this.#bootstrapClients(renewal);
+    try {
+      return await obtainCertificate({ store, nodeName, clock, log }, bootstrap ?? own, signal);
+    } finally {
+      bootstrap?.api.closeConnections();
+    }
+  }
+
+  /** Only where the own certificate does not open the door: none, expired, or another node's. */
+  async #bootstrapClients({ nodeName, bootstrap }: CertificateRenewal): Promise<CsrClients | undefined> {
+    const { clock, log } = this.#deps;
+    const { current } = this;
+    const serves =
+      current !== undefined && expiryOf(current, clock.now()) !== 'expired' && current.commonName === nodeSubject(nodeName).commonName;
+    if (serves || bootstrap === undefined) return undefined;
+    try {
+      return await bootstrap();
+    } catch (error) {
+      log.warn('the bootstrap credentials cannot be used', { error });
+      return undefined;
+    }
+  }
+
+  #use(found: FoundIdentity): void {
+    const before = this.current;
+    this.#found = found;
+    if (isSameIdentity(before, found.identity)) return;
+    this.#chance = this.#deps.random();
+    this.#remindedAtMs = {};
+    if (before !== undefined) {
+      this.#deps.log.info('client certificate replaced', { expires: formatTime(found.identity.notAfterMs), as: found.identity.commonName });
+    }
+    this.#identities.next(found.identity);
+  }
+
+  #remind(): void {
+    const { current } = this;
+    if (current === undefined) return;
+    const { clock, log, renewal } = this.#deps;
+    const nowMs = clock.now();
+    const expiry = expiryOf(current, nowMs);
+    const lastMs = this.#remindedAtMs[expiry] ?? Number.NEGATIVE_INFINITY;
+    if (expiry === 'far' || nowMs - lastMs < REMIND_EVERY_MS[expiry]) return;
+    this.#remindedAtMs = { [expiry]: nowMs };
+    const advice = renewal ? 'being renewed' : 'replace it: --rotate-certificates is off';
+    const fields = { as: current.commonName, expires: formatTime(current.notAfterMs), advice };
+    if (expiry === 'expired')
+      log.error('the client certificate has expired: the API server does not know this node until it is replaced', fields);
+    else log.warn('the client certificate expires soon', fields);
+  }
+}
