@@ -86,7 +86,13 @@ export class AgentUnderTest {
     const child = spawn(launcher, [...usual, ...this.#flags], { stdio: ['ignore', 'pipe', 'pipe'], cwd: this.#dir });
     this.#child = child;
     for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', (text) => this.#take(text));
-    child.once('exit', () => this.#changes.tell());
+    // An agent that outlives its test would end the pods of all tests after it.
+    const endWithTest = (): boolean => child.kill('SIGKILL');
+    process.once('exit', endWithTest);
+    child.once('exit', () => {
+      process.removeListener('exit', endWithTest);
+      this.#changes.tell();
+    });
   }
 
   /** Ends the process and resolves with its exit code, or undefined after a signal. */
@@ -112,7 +118,8 @@ export class AgentUnderTest {
 
   manifest(name: string, spec: V1PodSpec, metadata: object = {}): string {
     const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: `${this.prefix}${name}`, ...metadata }, spec };
-    return stringify(pod, { aliasDuplicateObjects: false });
+    // YAML 1.1 is what a kubelet reads: there `yes` has to be quoted.
+    return stringify(pod, { aliasDuplicateObjects: false, version: '1.1' });
   }
 
   async write(file: string, text: string): Promise<void> {

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { testImage } from '../../builders/docker-under-test.ts';
+import { AgentUnderTest } from './agent-under-test.ts';
+import { app, pod, stays } from './pod-specs.ts';
+
+const numbered = (count: number): readonly string[] => Array.from({ length: count }, (_, i) => `p${i}`);
+
+/** Every container with what changes when it is touched. */
+const everything = async (agent: AgentUnderTest): Promise<readonly string[]> => {
+  const containers = await agent.engine.containers();
+  const inspected = await Promise.all(containers.map(({ id }) => agent.engine.inspect(id)));
+  return inspected.map(({ Id, Name, State }) => `${Id} ${Name} ${State.Status} ${State.StartedAt}`).sort();
+};
+
+describe('an agent that ends and starts again', { timeout: 400_000 }, () => {
+  test('by SIGTERM: exits with 0 within 2 seconds, and the pods stay', async (t) => {
+    const agent = await AgentUnderTest.start(t);
+    for (const name of numbered(3)) await agent.declare(name, pod());
+    for (const name of numbered(3)) await agent.up(name);
+    const before = await everything(agent);
+    const sinceMs = Date.now();
+    assert.equal(await agent.kill('SIGTERM'), 0);
+    assert.ok(Date.now() - sinceMs < 2_000, `${Date.now() - sinceMs} ms`);
+    assert.deepEqual(await everything(agent), before);
+    assert.equal(agent.lines.at(-1)?.msg, 'stopped; the pods stay as they are');
+  });
+
+  test('by SIGTERM in the middle of a start: exits with 0 within 2 seconds, and the next one finishes the start', async (t) => {
+    const agent = await AgentUnderTest.start(t);
+    await agent.declare('slow', pod([app()], { initContainers: [app('sleep 2', { name: 'setup' })] }));
+    for (const name of numbered(5)) await agent.declare(name, pod());
+    await agent.until('the first container starts', () => agent.engine.events.some(({ action }) => action === 'start'));
+    const sinceMs = Date.now();
+    assert.equal(await agent.kill('SIGTERM'), 0);
+    assert.ok(Date.now() - sinceMs < 2_000, `${Date.now() - sinceMs} ms`);
+    agent.run();
+    for (const name of ['slow', ...numbered(5)]) await agent.up(name);
+    await eachOnce(agent, ['slow', ...numbered(5)]);
+  });
+
+  test('by kill -9 with 20 pods running: touches no container, and edits count again', async (t) => {
+    const agent = await AgentUnderTest.start(t);
+    const names = numbered(20);
+    for (const name of names) await agent.declare(name, pod());
+    for (const name of names) await agent.up(name);
+    await agent.kill('SIGKILL');
+    const before = await everything(agent);
+    assert.equal(before.length, 40);
+    const from = agent.engine.events.length;
+    const line = agent.lines.length;
+    agent.run();
+    for (const name of names) await agent.phase(name, 'Running', line);
+    await agent.declare('new', pod());
+    await agent.remove('p7');
+    await agent.declare('p8', pod([app(stays, { env: [{ name: 'EDITED', value: 'yes' }] })]));
+    await agent.up('new');
+    await agent.until('the deleted pod is gone', async () => (await agent.containers('p7')).length === 0);
+    await agent.until('the edited pod runs', async () => {
+      const { app: edited } = await agent.up('p8');
+      return edited && (await agent.engine.inspect(edited.id)).Config.Env.includes('EDITED=yes');
+    });
+    const touched = new Set(
+      agent.engine.events
+        .slice(from)
+        .filter(({ action }) => ['create', 'start', 'kill', 'die', 'stop', 'destroy', 'restart'].includes(action))
+        .map(({ pod: of }) => of),
+    );
+    assert.deepEqual(touched, new Set(['new', 'p7', 'p8'].map((name) => agent.pod(name))));
+    const now = new Set(await everything(agent));
+    const others = before.filter((text) => !/-p[78]-n1/.test(text));
+    assert.equal(others.length, 36);
+    assert.deepEqual(
+      others.filter((text) => !now.has(text)),
+      [],
+    );
+  });
+
+  test('by kill -9 five times while it starts 10 pods: each runs exactly once in the end', async (t) => {
+    const agent = await AgentUnderTest.prepare(t);
+    const names = numbered(10);
+    for (const name of names)
+      await agent.declare(name, pod([app(), app(stays, { name: 'side' })], { initContainers: [app('exit 0', { name: 'setup' })] }));
+    for (let times = 0; times < 5; times++) {
+      const from = agent.engine.events.length;
+      agent.run();
+      // Further into the start each time, always in the middle of something.
+      await agent.until(
+        'it has begun',
+        () => agent.engine.events.slice(from).filter(({ action }) => action === 'create' || action === 'start').length > 2 + 4 * times,
+      );
+      await agent.kill('SIGKILL');
+    }
+    agent.run();
+    for (const name of names) await agent.up(name, ['app', 'side']);
+    await eachOnce(agent, names);
+  });
+
+  test('by kill -9 while it ends pods: what was deleted goes, also what was deleted while it was away', async (t) => {
+    const agent = await AgentUnderTest.start(t);
+    const names = numbered(6);
+    for (const name of names)
+      await agent.declare(name, pod([app("trap '' TERM; while :; do sleep 1; done")], { terminationGracePeriodSeconds: 2 }));
+    for (const name of names) await agent.up(name);
+    for (const name of names.slice(0, 3)) await agent.remove(name);
+    await agent.until('one is being stopped', () => agent.engine.events.some(({ action }) => action === 'kill'));
+    await agent.kill('SIGKILL');
+    for (const name of names.slice(3, 5)) await agent.remove(name);
+    agent.run();
+    await agent.until('only the last one is left', async () =>
+      (await agent.engine.containers()).every(({ pod: of }) => of === agent.pod('p5')),
+    );
+    await agent.up('p5');
+    await agent.until('nor are their directories and log links', async () =>
+      (await agent.traces()).every((path) => path.includes('-p5-') || path.includes('/pods/')),
+    );
+  });
+
+  test('finds a dead container of a crash under the name that it wants, and starts all the same', async (t) => {
+    const agent = await AgentUnderTest.start(t);
+    await agent.declare('lost', pod());
+    const { POD, app: first } = await agent.up('lost');
+    assert.ok(POD && first);
+    await agent.kill('SIGKILL');
+    for (const { id } of [first, POD]) await agent.engine.raw.call('DELETE', `/containers/${id}?force=1`);
+    // As a create that an agent did not live to label or start: only the names are taken.
+    for (const { name } of [POD, first]) {
+      await agent.engine.raw.call('POST', `/containers/create?name=${name}`, {
+        Image: testImage,
+        Cmd: ['true'],
+        Labels: { 'io.kubernetes.pod.name': agent.pod('lost') },
+      });
+    }
+    agent.run();
+    const { app: second } = await agent.up('lost');
+    assert.equal(second?.uid, first.uid);
+  });
+
+  test('finds what its own crash left half made: created and never started, and removes or uses it', async (t) => {
+    const agent = await AgentUnderTest.start(t);
+    await agent.declare('half', pod());
+    const { POD, app: first } = await agent.up('half');
+    assert.ok(POD && first);
+    await agent.kill('SIGKILL');
+    const { Config } = await agent.engine.inspect(first.id);
+    const { Hostname: _hostname, ...rest } = Config;
+    await agent.engine.raw.call('DELETE', `/containers/${first.id}?force=1`);
+    await agent.engine.raw.call('POST', `/containers/create?name=${first.name}`, {
+      ...rest,
+      HostConfig: { NetworkMode: `container:${POD.id}` },
+    });
+    agent.run();
+    const now = await agent.up('half');
+    assert.equal(now.POD?.id, POD.id);
+    await agent.until('nothing dead is left over but the newest', async () => (await agent.containers('half')).length <= 3);
+  });
+});
+
+/** Each pod has one sandbox that runs, each of its containers runs once, and none has a dead twin that still counts. */
+async function eachOnce(agent: AgentUnderTest, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const running = (await agent.containers(name)).filter(({ state }) => state === 'running').map(({ container }) => container);
+    assert.equal(new Set(running).size, running.length, `${name} runs ${running.join(', ')}`);
+    assert.equal(new Set((await agent.containers(name)).map(({ uid }) => uid)).size, 1);
+  }
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { AgentUnderTest } from './agent-under-test.ts';
+import { app, pod, stays } from './pod-specs.ts';
+import { engineService } from './test-engine.ts';
+
+describe('a Docker Engine that restarts under the agent', { timeout: 400_000 }, () => {
+  after(() => engineService('start'));
+
+  test('gets every pod back, none twice', async (t) => {
+    const agent = await AgentUnderTest.start(t);
+    const names = ['a', 'b', 'c', 'd'];
+    for (const name of names) await agent.declare(name, pod([app(), app(stays, { name: 'side' })]));
+    const before = await Promise.all(names.map((name) => agent.up(name, ['app', 'side'])));
+    await engineService('stop');
+    await engineService('start');
+    await agent.engine.listen();
+    for (const [i, name] of names.entries()) {
+      await agent.up(name, ['app', 'side']);
+      assert.equal((await agent.up(name, ['app', 'side'])).app?.uid, before[i]?.app?.uid);
+    }
+    assertOnce(await agent.engine.containers());
+    // And it hears of what happens, without waiting for its next look.
+    await agent.declare('fresh', pod());
+    const { app: victim } = await agent.up('fresh');
+    assert.ok(victim);
+    await agent.engine.kill(victim.id);
+    const { app: again } = await agent.until('the killed container is back', async () => {
+      const now = await agent.up('fresh');
+      return now.app?.id !== victim.id && now;
+    });
+    assert.equal(again?.attempt, 1);
+    const [died, started] = [eventOf(agent, 'die', victim.id), eventOf(agent, 'start', again.id)];
+    assert.ok(started - died < 5_000, `back after ${started - died} ms`);
+  });
+
+  test('gets what was declared and loses what was deleted while it was away; the agent says once that it is away and once that it is back', async (t) => {
+    const agent = await AgentUnderTest.start(t, '--v=0');
+    await agent.declare('keeps', pod());
+    await agent.declare('goes', pod());
+    await agent.declare('changes', pod([app(stays, { env: [{ name: 'V', value: '1' }] })]));
+    for (const name of ['keeps', 'goes', 'changes']) await agent.up(name);
+    const from = agent.lines.length;
+    await engineService('stop');
+    await agent.declare('comes', pod());
+    await agent.remove('goes');
+    await agent.declare('changes', pod([app(stays, { env: [{ name: 'V', value: '2' }] })]));
+    await engineService('start');
+    await agent.engine.listen();
+    for (const name of ['comes', 'keeps']) await agent.up(name);
+    await agent.until('the deleted pod is gone', async () => (await agent.containers('goes')).length === 0);
+    await agent.until('the edited pod has changed', async () => {
+      const { app: now } = await agent.up('changes');
+      return now && (await agent.engine.inspect(now.id)).Config.Env.includes('V=2');
+    });
+    assertOnce(await agent.engine.containers());
+    for (const line of agent.lines.slice(from)) t.diagnostic(JSON.stringify(line));
+  });
+
+  test('is waited for when it is away at the start of the agent', async (t) => {
+    const agent = await AgentUnderTest.prepare(t, '--v=0');
+    await agent.declare('patient', pod());
+    await engineService('stop');
+    agent.run();
+    await agent.logged(
+      'that the engine does not answer',
+      (line) => /ENOENT|ECONNREFUSED|engine/.test(JSON.stringify(line)) && line['level'] !== 'info',
+    );
+    await engineService('start');
+    await agent.engine.listen();
+    await agent.up('patient');
+    for (const line of agent.lines) t.diagnostic(JSON.stringify(line));
+  });
+});
+
+function assertOnce(
+  containers: readonly { readonly pod: string; readonly container: string; readonly state: string; readonly name: string }[],
+): void {
+  const running = containers.filter(({ state }) => state === 'running').map(({ pod: of, container }) => `${of}/${container}`);
+  assert.equal(new Set(running).size, running.length, running.join(', '));
+}
+
+function eventOf(agent: AgentUnderTest, what: string, container: string): number {
+  const event = agent.engine.events.find(({ action, id }) => action === what && id === container);
+  assert.ok(event, `no event ${what}`);
+  return event.atMs;
+}
