@@ -1,22 +1,39 @@
 #!/bin/bash
-# Sets up and runs every test: unit, contract, vectors, integration. The last runs against a Docker Engine of its own.
+# Sets up and runs every test: unit, contract, vectors, integration, cluster. The last two run against a Docker Engine of its own,
+# cluster also against a Kubernetes control plane of its own.
 #   hack/test.sh               everything
-#   hack/test.sh unit|contract|vectors|integration ...   some of it
+#   hack/test.sh unit|contract|vectors|integration|cluster ...   some of it
 . "$(dirname "$0")/setup.sh"
 setup_npm
 npm run -s build
+
+at_exit=()
+trap 'for command in "${at_exit[@]}"; do eval "$command" || true; done' EXIT
 
 engine_dir=${RXLET_TEST_ENGINE_DIR:-/var/lib/rxlet-test-engine}
 start_engine() {
   [ -z "${RXLET_TEST_DOCKER_ENDPOINT:-}" ] || return 0
   command -v docker-registry >/dev/null || { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends docker-registry; } >/dev/null 2>&1 ||
     { echo "could not install docker-registry, which the image tests run against" >&2; exit 1; }
-  trap 'hack/docker.sh stop "$engine_dir"' EXIT
+  at_exit+=('hack/docker.sh stop "$engine_dir"')
   RXLET_TEST_DOCKER_ENDPOINT=$(hack/docker.sh up "$engine_dir")
   export RXLET_TEST_DOCKER_ENDPOINT RXLET_TEST_ENGINE_DIR=$engine_dir RXLET_TEST_IMAGE=busybox:1.35 RXLET_TEST_PAUSE_IMAGE=rxlet/pause:1
 }
 
-[ $# -gt 0 ] || set -- unit contract vectors integration
+cluster_dir=${RXLET_TEST_CLUSTER_DIR:-/var/lib/rxlet-test-cluster}
+start_cluster() {
+  [ -z "${RXLET_TEST_CLUSTER:-}" ] || return 0
+  at_exit+=('hack/kube.sh down "$cluster_dir"')
+  # Not on what a test run left that was cut short.
+  hack/kube.sh down "$cluster_dir"
+  hack/kube.sh up "$cluster_dir"
+  export RXLET_TEST_CLUSTER=$cluster_dir
+}
+
+if [ $# = 0 ]; then
+  set -- unit contract vectors integration
+  [ -z "$(find test/cluster -name '*.test.ts' 2>/dev/null)" ] || set -- "$@" cluster
+fi
 for part; do
   echo "== $part"
   case $part in
@@ -24,6 +41,7 @@ for part; do
     contract) start_engine; npm run -s test:contract ;;
     vectors) npm run -s vectors -- test/vectors --skip-unknown ;;
     integration) start_engine; npm run -s test:integration ;;
-    *) echo "usage: hack/test.sh [unit|contract|vectors|integration]..." >&2; exit 2 ;;
+    cluster) start_engine; start_cluster; npm run -s test:cluster ;;
+    *) echo "usage: hack/test.sh [unit|contract|vectors|integration|cluster]..." >&2; exit 2 ;;
   esac
 done
