@@ -104,10 +104,12 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
         readiness: () => 'success',
         hostIPs: hostIps,
         runtimeName: 'docker',
+        ending: pod.metadata.deletionTimestamp !== undefined,
         startTimeMs,
       });
       return { ...status, startTime: formatTime(startTimeMs) };
     },
+    release: (uid) => volumes.remove(uid),
     cleanUp: async (uid: PodUid) => {
       await volumes.remove(uid);
       memory.forget(uid);

@@ -1,4 +1,5 @@
 import { CONFIG_SOURCE_ANNOTATION } from '../model/config-annotations.ts';
+import { isTerminalPhase } from '../model/pod-predicates.ts';
 import type { Pod, PodUid, SourceName } from '../model/pod.ts';
 import type { PodUpdate } from '../model/pod-update.ts';
 import type { DesiredPod, PodStore } from '../ports/pod-store.ts';
@@ -45,12 +46,18 @@ export class DesiredPods implements PodStore {
       case 'DELETE':
         return pods.map((pod) => this.#put(pod, 'pod deleted'));
       case 'RECONCILE':
-        return pods.map((pod) => this.#put(pod, 'pod status differs'));
+        return pods.map((pod) => this.#put(pod, 'pod status differs')).filter(({ uid }) => this.#statusMatters(uid));
       case 'REMOVE':
         return pods.map((pod) => this.#drop(pod));
       default:
         return op satisfies never;
     }
+  }
+
+  /** Most often the API repeats what it was told here. Readiness gates are others' to set, and so may be a pod's end. */
+  #statusMatters(uid: PodUid): boolean {
+    const pod = this.get(uid)?.pod;
+    return (pod?.spec.readinessGates ?? []).length > 0 || isTerminalPhase(pod?.status?.phase);
   }
 
   #replaceAll(pods: readonly Pod[]): readonly PodWake[] {

@@ -7,7 +7,7 @@ import type { Next } from '../ports/work-queue.ts';
 import type { ComputedPodActions } from './compute-pod-actions.ts';
 import { describeStart, isInit, kindOf } from './describe-start.ts';
 import { describeHeld, heldContainers } from './held-containers.ts';
-import { mayRun, newestOf, nextAttempt } from './instances.ts';
+import { isRunning, mayRun, newestOf, nextAttempt } from './instances.ts';
 import { leftoversOf } from './leftovers.ts';
 import { neededActions } from './needed-actions.ts';
 import { nextToStop, stopContainer } from './stop-order.ts';
@@ -22,6 +22,7 @@ export const planPod: PlanPod = (desired, observed, facts) => {
   const { pod } = desired;
   const over = whyOver(desired, facts);
   if (over === undefined) return syncPod(pod, observed, facts);
+  if (pod.metadata.deletionTimestamp !== undefined) return deletePod(pod, observed, facts, over);
   // What tells how it ended stays for as long as it is declared.
   return endPod(pod, observed, facts, over, () => removeLeftovers(pod, observed));
 };
@@ -54,6 +55,13 @@ function endPod(
     next: 'on-change',
     because: [because, ...cleanup.because],
   };
+}
+
+/** Ends the pod and then leaves nothing of it, so that the API server may forget it. How it ended is looked at, and told, before that. */
+function deletePod(pod: Pod, observed: ObservedPod, facts: PlanFacts, because: string): PodPlan {
+  const live = observed.containers.some(isRunning) || observed.sandboxes.some(({ ready }) => ready);
+  const plan = endPod(pod, observed, facts, because, live ? () => ({ actions: [], because: [] }) : removeAll);
+  return live ? { ...plan, next: { afterMs: 0 } } : plan;
 }
 
 /** Brings a pod that is meant to run closer to its spec. */

@@ -35,6 +35,8 @@ export interface PodReconcilerDeps {
   readonly trace: Trace;
   /** When to look again at a pod that gives no other cause. */
   readonly resyncMs: () => number;
+  /** A pod that is being deleted has left no trace in the engine: removes what it left on the node; its status stays, to be told. Repeated when it rejects. */
+  readonly release: (uid: PodUid) => Promise<void>;
   /** A pod that nobody declares has left no trace in the engine: forgets it and removes what it left on the node. Repeated when it rejects. */
   readonly cleanUp: (uid: PodUid) => Promise<void>;
   /** A pod has ended. `freeName` is the name that another pod may wait for; the pod itself may have been declared again meanwhile. */
@@ -128,8 +130,8 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
     try {
       const now = plan.actions.length > 0 ? await runtime.observePod(uid, signal) : before;
       if (desired) statuses.set(desired.pod, deps.statusOf(desired, now));
-      if (!hasEnded(now, desired !== undefined)) return new Error('something of the pod is left after its end');
-      if (!desired) await deps.cleanUp(uid);
+      if (!hasNothingLeft(now)) return new Error('something of the pod is left after its end');
+      await (desired ? deps.release(uid) : deps.cleanUp(uid));
     } catch (error) {
       return error;
     }
@@ -140,10 +142,8 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
 
 const unobserved: PodPlan = { actions: [], next: 'on-change', because: ['the engine could not be asked'] };
 
-/** An undeclared pod has ended when nothing of it is left; one that is still declared, when nothing of it runs. */
-function hasEnded({ sandboxes, containers }: ObservedPod, declared: boolean): boolean {
-  if (!declared) return sandboxes.length === 0 && containers.length === 0;
-  return !sandboxes.some(({ ready }) => ready) && !containers.some(({ state }) => state.phase === 'running');
+function hasNothingLeft({ sandboxes, containers }: ObservedPod): boolean {
+  return sandboxes.length === 0 && containers.length === 0;
 }
 
 function nameOf(desired: DesiredPod | undefined, observed: ObservedPod | undefined): string {

@@ -19,6 +19,8 @@ export interface PodStatusFacts {
   /** The node's addresses, at most one a family, primary first; empty when it has none to tell. */
   readonly hostIPs: readonly string[];
   readonly runtimeName: string;
+  /** Nothing of the pod is started any more. */
+  readonly ending?: boolean;
   /** When the pod began, where that is known better than from `previous`: activeDeadlineSeconds counts from it, and status shows it. */
   readonly startTimeMs?: number | undefined;
 }
@@ -41,7 +43,8 @@ export function generatePodStatus(pod: Pod, observed: Pick<ObservedPod, 'contain
 
   const { spec } = pod;
   // A pod does not come back from its end, whatever the engine says.
-  const phase = [pod.status?.phase, previous?.phase].find(isTerminalPhase) ?? podPhase(spec, [...appStatuses, ...initStatuses]);
+  const phase =
+    [pod.status?.phase, previous?.phase].find(isTerminalPhase) ?? podPhase(spec, [...appStatuses, ...initStatuses], facts.ending);
   const apps = appStatuses.map((status) => withReadiness(pod, status, facts));
   const inits = initStatuses.map((status) => withInitReadiness(pod, status, facts));
   const initialized = podInitializedCondition(spec, inits, phase, appStatuses.some(hasRun));

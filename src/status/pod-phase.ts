@@ -3,8 +3,11 @@ import type { Container, ContainerStatus, PodSpec } from '../model/pod.ts';
 
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
 
-/** The phase that follows from the containers' statuses, init and app alike. getPhase in pkg/kubelet/kubelet_pods.go, and sidecars as of 1.29. */
-export function podPhase(spec: PodSpec, statuses: readonly ContainerStatus[]): PodPhase {
+/**
+ * The phase that follows from the containers' statuses, init and app alike. getPhase in pkg/kubelet/kubelet_pods.go, and sidecars as of 1.29.
+ * `ending`: nothing is started any more, so that containers that have all ended decide the phase under any restart policy (as of 1.27).
+ */
+export function podPhase(spec: PodSpec, statuses: readonly ContainerStatus[], ending = false): PodPhase {
   const statusOf = ({ name }: Container): ContainerStatus | undefined => statuses.find((status) => status.name === name);
   const inits = spec.initContainers ?? [];
   const init = count(inits.filter((container) => !isSidecar(container)).map((container) => initState(statusOf(container))));
@@ -25,10 +28,10 @@ export function podPhase(spec: PodSpec, statuses: readonly ContainerStatus[]): P
 
   const stopped = app.succeeded + app.failed;
   if (stopped === 0) return 'Pending';
-  if (spec.restartPolicy === 'Always') return 'Running';
+  if (spec.restartPolicy === 'Always' && !ending) return 'Running';
   // Those that wait to run again count as stopped, but not as succeeded.
   if (app.succeeded === stopped) return 'Succeeded';
-  return spec.restartPolicy === 'Never' ? 'Failed' : 'Running';
+  return spec.restartPolicy === 'Never' || ending ? 'Failed' : 'Running';
 }
 
 type State = 'pending' | 'waiting' | 'running' | 'succeeded' | 'failed' | 'unknown' | 'past';

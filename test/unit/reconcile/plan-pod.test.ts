@@ -325,11 +325,23 @@ table([
     actions: ['stop app-0 in 7s', 'stop log-0 in 2s', 'remove app-0', 'remove log-0'],
   },
   {
-    it: 'a deleted pod ends with the grace period of its deletion and keeps its dead containers',
+    it: 'a deleted pod ends with the grace period of its deletion, and keeps its dead containers until their end has been told',
     pod: web({}, { deletionTimestamp: '2020-09-13T12:27:00Z', deletionGracePeriodSeconds: 5 }),
     observed: running('app', 'log'),
     facts: { life: 'terminating', terminatingSinceMs: calm.nowMs },
     actions: ['stop app-0 in 5s', 'stop log-0 in 5s', 'stop sandbox-0'],
+    because: ['pod is being deleted'],
+    next: { afterMs: 0 },
+  },
+  {
+    it: 'a deleted pod that has ended is removed whole',
+    pod: web({}, { deletionTimestamp: '2020-09-13T12:27:00Z', deletionGracePeriodSeconds: 5 }),
+    observed: (pod) => ({
+      sandboxes: [aSandbox({ ready: false })],
+      containers: [anInstance(pod, 'app', { state: exited(0) }), anInstance(pod, 'log', { state: exited(143) })],
+    }),
+    facts: { life: 'terminating', terminatingSinceMs: calm.nowMs },
+    actions: ['remove app-0', 'remove log-0', 'remove sandbox-0'],
     because: ['pod is being deleted'],
   },
   {
