@@ -196,7 +196,9 @@ export class FakeKubeApi implements KubeApi {
     const named = { ...target, name };
     const key = keyOf(named);
     if (this.#store.has(key)) throw refusals.alreadyExists(`${target.resource} "${name}"`);
-    return this.#write(key, this.#filled(named, body, undefined));
+    // Identity is the server's to give, whatever is asked for.
+    const { uid: _uid, ...given } = metadata;
+    return this.#write(key, this.#filled(named, { ...body, metadata: given }, undefined));
   }
 
   #patch(request: SentRequest, target: Target, existing: StoredObject, patch: JsonObject): StoredObject {
