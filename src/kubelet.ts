@@ -5,7 +5,8 @@ import { exponential } from './base/exponential.ts';
 import { firstOf } from './base/first-of.ts';
 import type { Logger } from './base/logger.ts';
 import type { Service } from './base/service.ts';
-import { type Pod, podFullName, type PodUid } from './model/pod.ts';
+import type { PodUpdate } from './model/pod-update.ts';
+import { type Pod, type PodFullName, podFullName, type PodUid } from './model/pod.ts';
 import { unhonouredFields } from './model/unhonoured-fields.ts';
 import { DesiredPods, type PodWake } from './mux/desired-pods.ts';
 import { PodConfig } from './mux/pod-config.ts';
@@ -18,6 +19,23 @@ import { KeyedWorkQueue } from './queue/keyed-work-queue.ts';
 import { PodLives } from './reconcile/pod-lives.ts';
 import { podReconciler, type PodReconcilerDeps } from './reconcile/pod-reconciler.ts';
 
+/** What a follower may look at. */
+export interface KubeletInside {
+  readonly pods: PodStore;
+  /** Each change of what should run, once. Hot: nothing is missed by who subscribes before the intake starts. */
+  readonly updates: Observable<PodUpdate>;
+  /** Whether a pod of this name has not ended yet, declared or not. */
+  readonly isHeld: (pod: Pod) => boolean;
+}
+
+/** Tells others what becomes of the pods here. Nothing here waits for it. */
+export interface Follower {
+  /** Started before everything else. */
+  readonly services: readonly Service[];
+  /** A pod has ended; `freeName` is the name that it held, if it held one. */
+  ended(uid: PodUid, freeName: PodFullName | undefined): void;
+}
+
 export interface KubeletParts {
   readonly clock: Clock;
   readonly log: Logger;
@@ -28,6 +46,7 @@ export interface KubeletParts {
   readonly events: EventRecorder;
   /** How one pod is moved towards its spec. */
   readonly reconcile: Omit<PodReconcilerDeps, 'clock' | 'pods' | 'lives' | 'onEnded'>;
+  readonly follow?: (inside: KubeletInside) => Follower;
 }
 
 export interface Kubelet {
@@ -42,7 +61,7 @@ export interface Kubelet {
  * The agent, left to right: sources → mux → queue → reconcile → engine; what happens in the engine comes back as wakes.
  * Building starts nothing: the phases do, in order.
  */
-export function kubelet({ clock, log, sources, pleg, events, reconcile }: KubeletParts): Kubelet {
+export function kubelet({ clock, log, sources, pleg, events, reconcile, follow }: KubeletParts): Kubelet {
   // What should run: every source's pods, each change told once.
   const config = new PodConfig({ mode: 'Incremental', clock, events, log });
   const pods = new DesiredPods((heard) => config.seenAllSources(heard));
@@ -74,6 +93,8 @@ export function kubelet({ clock, log, sources, pleg, events, reconcile }: Kubele
   });
   const wakes: Observable<PodWake> = merge(declared, pleg.changes, orphans);
 
+  const follower = follow?.({ pods, updates: config.updates, isHeld: (pod) => lives.ownerOf(pod) !== undefined });
+
   // Whoever handles that uid looks at the world afresh.
   const handle = podReconciler({
     clock,
@@ -83,6 +104,7 @@ export function kubelet({ clock, log, sources, pleg, events, reconcile }: Kubele
     onEnded: (uid, freeName) => {
       const waiting = pods.list().filter(({ pod }) => pod.metadata.uid === uid || podFullName(pod) === freeName);
       for (const { pod } of waiting) queue.add(pod.metadata.uid, 'name free');
+      follower?.ended(uid, freeName);
     },
   });
 
@@ -95,7 +117,7 @@ export function kubelet({ clock, log, sources, pleg, events, reconcile }: Kubele
       await queue.run(handle, { concurrency: Number.POSITIVE_INFINITY, signal });
     },
   };
-  return { phases: [[workers], [intake]], pods, synced };
+  return { phases: [follower?.services ?? [], [workers], [intake]], pods, synced };
 }
 
 /** A change of what is wanted interrupts the step under way; news from the engine does not. */

@@ -16,6 +16,13 @@ export interface StatusChange {
   readonly previous: PodStatus | undefined;
 }
 
+export interface PodStatusManagerDeps {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Logger;
+  /** What was told of a pod before this agent started, where its own object does not know: a static pod's mirror does. */
+  readonly apiStatusOf?: (pod: Pod) => PodStatus | undefined;
+}
+
 /**
  * Keeps the last status of each pod and tells who listens when it says something new (updateStatusInternal in pkg/kubelet/status).
  *
@@ -27,19 +34,21 @@ export class PodStatusManager implements StatusManager {
   readonly changes: Observable<StatusChange>;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #log: Logger;
+  readonly #apiStatusOf: (pod: Pod) => PodStatus | undefined;
   readonly #changes = new Subject<StatusChange>();
   readonly #statuses = new Map<PodUid, PodStatus>();
 
-  constructor({ clock, log }: { readonly clock: Pick<Clock, 'now'>; readonly log: Logger }) {
+  constructor({ clock, log, apiStatusOf = () => undefined }: PodStatusManagerDeps) {
     this.#clock = clock;
     this.#log = log;
+    this.#apiStatusOf = apiStatusOf;
     this.changes = this.#changes.asObservable();
   }
 
   set(pod: Pod, status: PodStatus): void {
     const { uid } = pod.metadata;
     const previous = this.#statuses.get(uid);
-    const old = previous ?? pod.status ?? {};
+    const old = previous ?? this.#apiStatusOf(pod) ?? pod.status ?? {};
     const revived = revivedContainer(pod, old, status);
     if (revived !== undefined) {
       this.#log.error('status refused: a container that ended for good cannot come back', { pod: formatPod(pod), container: revived });

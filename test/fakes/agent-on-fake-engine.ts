@@ -1,4 +1,5 @@
-import { BehaviorSubject, filter } from 'rxjs';
+import { BehaviorSubject, filter, type Observable } from 'rxjs';
+import { apiProjections } from '../../src/api-projections.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { runServices } from '../../src/base/run-services.ts';
 import { fakeEngine, type FakeEngine } from '../../src/fakeengine/fake-engine.ts';
@@ -6,10 +7,13 @@ import { imageManager } from '../../src/images/image-manager.ts';
 import { Backoff } from '../../src/base/backoff.ts';
 import { PullQueue } from '../../src/images/pull-queue.ts';
 import { kubelet } from '../../src/kubelet.ts';
-import type { Pod } from '../../src/model/pod.ts';
+import type { MirrorOwner } from '../../src/mirror/mirror-pod-actions.ts';
+import { type Pod, podFullName, type PodStatus } from '../../src/model/pod.ts';
 import { podLifecycleEvents } from '../../src/pleg/pod-lifecycle-events.ts';
+import type { Informer, KubeApi } from '../../src/ports/kube-api.ts';
 import type { ReconcileRecord } from '../../src/ports/pod-plan.ts';
 import { reconcilePart } from '../../src/reconcile-part.ts';
+import { apiSource } from '../../src/sources/api-source.ts';
 import { PodStatusManager } from '../../src/status/status-manager.ts';
 import { FakeClock } from './fake-clock.ts';
 
@@ -26,12 +30,24 @@ export interface AgentOnFakeEngine {
   close(): Promise<void>;
 }
 
+/** The API server that the agent joins, and its Node there. */
+export interface ClusterOfAgent {
+  readonly api: Pick<KubeApi, 'request'>;
+  readonly informer: Informer;
+  readonly nodeName: string;
+  readonly node: Observable<MirrorOwner | undefined>;
+}
+
 /** The whole agent but for manifest files, on the embedded engine and a clock that moves when told. Until the first `declare` its source has not spoken. */
-export function agentOnFakeEngine(over: { readonly clock?: FakeClock; readonly engine?: FakeEngine } = {}): AgentOnFakeEngine {
+export function agentOnFakeEngine(
+  over: { readonly clock?: FakeClock; readonly engine?: FakeEngine; readonly cluster?: ClusterOfAgent } = {},
+): AgentOnFakeEngine {
   const clock = over.clock ?? new FakeClock();
   const log = silentLogger;
   const engine = over.engine ?? fakeEngine({ clock, log });
-  const statuses = new PodStatusManager({ clock, log });
+  const api = over.cluster && apiSource({ ...over.cluster, log });
+  const apiStatusOf = (pod: Pod): PodStatus | undefined => api?.pods.byName(podFullName(pod))?.status;
+  const statuses = new PodStatusManager({ clock, log, apiStatusOf });
   const events = { record: () => {} };
   const records: ReconcileRecord[] = [];
   const trace = { record: (record: ReconcileRecord) => void records.push(record), note: () => {} };
@@ -39,7 +55,10 @@ export function agentOnFakeEngine(over: { readonly clock?: FakeClock; readonly e
   const { phases } = kubelet({
     clock,
     log,
-    sources: [{ name: 'file', snapshots: snapshots.pipe(filter((pods) => pods !== undefined)) }],
+    sources: [{ name: 'file', snapshots: snapshots.pipe(filter((pods) => pods !== undefined)) }, ...(api ? [api] : [])],
+    ...(over.cluster && api
+      ? { follow: apiProjections({ ...over.cluster, clock, log, apiPods: api.pods, statuses, runtime: engine.runtime }) }
+      : {}),
     pleg: podLifecycleEvents({ runtime: engine.runtime, clock, log }),
     events,
     reconcile: reconcilePart({

@@ -5,7 +5,7 @@ import type { FakeEngine } from '../../src/fakeengine/fake-engine.ts';
 import { fakeEngine } from '../../src/fakeengine/fake-engine.ts';
 import type { Pod, PodStatus } from '../../src/model/pod.ts';
 import type { ReconcileRecord } from '../../src/ports/pod-plan.ts';
-import { type AgentOnFakeEngine, agentOnFakeEngine } from './agent-on-fake-engine.ts';
+import { type AgentOnFakeEngine, agentOnFakeEngine, type ClusterOfAgent } from './agent-on-fake-engine.ts';
 import { FakeClock } from './fake-clock.ts';
 
 type Part = ReturnType<FakeEngine['controls']['world']>[number];
@@ -25,8 +25,10 @@ export class Scenario {
   /** Called with each moment as it comes. */
   onMoment: (moment: Moment) => void = () => {};
   #agent: AgentOnFakeEngine | undefined;
+  readonly #cluster: ClusterOfAgent | undefined;
 
-  constructor() {
+  constructor(cluster?: ClusterOfAgent) {
+    this.#cluster = cluster;
     this.engine.controls.changes.subscribe(({ part, gone }) => {
       const what = gone
         ? 'removed'
@@ -38,7 +40,11 @@ export class Scenario {
   }
 
   get agent(): AgentOnFakeEngine {
-    return (this.#agent ??= agentOnFakeEngine({ clock: this.clock, engine: this.engine }));
+    return (this.#agent ??= agentOnFakeEngine({
+      clock: this.clock,
+      engine: this.engine,
+      ...(this.#cluster && { cluster: this.#cluster }),
+    }));
   }
 
   get records(): readonly ReconcileRecord[] {
@@ -114,8 +120,12 @@ const nameOf = ({ podName, name }: Part): string => `${podName}/${name}`;
 
 /** A test on the whole agent; afterwards no timer may be left. */
 export function scenario(sentence: string, play: (it: Scenario) => Promise<void>): void {
+  scenarioOn(() => new Scenario(), sentence, play);
+}
+
+export function scenarioOn<T extends Scenario>(make: () => T, sentence: string, play: (it: T) => Promise<void>): void {
   void test(sentence, async () => {
-    const it = new Scenario();
+    const it = make();
     assert.ok(it.agent);
     await play(it);
     await it.close();

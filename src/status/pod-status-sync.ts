@@ -1,0 +1,213 @@
+import type { Observable } from 'rxjs';
+import type { Clock } from '../base/clock.ts';
+import { drainInto } from '../base/drain-into.ts';
+import { errorText } from '../base/error-text.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Service } from '../base/service.ts';
+import { ApiUnreachableError, isConflict, isNotFound } from '../model/api-error.ts';
+import { isMirrorPod } from '../model/mirror-pod.ts';
+import { isTerminalPhase } from '../model/pod-predicates.ts';
+import { containersAreTerminal } from '../model/pod-termination.ts';
+import { type Pod, type PodFullName, podFullName, type PodStatus, type PodUid } from '../model/pod.ts';
+import type { ApiPods, ApiPodsChange } from '../ports/api-pods.ts';
+import type { KubeApi } from '../ports/kube-api.ts';
+import type { PodStore } from '../ports/pod-store.ts';
+import type { StatusManager } from '../ports/status-manager.ts';
+import type { Next, WorkQueue } from '../ports/work-queue.ts';
+import { type PodRemains, whyNotReclaimed } from './pod-reclaim.ts';
+import type { StatusChange } from './status-manager.ts';
+import { statusPatch } from './status-patch.ts';
+
+export interface PodStatusSyncDeps {
+  readonly api: Pick<KubeApi, 'request'>;
+  readonly apiPods: ApiPods;
+  /** For static pods: their statuses go to their mirror pods. */
+  readonly pods: PodStore;
+  readonly statuses: Pick<StatusManager, 'get'> & { readonly changes: Observable<StatusChange> };
+  /** By the pod's own uid, also for static pods. Its back-off is that of failed calls. */
+  readonly queue: WorkQueue<PodUid>;
+  /** What the pod still holds on this node. Rejects where that cannot be told. */
+  readonly remainsOf: (uid: PodUid, signal: AbortSignal) => Promise<PodRemains>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Logger;
+}
+
+/** Calls to the API server at the same time. */
+const CONCURRENCY = 16;
+/** Whoever else writes a status is overruled no more often than this, and a pod on its way out is looked at this often (syncPeriod in pkg/kubelet/status). */
+const RECONCILE_MS = 10_000;
+
+/** What the API server was told last about the object of a name. */
+interface Told {
+  readonly uid: PodUid;
+  readonly status: PodStatus;
+  /** The object's version with it. */
+  readonly resourceVersion: string | undefined;
+  readonly atMs: number;
+}
+
+/**
+ * Makes the API's pods show the statuses that are kept here, and takes pods that are being deleted out of the API once nothing of them is
+ * left. Level-based: compares what the API has, by the informer's word and its own answers, with the newest status, so that a newer one
+ * overtakes all before it, and nothing is sent that is known there.
+ *
+ * INVARIANTS
+ * - Only a pod's own object is written to: each patch and deletion carries its uid.
+ * - A pod's last status is there before the pod is deleted.
+ * - A mirror pod is never deleted here.
+ */
+export class PodStatusSync implements Service {
+  readonly name = 'pod statuses';
+  readonly #deps: PodStatusSyncDeps;
+  readonly #told = new Map<PodFullName, Told>();
+  /** Objects whose deletion the API server has accepted; finalizers may hold them for long. */
+  readonly #deleted = new Map<PodFullName, PodUid>();
+  /** What was last said about a pod whose status cannot be sent. */
+  readonly #complaints = new Map<PodUid, string>();
+  #unreachable = false;
+
+  constructor(deps: PodStatusSyncDeps) {
+    this.#deps = deps;
+  }
+
+  /** Nothing of the pod runs any more: it may be time to delete it. */
+  wake(uid: PodUid): void {
+    this.#deps.queue.add(uid, 'pod ended');
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { queue, statuses, apiPods } = this.#deps;
+    await Promise.all([
+      drainInto(statuses.changes, ({ pod }) => queue.add(pod.metadata.uid, 'status changed'), signal),
+      drainInto(apiPods.changes, (change) => this.#apiChanged(change), signal),
+      queue.run((uid, abort) => this.#sync(uid, abort), { concurrency: CONCURRENCY, signal }),
+    ]);
+  }
+
+  #apiChanged({ names }: ApiPodsChange): void {
+    for (const name of names) {
+      const object = this.#deps.apiPods.byName(name);
+      if (this.#told.get(name)?.uid !== object?.metadata.uid) this.#told.delete(name);
+      if (this.#deleted.get(name) !== object?.metadata.uid) this.#deleted.delete(name);
+      const uid = object && this.#localUid(object);
+      if (uid !== undefined) this.#deps.queue.add(uid, 'API object changed');
+    }
+  }
+
+  async #sync(uid: PodUid, signal: AbortSignal): Promise<Next> {
+    const { statuses, log } = this.#deps;
+    const status = statuses.get(uid);
+    const object = this.#objectOf(uid);
+    if (!status || !object) {
+      // A pod without an API object is shown once it has one.
+      this.#complaints.delete(uid);
+      return 'on-change';
+    }
+    try {
+      const wait = await this.#tell(object, status, signal);
+      const next = wait ?? (await this.#deleteIfReclaimed(uid, status, signal));
+      if (this.#complaints.delete(uid)) log.info('status of the pod is sent again', { pod: shown(object) });
+      if (this.#unreachable) log.info('API server is reached again: statuses are sent');
+      this.#unreachable = false;
+      return next;
+    } catch (error) {
+      if (!signal.aborted) this.#complain(uid, object, error);
+      throw error;
+    }
+  }
+
+  /** Resolves with when to look again, if the API is not to be told now. */
+  async #tell(object: Pod, status: PodStatus, signal: AbortSignal): Promise<Next | undefined> {
+    const { api, apiPods, clock, log } = this.#deps;
+    const name = podFullName(object);
+    const { uid, resourceVersion } = object.metadata;
+    // Someone has ended the pod: its end is not taken back, and a status of ours that knows about it is on its way.
+    if (!isMirrorPod(object) && isTerminalPhase(object.status?.phase) && !isTerminalPhase(status.phase)) return undefined;
+    const told = this.#told.get(name);
+    const again = told?.uid === uid && told.status === status;
+    if (again && told.resourceVersion === resourceVersion) return undefined;
+    const { patch, same } = statusPatch(object, status);
+    if (patch === undefined || (again && same)) {
+      this.#told.set(name, { uid, status, resourceVersion, atMs: again ? told.atMs : clock.now() });
+      return undefined;
+    }
+    const waitMs = again ? told.atMs + RECONCILE_MS - clock.now() : 0;
+    if (waitMs > 0) return { afterMs: waitMs };
+    if (again) log.v(2, 'status in the API differs from what was sent: sent again', { pod: shown(object) });
+    let answer: Pod;
+    try {
+      const path = `${pathOf(object)}/status`;
+      answer = await api.request({ method: 'PATCH', path, contentType: 'application/strategic-merge-patch+json', body: patch }, signal);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      // Its end will be told.
+      return 'on-change';
+    }
+    log.v(3, 'status sent', { pod: shown(object), phase: status.phase });
+    this.#told.set(name, { uid, status, resourceVersion: answer.metadata.resourceVersion, atMs: clock.now() });
+    apiPods.learn(answer);
+    return undefined;
+  }
+
+  async #deleteIfReclaimed(uid: PodUid, status: PodStatus, signal: AbortSignal): Promise<Next> {
+    const { api, apiPods, remainsOf, log } = this.#deps;
+    const object = apiPods.byUid(uid);
+    if (!object || object.metadata.deletionTimestamp === undefined || isMirrorPod(object)) return 'on-change';
+    const name = podFullName(object);
+    // Asked for already: the rest is up to the finalizers.
+    if (this.#deleted.get(name) === uid) return 'on-change';
+    if (!containersAreTerminal(status)) return 'on-change';
+    const why = whyNotReclaimed(status, await remainsOf(uid, signal));
+    if (why !== undefined) {
+      log.v(3, 'pod stays in the API for now', { pod: shown(object), because: why });
+      return { afterMs: RECONCILE_MS };
+    }
+    const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0, preconditions: { uid } };
+    try {
+      await api.request({ method: 'DELETE', path: pathOf(object), body }, signal);
+      log.v(2, 'pod has ended and is deleted from the API', { pod: shown(object) });
+    } catch (error) {
+      // Gone, or another pod by now.
+      if (!isNotFound(error) && !isConflict(error)) throw error;
+    }
+    this.#deleted.set(name, uid);
+    return 'on-change';
+  }
+
+  /** A pod's own object, or the mirror pod of a static one. */
+  #objectOf(uid: PodUid): Pod | undefined {
+    const { apiPods, pods } = this.#deps;
+    const desired = pods.get(uid);
+    if (desired === undefined || desired.source === 'api') {
+      const object = apiPods.byUid(uid);
+      return object && !isMirrorPod(object) ? object : undefined;
+    }
+    const object = apiPods.byName(podFullName(desired.pod));
+    return object && isMirrorPod(object) ? object : undefined;
+  }
+
+  #localUid(object: Pod): PodUid | undefined {
+    if (!isMirrorPod(object)) return object.metadata.uid;
+    const name = podFullName(object);
+    return this.#deps.pods.list().find(({ pod, source }) => source !== 'api' && podFullName(pod) === name)?.pod.metadata.uid;
+  }
+
+  #complain(uid: PodUid, object: Pod, error: unknown): void {
+    const { log } = this.#deps;
+    if (error instanceof ApiUnreachableError) {
+      if (!this.#unreachable) log.warn('API server is not reached: statuses wait', { error });
+      this.#unreachable = true;
+      return;
+    }
+    const text = errorText(error);
+    if (this.#complaints.get(uid) === text) log.v(4, 'status of the pod still cannot be sent', { pod: shown(object), error });
+    else log.warn('status of the pod cannot be sent', { pod: shown(object), error });
+    this.#complaints.set(uid, text);
+  }
+}
+
+const shown = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`;
+
+function pathOf({ metadata: { namespace, name } }: Pod): string {
+  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
+}
