@@ -8,3 +8,8 @@ export function parseTime(text: string | undefined): number | undefined {
   const atMs = text === undefined ? Number.NaN : Date.parse(text);
   return Number.isNaN(atMs) ? undefined : atMs;
 }
+
+/** RFC 3339 with six digits, as metav1.MicroTime must be written. */
+export function formatMicroTime(atMs: number): string {
+  return new Date(atMs).toISOString().replace(/Z$/, '000Z');
+}

@@ -36,7 +36,7 @@ const isNative = (name: string): boolean => !name.includes('/') || name.includes
 const isOvercommitAllowed = (name: string): boolean => isNative(name) && !isHugePages(name);
 
 /** A device plugin's, such as nvidia.com/gpu: the name must also do with `requests.` before it, as quotas write it. */
-function isExtendedResourceName(name: string): boolean {
+export function isExtendedResourceName(name: string): boolean {
   return !isNative(name) && !name.startsWith('requests.') && isQualifiedName(`requests.${name}`).length === 0;
 }
 

@@ -1,0 +1,107 @@
+import { release } from 'node:os';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/logger.ts';
+import type { ResourceList } from '../model/node.ts';
+import { Quantity } from '../model/quantity.ts';
+import type { NodeFacts } from './compose-node-status.ts';
+import { readDefaultRouteAddresses, readInterfaces, resolveName } from './host-addresses.ts';
+import { type IpAddress, isUnspecified, nodeIpFault, parseIp } from './ip-address.ts';
+import { lastKnown } from './last-known.ts';
+import { type MachinePaths, readFileSystemBytes, readMachineFacts, readOsImage } from './machine-facts.ts';
+import type { NodeErrors, Pressure } from './node-conditions.ts';
+import type { NodeImage } from './node-images.ts';
+
+export interface NodeFactsDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly settings: {
+    readonly nodeName: string;
+    /** The name's override, or the machine's own. */
+    readonly hostname: string;
+    readonly nodeIps: readonly IpAddress[];
+    readonly externalCloudProvider: boolean;
+    readonly maxPods: number;
+    readonly podsPerCore: number;
+    readonly nodeStatusMaxImages: number;
+    /** Its file system is the node's ephemeral storage. */
+    readonly rootDir: string;
+    readonly kubeletPort: number;
+    /** This agent's own version. */
+    readonly release: string;
+    readonly arch: string;
+  };
+  /** What is kept from pods. */
+  readonly reservation: ResourceList;
+  /** The engine's. May be slow and may reject: the last answer serves meanwhile. */
+  readonly images: (signal: AbortSignal) => Promise<readonly NodeImage[]>;
+  /** "docker://20.10.24". As slow as it likes, too. */
+  readonly containerRuntimeVersion: (signal: AbortSignal) => Promise<string>;
+  /** Why the node is not ready, now. */
+  readonly errors: () => NodeErrors;
+  readonly pressure?: () => Readonly<Record<Pressure, boolean>>;
+  readonly volumesInUse?: () => readonly string[] | undefined;
+  readonly paths?: MachinePaths;
+}
+
+/** As often as the kubelet asks anew: cadvisor for the machine, the image manager for images. */
+const MACHINE_MAX_AGE_MS = 5 * 60_000;
+const IMAGES_MAX_AGE_MS = 30_000;
+/** Of a node's first status, which is to be there within two seconds of the start. */
+const WAIT_MS = 500;
+
+/** Reads the facts that make up the node's status, each time it is called; what is slow to say is taken from the last answer. */
+export function collectNodeFacts(deps: NodeFactsDeps): (signal: AbortSignal) => Promise<NodeFacts> {
+  const { clock, log, settings, paths = { root: '/' } } = deps;
+  const fact = <T>(what: string, maxAgeMs: number, read: (signal: AbortSignal) => Promise<T>) =>
+    lastKnown({
+      read,
+      clock,
+      maxAgeMs,
+      waitMs: WAIT_MS,
+      onError: (error) => log.v(2, 'a fact of the node cannot be told', { what, error }),
+    });
+  const machine = fact('machine', MACHINE_MAX_AGE_MS, () => readMachineFacts(paths));
+  const osImage = fact('operating system', MACHINE_MAX_AGE_MS, () => readOsImage(paths));
+  const storage = fact('ephemeral storage', MACHINE_MAX_AGE_MS, () => readFileSystemBytes(settings.rootDir));
+  const runtimeVersion = fact('container runtime', MACHINE_MAX_AGE_MS, deps.containerRuntimeVersion);
+  const images = fact('images', IMAGES_MAX_AGE_MS, deps.images);
+  const addressesByName = fact('name', MACHINE_MAX_AGE_MS, () => resolveName(settings.nodeName));
+  // A resolver may take its time, and is asked only where its word counts.
+  const given = settings.nodeIps.some((ip) => !isUnspecified(ip)) || parseIp(settings.hostname) !== undefined;
+
+  return async (signal) => {
+    const interfaces = readInterfaces();
+    const hostAddresses = Object.values(interfaces).flat();
+    const [known, os, bytes, runtime, list, byName, byDefaultRoute] = await Promise.all([
+      machine(signal),
+      osImage(signal),
+      storage(signal),
+      runtimeVersion(signal),
+      images(signal),
+      given ? undefined : addressesByName(signal),
+      given ? [] : readDefaultRouteAddresses(paths, interfaces),
+    ]);
+    return {
+      nowMs: clock.now(),
+      addresses: { ...settings, byName: byName ?? [], byDefaultRoute, fault: (ip) => nodeIpFault(ip, hostAddresses) },
+      machine: known,
+      maxPods: settings.maxPods,
+      podsPerCore: settings.podsPerCore,
+      capacity: bytes === undefined ? {} : { 'ephemeral-storage': Quantity.of(bytes, 'BinarySI').canonical() },
+      reservation: deps.reservation,
+      versions: {
+        kernelVersion: release(),
+        osImage: os ?? 'Unknown',
+        containerRuntimeVersion: runtime,
+        release: settings.release,
+        arch: settings.arch,
+      },
+      kubeletPort: settings.kubeletPort,
+      images: list,
+      nodeStatusMaxImages: settings.nodeStatusMaxImages,
+      pressure: deps.pressure?.() ?? { memory: false, disk: false, pid: false },
+      readiness: { errors: deps.errors() },
+      volumesInUse: deps.volumesInUse?.(),
+    };
+  };
+}

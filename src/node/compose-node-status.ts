@@ -1,0 +1,80 @@
+import type { Node, NodeStatus, ResourceList } from '../model/node.ts';
+import { type AddressFacts, nodeAddresses, providedNodeIpAnnotation } from './node-addresses.ts';
+import { setPressureCondition, setReadyCondition, type Pressure, type Readiness } from './node-conditions.ts';
+import { type NodeEvent, nodeStatusEvent } from './node-event.ts';
+import { type NodeImage, nodeImages } from './node-images.ts';
+import { type VersionFacts, versionInfo } from './node-info.ts';
+import { type MachineFacts, machineInfo, type MachineInfoInput } from './machine-info.ts';
+
+/** Everything that the node's status is made of, at one moment. */
+export interface NodeFacts {
+  readonly nowMs: number;
+  readonly addresses: AddressFacts;
+  /** Undefined: the machine could not be read. */
+  readonly machine: MachineFacts | undefined;
+  readonly maxPods: number;
+  readonly podsPerCore: number;
+  /** Ephemeral storage, as a quantity. */
+  readonly capacity: ResourceList;
+  readonly reservation: ResourceList;
+  readonly devices?: NonNullable<MachineInfoInput['devices']>;
+  readonly versions: VersionFacts;
+  /** Where this agent's server listens; 0 without one. */
+  readonly kubeletPort: number;
+  /** Undefined: not known yet, those reported stay. */
+  readonly images: readonly NodeImage[] | undefined;
+  readonly nodeStatusMaxImages: number;
+  readonly pressure: Readonly<Record<Pressure, boolean>>;
+  readonly readiness: Readiness;
+  /** Undefined: not known yet, those reported stay. */
+  readonly volumesInUse: readonly string[] | undefined;
+}
+
+export interface ComposedNode {
+  readonly node: Node & { readonly status: NodeStatus };
+  /** To be recorded once the API server has the status that tells of them. */
+  readonly events: readonly NodeEvent[];
+  /** What could not be found out; the rest is there. */
+  readonly faults: readonly string[];
+}
+
+/** The node with its status brought up to the facts; what others wrote into it stays. The setters run in the kubelet's order. */
+export function composeNodeStatus(node: Node, facts: NodeFacts): ComposedNode {
+  const { nowMs } = facts;
+  const { nodeName } = facts.addresses;
+  const faults: string[] = [];
+  const found = nodeAddresses(node.status?.addresses ?? [], facts.addresses);
+  if (found.error !== undefined) faults.push(found.error);
+  const { capacity, allocatable, ids, events: machineEvents } = machineInfo(node.status ?? {}, { ...facts, nodeName });
+
+  const reasons: NodeEvent[] = [];
+  let conditions = node.status?.conditions ?? [];
+  for (const pressure of ['memory', 'disk', 'pid'] as const) {
+    const change = setPressureCondition(conditions, pressure, facts.pressure[pressure], nowMs);
+    conditions = change.conditions;
+    if (change.reason) reasons.push(nodeStatusEvent(nodeName, change.reason));
+  }
+  // Ready looks at the capacity, and stands last where it is new.
+  const ready = setReadyCondition({ capacity, conditions }, facts.readiness, nowMs);
+  if (ready.reason) reasons.push(nodeStatusEvent(nodeName, ready.reason));
+
+  const { nodeInfo, ...reported } = node.status ?? {};
+  const noIds = { machineID: '', systemUUID: '', bootID: '' };
+  const status: NodeStatus = {
+    ...reported,
+    ...(found.addresses && { addresses: found.addresses }),
+    capacity,
+    allocatable,
+    conditions: ready.conditions,
+    daemonEndpoints: { kubeletEndpoint: { Port: facts.kubeletPort } },
+    nodeInfo: { ...noIds, ...nodeInfo, ...ids, ...versionInfo(facts.versions) },
+    ...(facts.images && { images: nodeImages(facts.images, facts.nodeStatusMaxImages) }),
+    ...(facts.volumesInUse && { volumesInUse: facts.volumesInUse }),
+  };
+  const annotations =
+    found.providedNodeIp === undefined
+      ? undefined
+      : { annotations: { ...node.metadata?.annotations, [providedNodeIpAnnotation]: found.providedNodeIp } };
+  const metadata = node.metadata || annotations ? { metadata: { ...node.metadata, ...annotations } } : {};
+  return { node: { ...node, ...metadata, status }, events: [...machineEvents, ...reasons], faults };
+}
