@@ -1,38 +1,46 @@
+import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import { formatTime } from '../model/time.ts';
+import { type KubeconfigCluster, kubeconfigText, writeKubeconfig } from './bootstrap-kubeconfig.ts';
 import { nodeSubject } from './certificate-request.ts';
 import type { CertificateStore } from './certificate-store.ts';
-import { ClientCertificateError } from './client-identity.ts';
+import { ClientCertificateError, parseClientIdentity, type PemPair } from './client-identity.ts';
 import { CertificateRefusedError, type CsrClients } from './csr-client.ts';
-import { kubeconfigIdentity, type KubeconfigContext, kubeconfigText, writeKubeconfig } from './kubeconfig.ts';
 import { obtainCertificate, type ObtainCertificateDeps } from './obtain-certificate.ts';
 import { expiryOf, renewalDelayMs } from './rotation-decision.ts';
 
-export interface BootstrapDeps extends ObtainCertificateDeps {
-  readonly store: CertificateStore;
-  /** --kubeconfig: read to see whether it still serves, written when it does not. */
+export interface KubeconfigToCheck {
+  /** --kubeconfig */
   readonly kubeconfigPath: string;
-  /** --bootstrap-kubeconfig */
+  /** The client certificate of its user; undefined for one without. Rejects with what is wrong with the file, also when it is missing. */
+  readonly kubeconfigPair: () => Promise<PemPair | undefined>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** What --bootstrap-kubeconfig says: the server, and clients with its credentials. */
+export interface BootstrapClients extends CsrClients {
+  readonly cluster: KubeconfigCluster;
+}
+
+export interface BootstrapDeps extends ObtainCertificateDeps, Omit<KubeconfigToCheck, 'clock'> {
+  readonly store: Pick<CertificateStore, 'current' | 'currentPath'> & ObtainCertificateDeps['store'];
+  /** For messages. */
   readonly bootstrapKubeconfigPath: string;
-  /** The current context of a kubeconfig; undefined when there is no such file. Rejects with what is wrong with it. */
-  readonly readKubeconfig: (path: string) => Promise<KubeconfigContext | undefined>;
-  /** Clients with the credentials of --bootstrap-kubeconfig. */
-  readonly connect: () => Promise<CsrClients>;
+  /** Reads --bootstrap-kubeconfig afresh. Rejects with what is wrong with it. */
+  readonly bootstrapClients: () => Promise<BootstrapClients>;
+  /** 0 to 1 */
   readonly random: () => number;
 }
 
 /** Why the kubeconfig cannot be used, and a client certificate has to be asked for; undefined when all is well. */
-export async function bootstrapReason(
-  deps: Pick<BootstrapDeps, 'kubeconfigPath' | 'readKubeconfig' | 'clock'>,
-): Promise<string | undefined> {
-  const { kubeconfigPath, readKubeconfig, clock } = deps;
+export async function bootstrapReason({ kubeconfigPath, kubeconfigPair, clock }: KubeconfigToCheck): Promise<string | undefined> {
   try {
-    const context = await readKubeconfig(kubeconfigPath);
-    if (context === undefined) return `${kubeconfigPath} does not exist`;
-    const identity = await kubeconfigIdentity(context, kubeconfigPath);
-    if (identity === undefined) return `the user of ${kubeconfigPath} has no client certificate`;
+    const pair = await kubeconfigPair();
+    if (pair === undefined) return `the user of kubeconfig ${kubeconfigPath} has no client certificate`;
+    const where = `kubeconfig ${kubeconfigPath}`;
+    const identity = parseClientIdentity({ text: pair.certificatePem, where }, { text: pair.keyPem, where });
     if (expiryOf(identity, clock.now()) !== 'expired') return undefined;
-    return `the client certificate of ${kubeconfigPath} expired at ${formatTime(identity.notAfterMs)}`;
+    return `the client certificate of kubeconfig ${kubeconfigPath} expired at ${formatTime(identity.notAfterMs)}`;
   } catch (error) {
     return errorText(error);
   }
@@ -44,45 +52,44 @@ export async function bootstrapReason(
  * bootstrap kubeconfig is missing or malformed, when its credentials are refused, and when files cannot be written.
  */
 export async function bootstrap(deps: BootstrapDeps, signal: AbortSignal): Promise<void> {
-  const { kubeconfigPath, bootstrapKubeconfigPath, readKubeconfig, store, log } = deps;
+  const { kubeconfigPath, bootstrapKubeconfigPath, store, log } = deps;
   const reason = await bootstrapReason(deps);
   if (reason === undefined) {
     log.v(2, 'the kubeconfig serves, no bootstrap is needed', { kubeconfig: kubeconfigPath });
     return;
   }
-  const context = await readKubeconfig(bootstrapKubeconfigPath);
-  if (context === undefined) {
-    throw new ClientCertificateError(`${reason}, and the bootstrap kubeconfig ${bootstrapKubeconfigPath} does not exist`);
-  }
-  log.info('bootstrapping: asking for a client certificate', { because: reason, credentials: bootstrapKubeconfigPath });
-  await askUntilAnswered(deps, signal);
-  await writeKubeconfig(kubeconfigPath, kubeconfigText(context, store.currentPath));
+  log.info('bootstrapping: a client certificate is needed', { because: reason, credentials: bootstrapKubeconfigPath });
+  const cluster = await askUntilAnswered(deps, signal);
+  await writeKubeconfig(kubeconfigPath, kubeconfigText(cluster, store.currentPath));
   log.info('kubeconfig written', { kubeconfig: kubeconfigPath, certificate: store.currentPath });
 }
 
-async function askUntilAnswered(deps: BootstrapDeps, signal: AbortSignal): Promise<void> {
-  const { bootstrapKubeconfigPath, connect, clock, log, random } = deps;
+/** Resolves with the cluster that answered. */
+async function askUntilAnswered(deps: BootstrapDeps, signal: AbortSignal): Promise<KubeconfigCluster> {
+  const { bootstrapKubeconfigPath, bootstrapClients, clock, log, random } = deps;
   for (let failures = 1; ; failures++) {
-    const clients = await connect();
+    const clients = await bootstrapClients();
+    let failure: unknown;
     try {
       await obtainCertificate(deps, clients, signal);
-      return;
+      return clients.cluster;
     } catch (error) {
-      if (signal.aborted || error instanceof ClientCertificateError) throw error;
-      if (error instanceof CertificateRefusedError && error.refused === 'credentials') {
-        // A token lives for a day, and a certificate for a year.
-        if (await hasUsableCertificate(deps)) {
-          log.warn('the bootstrap credentials are refused; going on with the certificate that is there', { error });
-          return;
-        }
-        throw new CertificateRefusedError('credentials', `the credentials of ${bootstrapKubeconfigPath} are refused`, { cause: error });
-      }
-      const retryInMs = renewalDelayMs(error, failures, random);
-      log.warn('no client certificate yet', { error, retryInMs });
-      await clock.sleep(retryInMs, signal);
+      failure = error;
     } finally {
       clients.api.closeConnections();
     }
+    if (signal.aborted || failure instanceof ClientCertificateError) throw failure;
+    if (failure instanceof CertificateRefusedError && failure.refused === 'credentials') {
+      // A token lives for a day, and a certificate for a year.
+      if (await hasUsableCertificate(deps)) {
+        log.warn('the bootstrap credentials are refused; going on with the certificate that is there', { error: failure });
+        return clients.cluster;
+      }
+      throw new CertificateRefusedError('credentials', `bootstrap kubeconfig ${bootstrapKubeconfigPath}`, { cause: failure });
+    }
+    const retryInMs = renewalDelayMs(failure, failures, random);
+    log.warn('no client certificate yet', { error: failure, retryInMs });
+    await clock.sleep(retryInMs, signal);
   }
 }
 

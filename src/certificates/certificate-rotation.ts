@@ -7,9 +7,8 @@ import { formatTime } from '../model/time.ts';
 import { nodeSubject } from './certificate-request.ts';
 import { type ClientIdentity, isSameIdentity } from './client-identity.ts';
 import type { CsrClients } from './csr-client.ts';
-import type { FoundIdentity } from './find-identity.ts';
 import { obtainCertificate, type ObtainCertificateDeps } from './obtain-certificate.ts';
-import { decideRotation, type Expiry, expiryOf, renewalDelayMs, type RotationDecision } from './rotation-decision.ts';
+import { decideRotation, type Expiry, expiryOf, renewalDelayMs } from './rotation-decision.ts';
 
 export interface CertificateRenewal {
   readonly store: ObtainCertificateDeps['store'];
@@ -22,7 +21,7 @@ export interface CertificateRenewal {
 
 export interface CertificateRotationDeps {
   /** Looks at the disk afresh. */
-  readonly find: () => Promise<FoundIdentity | undefined>;
+  readonly find: () => Promise<ClientIdentity | undefined>;
   /** Absent with --rotate-certificates=false: somebody else replaces the files. */
   readonly renewal?: CertificateRenewal;
   readonly clock: Clock;
@@ -45,7 +44,7 @@ export class CertificateRotation implements Service {
   readonly name = 'client certificate rotation';
   readonly #deps: CertificateRotationDeps;
   readonly #identities = new ReplaySubject<ClientIdentity>(1);
-  #found: FoundIdentity | undefined;
+  #current: ClientIdentity | undefined;
   /** Drawn anew for each certificate. */
   #chance: number;
   #unreadable = '';
@@ -63,7 +62,7 @@ export class CertificateRotation implements Service {
   }
 
   get current(): ClientIdentity | undefined {
-    return this.#found?.identity;
+    return this.#current;
   }
 
   /** Failed attempts since the start: the kubelet's metric certificate_manager_client_expiration_renew_errors. */
@@ -73,11 +72,11 @@ export class CertificateRotation implements Service {
 
   /** Takes up what is on disk. Rejects with ClientCertificateError when that cannot be read. For the start; run does it by itself. */
   async load(): Promise<ClientIdentity | undefined> {
-    const before = this.#found;
+    const before = this.#current;
     const found = await this.#deps.find();
     // What was read while a new one took its place is the old one.
-    if (found !== undefined && this.#found === before) this.#use(found);
-    return this.current;
+    if (found !== undefined && this.#current === before) this.#use(found);
+    return this.#current;
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -113,7 +112,7 @@ export class CertificateRotation implements Service {
     const { clock, log, random } = this.#deps;
     let failures = 0;
     for (;;) {
-      const { dueMs, because } = this.#decide(renewal);
+      const { dueMs, because } = decideRotation(this.#current, nodeSubject(renewal.nodeName), this.#chance);
       const inMs = dueMs - clock.now();
       if (inMs > 0) {
         // Not longer: the file may change meanwhile, or the clock.
@@ -124,7 +123,7 @@ export class CertificateRotation implements Service {
       try {
         const identity = await this.#renew(renewal, signal);
         failures = 0;
-        this.#use({ identity, embedded: false });
+        this.#use(identity);
         await clock.sleep(LEAST_BETWEEN_RENEWALS_MS, signal);
       } catch (error) {
         signal.throwIfAborted();
@@ -135,12 +134,6 @@ export class CertificateRotation implements Service {
         await clock.sleep(retryInMs, signal);
       }
     }
-  }
-
-  #decide({ nodeName }: CertificateRenewal): RotationDecision {
-    const decision = decideRotation(this.current, nodeSubject(nodeName), this.#chance);
-    if (!this.#found?.embedded || decision.dueMs <= this.#deps.clock.now()) return decision;
-    return { dueMs: Number.NEGATIVE_INFINITY, because: 'it stands in the kubeconfig, where it cannot be replaced' };
   }
 
   async #renew(renewal: CertificateRenewal, signal: AbortSignal): Promise<ClientIdentity> {
@@ -157,7 +150,7 @@ export class CertificateRotation implements Service {
   /** Only where the own certificate does not open the door: none, expired, or another node's. */
   async #bootstrapClients({ nodeName, bootstrap }: CertificateRenewal): Promise<CsrClients | undefined> {
     const { clock, log } = this.#deps;
-    const { current } = this;
+    const current = this.#current;
     const serves =
       current !== undefined && expiryOf(current, clock.now()) !== 'expired' && current.commonName === nodeSubject(nodeName).commonName;
     if (serves || bootstrap === undefined) return undefined;
@@ -169,20 +162,20 @@ export class CertificateRotation implements Service {
     }
   }
 
-  #use(found: FoundIdentity): void {
-    const before = this.current;
-    this.#found = found;
-    if (isSameIdentity(before, found.identity)) return;
+  #use(found: ClientIdentity): void {
+    const before = this.#current;
+    if (isSameIdentity(before, found)) return;
+    this.#current = found;
     this.#chance = this.#deps.random();
     this.#remindedAtMs = {};
     if (before !== undefined) {
-      this.#deps.log.info('client certificate replaced', { expires: formatTime(found.identity.notAfterMs), as: found.identity.commonName });
+      this.#deps.log.info('client certificate replaced', { as: found.commonName, expires: formatTime(found.notAfterMs) });
     }
-    this.#identities.next(found.identity);
+    this.#identities.next(found);
   }
 
   #remind(): void {
-    const { current } = this;
+    const current = this.#current;
     if (current === undefined) return;
     const { clock, log, renewal } = this.#deps;
     const nowMs = clock.now();

@@ -2,11 +2,15 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import type { CertificateSubject } from './certificate-request.ts';
 import { pemBlocks } from './pem.ts';
 
-/** A client certificate with its key: as whom the agent speaks to the API server, and how long. */
-export interface ClientIdentity extends CertificateSubject {
+/** A client certificate and its key. */
+export interface PemPair {
   /** The certificate first, then what leads from it to the CA. */
   readonly certificatePem: string;
   readonly keyPem: string;
+}
+
+/** As whom the agent speaks to the API server, and how long. */
+export interface ClientIdentity extends CertificateSubject, PemPair {
   readonly notBeforeMs: number;
   /** The moment from which it is good for nothing. */
   readonly notAfterMs: number;
