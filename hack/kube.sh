@@ -61,7 +61,7 @@ build_binaries() {
   chmod 755 "$CACHE" "$build"
   say "building Kubernetes in $build, about ten minutes; its log is $CACHE/build.log"
   (fetch_source "$build" && compile "$build") >"$CACHE/build.log" 2>&1 || { tail -n 20 "$CACHE/build.log" >&2; die "the build failed"; }
-  mkdir -p "$(dirname "$CACHED")"
+  mkdir -p -m 755 "$(dirname "$CACHED")"
   # Another build may have come first.
   mv -T "$build/bin" "$CACHED" 2>/dev/null || [ -x "$CACHED/kube-apiserver" ] || die "could not write $CACHED"
   chmod -R u+w "$build"; rm -rf "$build"; trap - EXIT
