@@ -6,6 +6,8 @@ import { RestartBackoff } from './reconcile/restart-backoff.ts';
 import { generatePodStatus, withoutUnstarted } from './status/generate-pod-status.ts';
 import type { Clock } from './base/clock.ts';
 import { jitter } from './base/jitter.ts';
+import { type PodRefusal, rejectPod, wasRejected } from './model/pod-admission.ts';
+import { isTerminalPhase } from './model/pod-predicates.ts';
 import type { Pod, PodUid } from './model/pod.ts';
 import { formatTime } from './model/time.ts';
 import type { ContainerRuntime, ObservedPod } from './ports/container-runtime.ts';
@@ -29,6 +31,8 @@ export interface ReconcilePartDeps {
   readonly syncFrequencyMs: number;
   /** The node's addresses, primary first. */
   readonly hostIps: readonly string[];
+  /** Asked once about each new pod: why it may not run here; undefined: it may. */
+  readonly admit?: (pod: Pod) => PodRefusal | undefined;
   /** Chance, for spreading resyncs: from 0 up to 1. */
   readonly random?: () => number;
 }
@@ -68,6 +72,14 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
     return errors;
   };
 
+  /** Seen for the first time, and nothing of it is here: what runs already has been admitted once. */
+  const isNew = ({ metadata, status }: Pod, { containers, sandboxes }: ObservedPod): boolean =>
+    statuses.get(metadata.uid) === undefined &&
+    containers.length === 0 &&
+    sandboxes.length === 0 &&
+    metadata.deletionTimestamp === undefined &&
+    !isTerminalPhase(status?.phase);
+
   const startedAtMs = ({ uid, sandboxes }: ObservedPod): number =>
     memory.startedAtMs(uid, Math.min(clock.now(), ...sandboxes.map(({ createdAtMs }) => createdAtMs)));
 
@@ -95,6 +107,13 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
     trace,
     resyncMs: () => jitter(deps.syncFrequencyMs, 0.5, deps.random),
     statusOf: ({ pod }, observed) => {
+      const told = statuses.get(pod.metadata.uid) ?? pod.status;
+      if (told && wasRejected(told)) return told;
+      const refusal = isNew(pod, observed) ? deps.admit?.(pod) : undefined;
+      if (refusal) {
+        events.record(pod, 'Warning', refusal.reason, refusal.message);
+        return rejectPod(pod, refusal);
+      }
       const startTimeMs = startedAtMs(observed);
       const status = generatePodStatus(pod, withoutUnstarted(observed), {
         nowMs: clock.now(),

@@ -4,6 +4,11 @@ import type { Pod } from '../model/pod.ts';
 import type { KubeApi } from '../ports/kube-api.ts';
 import type { MirrorPodAction } from './mirror-pod-actions.ts';
 
+/** The static pod's name is taken in the API by something that is not its mirror. */
+export class MirrorNameTakenError extends Error {
+  override readonly name = 'MirrorNameTakenError';
+}
+
 type Api = Pick<KubeApi, 'request'>;
 
 /**
@@ -40,6 +45,6 @@ async function create(api: Api, body: Pod, signal: AbortSignal): Promise<unknown
     if (!isAlreadyExists(error)) throw error;
     const standing = await api.request<Pod>({ method: 'GET', path: pathOf(body) }, signal);
     if (standing.metadata.deletionTimestamp === undefined && isMirrorPodOf(standing, body)) return standing;
-    throw new Error('a pod of this name that is no mirror of it, or an old one, stands in the way', { cause: error });
+    throw new MirrorNameTakenError('a pod of this name that is no mirror of it, or an old one, stands in the way', { cause: error });
   }
 }

@@ -11,7 +11,7 @@ import type { ApiPods } from '../ports/api-pods.ts';
 import type { KubeApi } from '../ports/kube-api.ts';
 import type { PodStore } from '../ports/pod-store.ts';
 import type { Next, WakeReason, WorkQueue } from '../ports/work-queue.ts';
-import { changeMirrorPod } from './change-mirror-pod.ts';
+import { changeMirrorPod, MirrorNameTakenError } from './change-mirror-pod.ts';
 import { type MirrorOwner, mirrorPodActions } from './mirror-pod-actions.ts';
 
 export interface MirrorPodsDeps {
@@ -31,6 +31,8 @@ export interface MirrorPodsDeps {
 
 /** Calls to the API server at the same time. */
 const CONCURRENCY = 4;
+/** How often is asked again what was refused: somebody has to do something first. */
+const REFUSED_MS = 60_000;
 
 interface Wake {
   readonly names: readonly PodFullName[];
@@ -93,6 +95,7 @@ export class MirrorPods implements Service {
       apiPods.learn(await changeMirrorPod(api, actions, signal));
     } catch (error) {
       if (!signal.aborted) this.#complain(name, error);
+      if (isForbidden(error) || error instanceof MirrorNameTakenError) return { afterMs: REFUSED_MS };
       throw error;
     }
     if (this.#complaints.delete(name)) log.info('mirror pod is right again', { pod: name });

@@ -1,4 +1,5 @@
 import type { V1ObjectReference } from '@kubernetes/client-node';
+import type { PodRefusalReason } from '../model/pod-admission.ts';
 import type { Pod } from '../model/pod.ts';
 
 /** The kubelet's reasons (pkg/kubelet/events/event.go), as far as this agent has cause for them. */
@@ -34,7 +35,8 @@ export type EventReason =
   | 'NodeHasNoDiskPressure'
   | 'NodeHasDiskPressure'
   | 'NodeHasSufficientPID'
-  | 'NodeHasInsufficientPID';
+  | 'NodeHasInsufficientPID'
+  | PodRefusalReason;
 
 /** Never throws and never waits: correlation, rate limits and sending happen elsewhere. */
 export interface EventRecorder {

@@ -8,6 +8,7 @@ import { Backoff } from '../../src/base/backoff.ts';
 import { PullQueue } from '../../src/images/pull-queue.ts';
 import { kubelet } from '../../src/kubelet.ts';
 import type { MirrorOwner } from '../../src/mirror/mirror-pod-actions.ts';
+import type { PodRefusal } from '../../src/model/pod-admission.ts';
 import { type Pod, podFullName, type PodStatus } from '../../src/model/pod.ts';
 import { podLifecycleEvents } from '../../src/pleg/pod-lifecycle-events.ts';
 import type { Informer, KubeApi } from '../../src/ports/kube-api.ts';
@@ -36,6 +37,7 @@ export interface ClusterOfAgent {
   readonly informer: Informer;
   readonly nodeName: string;
   readonly node: Observable<MirrorOwner | undefined>;
+  readonly admit?: (pod: Pod) => PodRefusal | undefined;
 }
 
 /** The whole agent but for manifest files, on the embedded engine and a clock that moves when told. Until the first `declare` its source has not spoken. */
@@ -82,6 +84,7 @@ export function agentOnFakeEngine(
       syncFrequencyMs: 60_000,
       hostIps: [],
       random: () => 0.5,
+      ...(over.cluster?.admit && { admit: over.cluster.admit }),
     }),
   });
   const stopping = new AbortController();

@@ -1,10 +1,13 @@
 import { BehaviorSubject } from 'rxjs';
 import type { MirrorOwner } from '../../src/mirror/mirror-pod-actions.ts';
+import type { Node } from '../../src/model/node.ts';
+import { admitPod, type PodRefusal } from '../../src/model/pod-admission.ts';
 import type { Pod, PodStatus } from '../../src/model/pod.ts';
 import { FakeKubeApi } from './fake-kube-api.ts';
 import { Scenario, scenarioOn } from './scenario.ts';
 
 export const NODE = 'node-1';
+const NODE_OBJECT: Node = { metadata: { name: NODE, uid: 'node-uid', labels: { disk: 'ssd' } } };
 
 /** The agent on an engine and an API server in memory. Pods of the API are made and deleted as users do; `declare` is the manifest directory. */
 export class ClusterScenario extends Scenario {
@@ -14,8 +17,9 @@ export class ClusterScenario extends Scenario {
   constructor() {
     // The store's times are for show here: the agent's clock is its own.
     const api = new FakeKubeApi();
-    const node = new BehaviorSubject<MirrorOwner | undefined>({ metadata: { name: NODE, uid: 'node-uid' } });
-    super({ api, informer: api.informer, nodeName: NODE, node });
+    const node = new BehaviorSubject<MirrorOwner | undefined>(NODE_OBJECT);
+    const admit = (pod: Pod): PodRefusal | undefined => admitPod({ pod, otherPods: [], node: NODE_OBJECT });
+    super({ api, informer: api.informer, nodeName: NODE, node, admit });
     this.api = api;
     this.node = node;
   }

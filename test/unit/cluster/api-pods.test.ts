@@ -170,3 +170,24 @@ clusterScenario('while the API refuses everything pods run and restart, and afte
   await it.advance(5000);
   assert.equal(it.apiStatus(pod)?.containerStatuses?.[0]?.restartCount, 1);
 });
+
+clusterScenario(
+  'a pod that does not belong here is refused for good: nothing runs, the API shows why, and it can be deleted',
+  async (it) => {
+    const pod = aPodThat('lost', { nodeSelector: { disk: 'tape' } });
+    it.create(pod);
+    await it.advance(120_000);
+    const { phase, reason, message } = it.apiStatus(pod) ?? {};
+    const refused = { phase: 'Failed', reason: 'NodeAffinity', message: 'Pod was rejected: Predicate NodeAffinity failed' };
+    assert.deepEqual({ phase, reason, message }, refused);
+    assert.deepEqual(it.story('created'), []);
+    await it.stopAgent();
+    await it.restartAgent();
+    it.declare();
+    await it.advance(120_000);
+    assert.equal(it.apiStatus(pod)?.reason, 'NodeAffinity');
+    await it.delete(pod);
+    await it.advance(1000);
+    assert.equal(it.object(pod), undefined);
+  },
+);

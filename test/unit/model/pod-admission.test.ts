@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { admitPod } from '../../../src/model/pod-admission.ts';
+import type { Pod, PodSpec } from '../../../src/model/pod.ts';
+import { aContainer, aPod } from '../../builders/a-pod.ts';
+
+const node = { metadata: { name: 'node-1', labels: { disk: 'ssd', cores: '8' } } };
+const why = (spec: Partial<PodSpec>, otherPods: readonly Pod[] = []): string | undefined =>
+  admitPod({ pod: aPod('p', spec), otherPods, node })?.reason;
+
+type Terms = NonNullable<
+  NonNullable<
+    NonNullable<NonNullable<PodSpec['affinity']>['nodeAffinity']>['requiredDuringSchedulingIgnoredDuringExecution']
+  >['nodeSelectorTerms']
+>;
+const affinity = (...nodeSelectorTerms: Terms): Partial<PodSpec> => ({
+  affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
+});
+const onPort = (hostPort: number, hostIP?: string, protocol?: string): Partial<PodSpec> => ({
+  containers: [aContainer('c', { ports: [{ containerPort: 80, hostPort, ...(hostIP && { hostIP }), ...(protocol && { protocol }) }] })],
+});
+
+test('a pod that asks for nothing special is admitted', () => assert.equal(why({}), undefined));
+
+test('every label of the node selector must be there', () => {
+  assert.equal(why({ nodeSelector: { disk: 'ssd' } }), undefined);
+  assert.equal(why({ nodeSelector: { disk: 'ssd', zone: 'a' } }), 'NodeAffinity');
+});
+
+test('one term of the required affinity must match, with all of its requirements', () => {
+  const has = (key: string) => ({ matchExpressions: [{ key, operator: 'Exists' }] });
+  assert.equal(why(affinity(has('disk'))), undefined);
+  assert.equal(why(affinity(has('gpu'), has('disk'))), undefined);
+  assert.equal(why(affinity(has('gpu'))), 'NodeAffinity');
+  assert.equal(why(affinity({ matchExpressions: [...has('disk').matchExpressions, ...has('gpu').matchExpressions] })), 'NodeAffinity');
+  assert.equal(why(affinity()), 'NodeAffinity');
+  assert.equal(why(affinity({})), 'NodeAffinity');
+  assert.equal(why(affinity({ matchExpressions: [{ key: 'cores', operator: 'Gt', values: ['4'] }] })), undefined);
+  assert.equal(why(affinity({ matchExpressions: [{ key: 'cores', operator: 'Odd', values: ['4'] }] })), 'NodeAffinity');
+  assert.equal(why(affinity({ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['node-1'] }] })), undefined);
+  assert.equal(why(affinity({ matchFields: [{ key: 'metadata.name', operator: 'NotIn', values: ['node-1'] }] })), 'NodeAffinity');
+});
+
+test('a pod of another node is refused', () => assert.equal(why({ nodeName: 'node-2' }), 'NodeName'));
+
+test('a host port is had once an address and protocol; 0.0.0.0 is every address', () => {
+  const rows = [
+    [onPort(80), onPort(80), 'NodePorts'],
+    [onPort(80), onPort(81), undefined],
+    [onPort(80), onPort(80, undefined, 'UDP'), undefined],
+    [onPort(80, '10.0.0.1'), onPort(80, '10.0.0.2'), undefined],
+    [onPort(80, '10.0.0.1'), onPort(80), 'NodePorts'],
+    [onPort(80), onPort(80, '10.0.0.1'), 'NodePorts'],
+  ] as const;
+  for (const [spec, other, reason] of rows) assert.equal(why(spec, [aPod('other', other)]), reason);
+});
+
+test('without a Node nothing can be said', () => {
+  assert.equal(admitPod({ pod: aPod('p'), otherPods: [], node: undefined })?.reason, 'InvalidNodeInfo');
+});
