@@ -13,8 +13,8 @@ import { decideRotation, type Expiry, expiryOf, renewalDelayMs } from './rotatio
 export interface CertificateRenewal {
   readonly store: ObtainCertificateDeps['store'];
   readonly nodeName: string;
-  /** Speaks with whatever credentials the agent has now. */
-  readonly own: CsrClients;
+  /** Clients with whatever credentials the agent has now. */
+  readonly own: () => CsrClients;
   /** Clients with the credentials of --bootstrap-kubeconfig, for when the node's own certificate is of no use any more. */
   readonly bootstrap?: () => Promise<CsrClients>;
 }
@@ -141,7 +141,7 @@ export class CertificateRotation implements Service {
     const { store, nodeName, own } = renewal;
     const bootstrap = await this.#bootstrapClients(renewal);
     try {
-      return await obtainCertificate({ store, nodeName, clock, log }, bootstrap ?? own, signal);
+      return await obtainCertificate({ store, nodeName, clock, log }, bootstrap ?? own(), signal);
     } finally {
       bootstrap?.api.closeConnections();
     }

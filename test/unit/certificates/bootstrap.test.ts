@@ -48,7 +48,7 @@ const deps = (): BootstrapDeps => ({
   kubeconfigPath,
   kubeconfigPair,
   bootstrapKubeconfigPath: '/etc/bootstrap.conf',
-  bootstrapClients: () => Promise.resolve({ ...api, cluster }),
+  bootstrapClients: () => Promise.resolve({ api: api.api, informer: api.informer, cluster }),
   random: () => 0,
 });
 const never = new AbortController().signal;

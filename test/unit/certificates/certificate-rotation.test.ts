@@ -45,7 +45,7 @@ function place(facts: CertificateFacts): ClientIdentity {
 function start(renewal: Partial<CertificateRenewal> | 'off' = {}): CertificateRotation {
   const rotation = new CertificateRotation({
     find: () => store.current(),
-    ...(renewal === 'off' ? {} : { renewal: { store, nodeName: 'a', own, ...renewal } }),
+    ...(renewal === 'off' ? {} : { renewal: { store, nodeName: 'a', own: () => own, ...renewal } }),
     clock,
     log,
     random: () => 0.5,
