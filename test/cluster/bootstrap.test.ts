@@ -131,7 +131,7 @@ test('a certificate is renewed with itself, and a watch moves over without a new
   const offsetMs = notBeforeMs + (notAfterMs - notBeforeMs) * 0.95 - Date.now();
   const clock: Clock = {
     now: () => Date.now() + offsetMs,
-    schedule: (...given) => systemClock.schedule(...given),
+    schedule: systemClock.schedule.bind(systemClock),
     sleep: (ms, signal) => sleepOn(systemClock, ms, signal),
   };
   const rotation = new CertificateRotation({
