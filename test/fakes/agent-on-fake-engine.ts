@@ -1,5 +1,6 @@
 import { BehaviorSubject, filter, type Observable } from 'rxjs';
 import { apiProjections } from '../../src/api-projections.ts';
+import type { Clock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { runServices } from '../../src/base/run-services.ts';
 import { fakeEngine, type FakeEngine } from '../../src/fakeengine/fake-engine.ts';
@@ -45,8 +46,33 @@ export function agentOnFakeEngine(
   over: { readonly clock?: FakeClock; readonly engine?: FakeEngine; readonly cluster?: ClusterOfAgent } = {},
 ): AgentOnFakeEngine {
   const clock = over.clock ?? new FakeClock();
+  const engine = over.engine ?? fakeEngine({ clock, log: silentLogger });
+  const started = startAgent({ ...over, clock, engine });
+  const stop = async (): Promise<void> => {
+    const stopped = started.stop();
+    await clock.advance(0);
+    await stopped;
+  };
+  return {
+    ...started,
+    clock,
+    engine,
+    stop,
+    close: async () => {
+      await stop();
+      engine.controls.close();
+    },
+  };
+}
+
+/** The same on any clock. */
+export function startAgent(over: {
+  readonly clock: Clock;
+  readonly engine: FakeEngine;
+  readonly cluster?: ClusterOfAgent;
+}): Pick<AgentOnFakeEngine, 'statuses' | 'records' | 'declare' | 'stop'> {
+  const { clock, engine } = over;
   const log = silentLogger;
-  const engine = over.engine ?? fakeEngine({ clock, log });
   const api = over.cluster && apiSource({ ...over.cluster, log });
   const apiStatusOf = (pod: Pod): PodStatus | undefined => api?.pods.byName(podFullName(pod))?.status;
   const statuses = new PodStatusManager({ clock, log, apiStatusOf });
@@ -89,21 +115,13 @@ export function agentOnFakeEngine(
   });
   const stopping = new AbortController();
   const done = runServices(phases, stopping.signal);
-  const stop = async (): Promise<void> => {
-    stopping.abort(new Error('the test stops the agent'));
-    await clock.advance(0);
-    await done;
-  };
   return {
-    clock,
-    engine,
     statuses,
     records,
     declare: (pods) => snapshots.next(pods),
-    stop,
-    close: async () => {
-      await stop();
-      engine.controls.close();
+    stop: async () => {
+      stopping.abort(new Error('the test stops the agent'));
+      await done;
     },
   };
 }
