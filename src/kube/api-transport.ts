@@ -206,6 +206,7 @@ export class ApiTransport {
   async #destroy(generation: Generation, error: Error): Promise<void> {
     this.#generations.delete(generation);
     await generation.pool.destroy(error);
+    generation.watch.stop();
   }
 }
 

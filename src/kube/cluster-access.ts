@@ -26,6 +26,8 @@ export interface ClusterAccess {
   readonly server: string;
   /** Certificates in PEM that the server's is checked against; absent: those that the machine trusts. */
   readonly caPem?: string;
+  /** The file that they were read from, absolute; for those who write a kubeconfig like this one. */
+  readonly caFile?: string;
   readonly insecureSkipTlsVerify?: boolean;
   /** The name to ask the server for, and to find in its certificate, in place of its address. */
   readonly tlsServerName?: string;

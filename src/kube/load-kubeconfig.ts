@@ -39,6 +39,7 @@ export async function loadKubeconfig(file: string, deps: LoadKubeconfigDeps): Pr
     insecureSkipTlsVerify,
     origin,
     ...(caPem === undefined ? {} : { caPem }),
+    ...optional('caFile', caFileOf(cluster, directory)),
     ...optional('tlsServerName', cluster.text('tls-server-name')),
     ...optional('proxyUrl', proxyOf(cluster)),
   };
@@ -50,6 +51,11 @@ const optional = <K extends string>(name: K, value: string | undefined): Partial
   if (value !== undefined) field[name] = value;
   return field;
 };
+
+function caFileOf(cluster: KubeconfigFields, directory: string): string | undefined {
+  const path = cluster.has('certificate-authority-data') ? undefined : cluster.text('certificate-authority');
+  return path === undefined ? undefined : resolve(directory, path);
+}
 
 async function readKubeconfig(file: string): Promise<string> {
   try {

@@ -39,6 +39,12 @@ export class SilenceWatch {
     this.#arm();
   }
 
+  /** Forgets them all. */
+  stop(): void {
+    this.#sockets.clear();
+    this.#disarm();
+  }
+
   #look(): void {
     for (const [socket, seen] of this.#sockets) {
       const { bytesRead } = socket;
