@@ -18,7 +18,7 @@ export interface RegisteredNode {
 }
 
 export const nodesPath = '/api/v1/nodes';
-export const nodePath = (name: string): string => `${nodesPath}/${name}`;
+export const nodePath = (name: string): string => `${nodesPath}/${encodeURIComponent(name)}`;
 
 /**
  * Creates the Node, or adopts the one that exists: one attempt of tryRegisterWithAPIServer. Rejects with what the API server answered;

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { after, test } from 'node:test';
+import { map, Subject } from 'rxjs';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import type { Service } from '../../src/base/service.ts';
+import { kubeClients, type OwnedKubeClients } from '../../src/kube/kube-clients.ts';
+import { loadKubeconfig } from '../../src/kube/load-kubeconfig.ts';
+import type { Node } from '../../src/model/node.ts';
+import { collectNodeFacts } from '../../src/node/collect-node-facts.ts';
+import { initialNode } from '../../src/node/initial-node.ts';
+import type { NodeErrors } from '../../src/node/node-conditions.ts';
+import { NodeLease } from '../../src/node/node-lease.ts';
+import { NodeStatusReporter } from '../../src/node/node-status-reporter.ts';
+import type { KubeApi, ResourceEvent, WatchedObject } from '../../src/ports/kube-api.ts';
+import { kubeconfigOf, kubectl } from '../builders/cluster-under-test.ts';
+import { RecordingLogger } from '../fakes/recording-logger.ts';
+
+const stop = new AbortController();
+const clients: OwnedKubeClients[] = [];
+const running: Promise<void>[] = [];
+const names: string[] = [];
+
+after(async () => {
+  stop.abort();
+  await Promise.all(running);
+  await Promise.all(clients.map((each) => each.close()));
+  for (const name of names) {
+    await kubectl('delete', 'node', name, '--ignore-not-found');
+    await kubectl('delete', 'lease', name, '-n', 'kube-node-lease', '--ignore-not-found');
+  }
+});
+
+class TestedNode {
+  readonly name = `node-${randomUUID().slice(0, 8)}`;
+  readonly log = new RecordingLogger();
+  readonly wakes = new Subject<void>();
+  readonly events: string[] = [];
+  readonly #clients: OwnedKubeClients;
+  readonly #images: readonly string[];
+  errors: NodeErrors = {};
+
+  private constructor(made: OwnedKubeClients, images: readonly string[]) {
+    this.#clients = made;
+    this.#images = images;
+    names.push(this.name);
+  }
+
+  static async connect(user: 'admin' | 'node', images: readonly string[] = []): Promise<TestedNode> {
+    const access = await loadKubeconfig(kubeconfigOf(user), { clock: systemClock, log: silentLogger });
+    const limit = { qps: 50, burst: 100 };
+    const options = { access, clock: systemClock, log: silentLogger, main: limit, events: limit, heartbeatTimeoutMs: 10_000 };
+    const made = kubeClients({ ...options, userAgent: 'rxlet-test' });
+    clients.push(made);
+    return new TestedNode(made, images);
+  }
+
+  start(): void {
+    const { name, log, wakes } = this;
+    const { heartbeat: api, informer } = this.#clients;
+    const settings = {
+      nodeName: name,
+      hostname: name,
+      nodeIps: [],
+      externalCloudProvider: false,
+      maxPods: 110,
+      podsPerCore: 0,
+      nodeStatusMaxImages: 50,
+      rootDir: tmpdir(),
+      kubeletPort: 10_250,
+      release: '0.1.0',
+      arch: process.arch,
+    };
+    const reporter = new NodeStatusReporter({
+      clock: systemClock,
+      log,
+      api,
+      nodeName: name,
+      initial: initialNode({
+        ...settings,
+        nodeLabels: { role: 'test' },
+        registerWithTaints: [{ key: 'tested', value: 'yes', effect: 'NoSchedule' }],
+        registerSchedulable: true,
+        providerId: '',
+        enableControllerAttachDetach: true,
+      }),
+      facts: collectNodeFacts({
+        clock: systemClock,
+        log,
+        settings,
+        reservation: { cpu: '100m' },
+        images: async () => this.#images.map((image) => ({ repoTags: [image], repoDigests: [], sizeBytes: 1000 })),
+        containerRuntimeVersion: async () => 'docker://20.10.24',
+        errors: () => this.errors,
+      }),
+      errors: () => this.errors,
+      wakes,
+      nodes: informer<WatchedObject & Node>({ path: '/api/v1/nodes', fieldSelector: `metadata.name=${name}` }).pipe(
+        map((event): ResourceEvent<Node> => event),
+      ),
+      record: ({ reason }) => this.events.push(reason),
+      updateFrequencyMs: 10_000,
+      reportFrequencyMs: 300_000,
+    });
+    const lease = new NodeLease({ clock: systemClock, log, api, nodeName: name, leaseDurationSeconds: 40 });
+    for (const service of [reporter, lease] satisfies Service[]) running.push(service.run(stop.signal));
+  }
+
+  get api(): KubeApi {
+    return this.#clients.main;
+  }
+
+  async stored(): Promise<Node> {
+    return JSON.parse(await kubectl('get', 'node', this.name, '-o', 'json'));
+  }
+
+  /** Waits as kubectl does, on a watch. */
+  async becomes(condition: string): Promise<void> {
+    await kubectl('wait', `node/${this.name}`, `--for=condition=${condition}`, '--timeout=5s');
+  }
+
+  setErrors(errors: NodeErrors): void {
+    this.errors = errors;
+    this.wakes.next();
+  }
+}
+
+test('a node is registered, becomes Ready, tells when it is not, and holds its lease', async () => {
+  const node = await TestedNode.connect('admin', ['a:1', 'b:2']);
+  node.errors = { runtime: ['container runtime status check may not have completed yet'] };
+  const registered = node.log.next('registered the node');
+  node.start();
+  await registered;
+  await node.becomes('Ready=False');
+  node.setErrors({});
+  await node.becomes('Ready');
+
+  const { metadata, spec, status } = await node.stored();
+  assert.equal(metadata?.labels?.['kubernetes.io/hostname'], node.name);
+  assert.equal(metadata?.labels?.['role'], 'test');
+  assert.ok(spec?.taints?.some(({ key, value }) => key === 'tested' && value === 'yes'));
+  assert.deepEqual(
+    status?.conditions?.map(({ type }) => type),
+    ['MemoryPressure', 'DiskPressure', 'PIDPressure', 'Ready'],
+  );
+  assert.deepEqual(
+    status?.images?.map(({ names }) => names?.[0]),
+    ['a:1', 'b:2'],
+  );
+  assert.equal(status?.nodeInfo?.containerRuntimeVersion, 'docker://20.10.24');
+  assert.match(status?.addresses?.[0]?.address ?? '', /^\d+(\.\d+){3}$/);
+  assert.notEqual(status?.allocatable?.['cpu'], status?.capacity?.['cpu']);
+  assert.ok(node.events.includes('NodeReady'));
+
+  const shown = await kubectl('get', 'nodes', node.name, '-o', 'wide');
+  assert.match(shown, /\bReady\b.*v1\.30\.0\+rxlet\.0\.1\.0.*docker:\/\/20\.10\.24/);
+
+  await kubectl(
+    'wait',
+    `lease/${node.name}`,
+    '-n',
+    'kube-node-lease',
+    `--for=jsonpath={.spec.holderIdentity}=${node.name}`,
+    '--timeout=5s',
+  );
+  const lease = JSON.parse(await kubectl('get', 'lease', node.name, '-n', 'kube-node-lease', '-o', 'json'));
+  assert.equal(lease.metadata.ownerReferences[0].uid, metadata?.uid);
+  assert.match(lease.spec.renewTime, /\.\d{6}Z$/);
+
+  node.setErrors({ runtime: ['PLEG is not healthy: pleg was last seen active 3m0s ago; threshold is 3m0s'] });
+  await node.becomes('Ready=False');
+  assert.equal(node.log.lines.filter(({ level }) => level === 'error').length, 0);
+});
+
+test('a node that exists is adopted: default labels are set again, the rest stays', async () => {
+  const node = await TestedNode.connect('admin');
+  const body = { metadata: { name: node.name, labels: { 'kubernetes.io/arch': 'z80', keep: 'me' } }, spec: { unschedulable: true } };
+  await node.api.request({ method: 'POST', path: '/api/v1/nodes', body }, stop.signal);
+  node.start();
+  await node.becomes('Ready');
+  const { metadata, spec } = await node.stored();
+  assert.notEqual(metadata?.labels?.['kubernetes.io/arch'], 'z80');
+  assert.equal(metadata?.labels?.['keep'], 'me');
+  assert.equal(metadata?.labels?.['role'], undefined);
+  assert.equal(spec?.unschedulable, true);
+  assert.equal(
+    spec?.taints?.some(({ key }) => key === 'tested'),
+    false,
+  );
+});
+
+test("a node with another node's certificate is told whose it is", async () => {
+  const node = await TestedNode.connect('node');
+  const told = node.log.next('the node cannot be registered, retrying');
+  node.start();
+  const { fields } = await told;
+  assert.match(String(fields['remedy']), new RegExp(`the client certificate belongs to node ".+", and this node is named "${node.name}"`));
+});
