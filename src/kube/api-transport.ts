@@ -134,9 +134,13 @@ export class ApiTransport {
     return new ApiUnreachableError(`${this.describe(request)}: ${connectionFault(cause, this.#options.access).text}`, { cause });
   }
 
-  /** The deadline was missed, and nobody knows why. */
+  /** A deadline was missed, and nobody knows why. Over HTTP/1.1, where nothing else would tell dead connections, the next request dials anew. */
   unanswered(): void {
     this.#unreachable = true;
+    const current = this.#current;
+    if (current === undefined || current.http2) return;
+    this.#current = undefined;
+    this.#finish(current);
   }
 
   /** Ends every connection; requests under way fail. */
@@ -200,6 +204,11 @@ export class ApiTransport {
   #retire(generation: Generation): void {
     this.#options.log.info('client certificate changed, connections move over', { server: this.#options.access.server });
     generation.retired.abort(new Error('the client certificate changed'));
+    this.#finish(generation);
+  }
+
+  /** What is under way goes on to its end. */
+  #finish(generation: Generation): void {
     void generation.pool.close().finally(() => this.#generations.delete(generation));
   }
 
