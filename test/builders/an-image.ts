@@ -19,7 +19,14 @@ const LAYER = 'application/vnd.docker.image.rootfs.diff.tar.gzip';
 
 /** An image whose layers hold one file each, named file-0, file-1, … */
 export function anImage(files: readonly Buffer[], config: Readonly<Record<string, unknown>> = {}): BuiltImage {
-  const tars = files.map((content, i) => tarOf(`file-${i}`, content));
+  return anImageOfTars(
+    files.map((content, i) => tarOf(`file-${i}`, content)),
+    config,
+  );
+}
+
+/** An image of these layers. */
+export function anImageOfTars(tars: readonly Buffer[], config: Readonly<Record<string, unknown>> = {}): BuiltImage {
   const layers = tars.map((tar) => blob(gzipSync(tar, { level: 1 })));
   const configBlob = blob(
     Buffer.from(
@@ -28,7 +35,7 @@ export function anImage(files: readonly Buffer[], config: Readonly<Record<string
         os: 'linux',
         config: { Cmd: ['/file-0'], ...config },
         rootfs: { type: 'layers', diff_ids: tars.map((tar) => blob(tar).digest) },
-        history: files.map(() => ({ created_by: 'test' })),
+        history: tars.map(() => ({ created_by: 'test' })),
       }),
     ),
   );
@@ -48,7 +55,7 @@ export function anImage(files: readonly Buffer[], config: Readonly<Record<string
 const blob = (bytes: Buffer): Blob => ({ digest: `sha256:${hash('sha256', bytes)}`, bytes });
 
 /** A ustar archive of one file. */
-function tarOf(name: string, content: Buffer): Buffer {
+export function tarOf(name: string, content: Buffer): Buffer {
   const header = Buffer.alloc(512);
   const octal = (value: number, length: number): string => `${value.toString(8).padStart(length - 1, '0')}\0`;
   header.write(name, 0);

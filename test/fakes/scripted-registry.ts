@@ -29,6 +29,7 @@ export class ScriptedRegistry {
   readonly #server: Server;
   readonly #images = new Map<string, BuiltImage>();
   readonly #scripts = new Map<string, RegistryScript>();
+  readonly #asked: { readonly part: string; readonly resolve: () => void }[] = [];
   readonly #cut: { readonly repository: string; readonly resolve: () => void }[] = [];
   readonly #hung: (() => void)[] = [];
 
@@ -72,6 +73,12 @@ export class ScriptedRegistry {
     return new Promise((resolve) => this.#cut.push({ repository, resolve }));
   }
 
+  /** Resolves when a path that contains `part` has been asked for. */
+  isAsked(part: string): Promise<void> {
+    if (this.requests.some(({ path }) => path.includes(part))) return Promise.resolve();
+    return new Promise((resolve) => this.#asked.push({ part, resolve }));
+  }
+
   async close(): Promise<void> {
     this.#server.closeAllConnections();
     this.#server.close();
@@ -83,6 +90,7 @@ export class ScriptedRegistry {
     const basic = /^Basic (.+)$/.exec(request.headers.authorization ?? '')?.[1];
     const userAndPassword = basic === undefined ? undefined : Buffer.from(basic, 'base64').toString();
     this.requests.push({ method: request.method ?? '', path, username: userAndPassword?.split(':')[0] });
+    for (const { part, resolve } of this.#asked) if (path.includes(part)) resolve();
     response.setHeader('Docker-Distribution-Api-Version', 'registry/2.0');
     const [, repository = '', kind, reference = ''] = /^\/v2\/(.+)\/(manifests|blobs)\/([^/]+)$/.exec(path) ?? [];
     if (kind === undefined) {

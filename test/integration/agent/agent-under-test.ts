@@ -137,6 +137,16 @@ export class AgentUnderTest {
     return this.#changes.until(what, look, () => this.#seen());
   }
 
+  /** The same patience with what others promise. */
+  async within<T>(what: string, promise: Promise<T>): Promise<void> {
+    let done = false;
+    const settled = promise.then(() => {
+      done = true;
+      this.#changes.tell();
+    });
+    await Promise.race([this.until(what, () => done), settled]);
+  }
+
   /** A log line that was or will be written, after the first `from`. */
   logged(what: string, matches: (line: LogLine) => boolean, from = 0): Promise<LogLine> {
     return this.until(`the log line ${what}`, () => this.lines.slice(from).find(matches));

@@ -1,5 +1,5 @@
 /** How long anything that a test waits for may take. The engine shares the machine with others. */
-const PATIENCE_MS = 90_000;
+const PATIENCE_MS = 60_000;
 
 export type Found<T> = T | undefined | false;
 

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { copyFile, readdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { describe, test } from 'node:test';
+import { AgentUnderTest } from './agent-under-test.ts';
+
+const examples = resolve(import.meta.dirname, '../../../manifests/examples');
+
+describe('the embedded engine', { timeout: 120_000 }, () => {
+  test('brings the examples to their phases, and touches no Docker Engine', async (t) => {
+    const agent = await AgentUnderTest.prepare(t, '--docker-endpoint=fake://', '--v=2');
+    for (const name of await readdir(examples)) await copyFile(join(examples, name), join(agent.manifests, name));
+    agent.run();
+    const reaches = (name: string, phase: string) =>
+      agent.logged(
+        `${name} is ${phase}`,
+        (line) => line.msg === 'pod phase changed' && line['pod'] === `default/${name}-n1` && line['to'] === phase,
+      );
+    await Promise.all([reaches('web', 'Running'), reaches('crashing', 'Running'), reaches('steps', 'Succeeded')]);
+    const restarted = await agent.logged(
+      'crashing starts again',
+      ({ msg, pod, attempt }) => msg === 'container started' && pod === 'default/crashing-n1' && attempt === 1,
+    );
+    assert.match(String(restarted['because']), /exited with code 3/);
+    assert.equal(await agent.kill(), 0);
+    assert.deepEqual(agent.output, []);
+  });
+
+  test('runs the examples once', async (t) => {
+    const agent = await AgentUnderTest.prepare(t, '--docker-endpoint=fake://', '--v=0', '--runonce');
+    for (const name of ['web.yaml', 'steps.yaml']) await copyFile(join(examples, name), join(agent.manifests, name));
+    agent.run();
+    assert.equal(await agent.exited(), 0);
+  });
+});

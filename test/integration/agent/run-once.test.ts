@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { AgentUnderTest, type LogLine } from './agent-under-test.ts';
+import { app, pod, stays } from './pod-specs.ts';
+
+/** What --runonce says of each pod, by the name that its test gave it. */
+const results = (agent: AgentUnderTest): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    agent.lines
+      .filter(({ msg }) => msg === 'pod is up' || msg === 'pod did not come up')
+      .map((line: LogLine) => [
+        String(line['pod']).replace(`default/${agent.prefix}`, '').replace(/-n1$/, ''),
+        `${line.msg}: ${String(line['result'])}`,
+      ]),
+  );
+
+describe('--runonce', { timeout: 300_000 }, () => {
+  const prepare = (t: Parameters<typeof AgentUnderTest.prepare>[0], ...flags: string[]) =>
+    AgentUnderTest.prepare(t, '--runonce', '--v=0', ...flags);
+
+  test('exits with 0 when all pods are up or have completed, says so of each, and leaves them running', async (t) => {
+    const agent = await prepare(t);
+    await agent.declare('web', pod([app(), app(stays, { name: 'side' })], { initContainers: [app('exit 0', { name: 'setup' })] }));
+    await agent.declare('db', pod());
+    await agent.declare('job', pod([app('exit 0')], { restartPolicy: 'Never' }));
+    agent.run();
+    assert.equal(await agent.exited(), 0);
+    const { job, ...others } = results(agent);
+    assert.deepEqual(others, { web: 'pod is up: running', db: 'pod is up: running' });
+    assert.match(job ?? '', /^pod is up: (completed|running)$/);
+    await agent.up('web', ['app', 'side']);
+    await agent.up('db');
+  });
+
+  for (const [what, declare, result] of [
+    [
+      'whose image is not to be had',
+      (agent: AgentUnderTest) => agent.declare('bad', pod([app(stays, { image: 'no.such.host.invalid/x:1', imagePullPolicy: 'Never' })])),
+      /^pod did not come up: container app: ErrImageNeverPull: /,
+    ],
+    [
+      'that ends with 1 and is not to be restarted',
+      (agent: AgentUnderTest) => agent.declare('bad', pod([app('exit 1')], { restartPolicy: 'Never' })),
+      /^pod did not come up: container app exited with 1/,
+    ],
+    [
+      'whose command is not there',
+      (agent: AgentUnderTest) => agent.declare('bad', pod([app('', { command: ['/no/such/program'] })])),
+      /^pod did not come up: container app: .*no such file/,
+    ],
+  ] as const) {
+    test(`exits with 1 when there is a pod ${what}; the others are up all the same`, async (t) => {
+      const agent = await prepare(t);
+      await agent.declare('good', pod());
+      await declare(agent);
+      agent.run();
+      assert.equal(await agent.exited(), 1);
+      const { good, bad } = results(agent);
+      assert.equal(good, 'pod is up: running');
+      assert.match(bad ?? '', result);
+      await agent.up('good');
+    });
+  }
+
+  test('exits with 0 when the directory is empty', async (t) => {
+    const agent = await prepare(t);
+    agent.run();
+    assert.equal(await agent.exited(), 0);
+    assert.deepEqual(results(agent), {});
+  });
+
+  test('finds pods that run already and leaves them alone', async (t) => {
+    const agent = await prepare(t);
+    await agent.declare('web', pod());
+    agent.run();
+    assert.equal(await agent.exited(), 0);
+    const before = await agent.up('web');
+    agent.run();
+    assert.equal(await agent.exited(), 0);
+    assert.deepEqual(await agent.up('web'), before);
+  });
+});
