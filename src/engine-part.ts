@@ -1,3 +1,4 @@
+import { chance } from './base/chance.ts';
 import type { Clock } from './base/clock.ts';
 import type { Logger } from './base/logger.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
@@ -29,7 +30,7 @@ export async function enginePart(options: KubeletOptions, clock: Clock, log: Log
   const client = engineClient({ endpoint: options.dockerEndpoint, clock, requestTimeoutMs: options.runtimeRequestTimeoutMs });
   const { rootDir, podInfraContainerImage, imagePullProgressDeadlineMs } = options;
   return {
-    runtime: dockerRuntime({ client, clock, random: Math.random, log, rootDir, podInfraContainerImage }),
+    runtime: dockerRuntime({ client, clock, random: chance, log, rootDir, podInfraContainerImage }),
     imageService: new DockerImageService({ engine: client, clock, log, imagePullProgressDeadlineMs }),
     missingSandboxImage: (error) => (error instanceof SandboxImageMissingError ? error.image : undefined),
   };

@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { systemClock } from './base/clock.ts';
 import { foldRepeats } from './base/fold-repeats.ts';
@@ -6,8 +7,10 @@ import { runServices } from './base/run-services.ts';
 import { version } from './base/version.ts';
 import { enginePart } from './engine-part.ts';
 import { EventLog } from './events/event-log.ts';
+import { eventRecorders } from './events/event-recorders.ts';
 import { imagePart } from './image-part.ts';
-import { kubelet } from './kubelet.ts';
+import { type Kubelet, kubelet } from './kubelet.ts';
+import { type Pod, podFullName } from './model/pod.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
 import { podLifecycleEvents } from './pleg/pod-lifecycle-events.ts';
 import { reconcilePart } from './reconcile-part.ts';
@@ -20,19 +23,29 @@ import { podVolumes } from './volumes/pod-volumes.ts';
 /** Runs the agent until `signal` aborts, or with --runonce until its pods are up. Resolves with the exit code. */
 export async function runKubelet(options: KubeletOptions, log: Logger, signal: AbortSignal): Promise<number> {
   const clock = systemClock;
-  const events = new EventLog(log);
+  await mkdir(options.rootDir, { recursive: true, mode: 0o750 });
   const folded = foldRepeats(log, { clock, windowMs: 60_000, subject: ['pod'] });
   const trace = new TraceLog(folded);
-  const statuses = new PodStatusManager({ clock, log });
-  const sources = sourcesPart(options, { clock, log });
+  const cluster =
+    options.kubeconfig === '' ? undefined : await (await import('./cluster-part.ts')).clusterPart(options, { clock, log: folded });
+  const events = cluster ? eventRecorders(new EventLog(log), cluster.recorder) : new EventLog(log);
+  const statuses = new PodStatusManager({
+    clock,
+    log,
+    ...(cluster ? { apiStatusOf: (pod: Pod) => cluster.source.pods.byName(podFullName(pod))?.status } : {}),
+  });
+  const sources = [...sourcesPart(options, { clock, log }), ...(cluster ? [cluster.source] : [])];
   const engine = await enginePart(options, clock, log);
   const images = imagePart(options, { clock, log, imageService: engine.imageService, events, trace });
-  const agent = kubelet({
+  const pleg = podLifecycleEvents({ runtime: engine.runtime, clock, log });
+  const joined = cluster?.join({ engine, pleg, statuses, events });
+  const agent: Kubelet = kubelet({
     clock,
     log,
     sources,
-    pleg: podLifecycleEvents({ runtime: engine.runtime, clock, log }),
+    pleg,
     events,
+    ...(joined ? { follow: joined.follow } : {}),
     reconcile: reconcilePart({
       clock,
       engine,
@@ -42,7 +55,8 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
       events,
       trace,
       syncFrequencyMs: options.syncFrequencyMs,
-      hostIps: hostIps(),
+      hostIps: options.nodeIp === '' ? hostIps() : options.nodeIp.split(','),
+      ...(joined ? { admit: (pod: Pod) => joined.admit(pod, agent.pods) } : {}),
     }),
   });
   log.info('starting', {
@@ -53,7 +67,7 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
   });
   try {
     if (options.runOnce) return await runOnce({ agent, statuses, clock, log, signal });
-    await runServices(agent.phases, signal);
+    await runServices([...(joined?.phases ?? []), ...agent.phases], signal);
   } finally {
     folded.flush();
   }

@@ -4,7 +4,7 @@ import type { Logger } from '../base/logger.ts';
 import { formatGoDuration } from '../model/go-duration.ts';
 import { quote } from '../model/go-text.ts';
 import { RegistryUnavailableError } from '../model/registry-unavailable-error.ts';
-import type { ImageInfo, ImageService, PullProgress, RegistryCredentials } from '../ports/image-service.ts';
+import type { ImageInfo, ImageService, ListedImage, PullProgress, RegistryCredentials } from '../ports/image-service.ts';
 import type { EngineClient } from './engine-client.ts';
 import { EngineResponseError, isNotFound } from './engine-errors.ts';
 import { imageMatches } from './image-matches.ts';
@@ -53,6 +53,21 @@ export class DockerImageService implements ImageService {
       if (isNotFound(error)) return undefined;
       throw error;
     }
+  }
+
+  async listImages(signal: AbortSignal): Promise<readonly ListedImage[]> {
+    const listed = await this.#engine.call('GET /images/json', this.#engine.requestTimeoutMs, signal, (docker, abortSignal) =>
+      docker.listImages({ abortSignal }),
+    );
+    // A nameless image has null, or names of the form <none>:<none>.
+    const named = (names: readonly string[] | null | undefined): readonly string[] =>
+      (names ?? []).filter((name) => !name.includes('<none>'));
+    return listed.map(({ Id, RepoTags, RepoDigests, Size }) => ({
+      id: Id,
+      repoTags: named(RepoTags),
+      repoDigests: named(RepoDigests),
+      sizeBytes: Size,
+    }));
   }
 
   async pullImage(

@@ -17,6 +17,7 @@ type Fault = { readonly kind: 'fail'; readonly error: Error } | { readonly kind:
 const COST: Readonly<Record<Verb, number>> = {
   info: 1,
   listPods: 1,
+  listImages: 1,
   observePod: 1,
   runSandbox: 8,
   startContainer: 6,

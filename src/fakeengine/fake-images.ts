@@ -63,6 +63,10 @@ export class FakeImages implements ImageService {
     return this.#gate.pass('inspectImage', signal, () => this.find(image));
   }
 
+  listImages(signal: AbortSignal): Promise<readonly ImageInfo[]> {
+    return this.#gate.pass('listImages', signal, () => [...this.#images.values()]);
+  }
+
   pullImage(image: string, _credentials: unknown, onProgress: (progress: PullProgress) => void, signal: AbortSignal): Promise<string> {
     return this.#gate.pass('pullImage', signal, async (alive) => {
       const behaviour = this.#behaviours.get(canonical(image));

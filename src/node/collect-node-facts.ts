@@ -4,7 +4,7 @@ import type { Logger } from '../base/logger.ts';
 import type { ResourceList } from '../model/node.ts';
 import { Quantity } from '../model/quantity.ts';
 import type { NodeFacts } from './compose-node-status.ts';
-import { readDefaultRouteAddresses, readInterfaces, resolveName } from './host-addresses.ts';
+import { readDefaultRouteAddresses, readInterfaces, readLocalAddresses, resolveName } from './host-addresses.ts';
 import { type IpAddress, isUnspecified, nodeIpFault, parseIp } from './ip-address.ts';
 import { lastKnown } from './last-known.ts';
 import { type MachinePaths, readFileSystemBytes, readMachineFacts, readOsImage } from './machine-facts.ts';
@@ -71,7 +71,7 @@ export function collectNodeFacts(deps: NodeFactsDeps): (signal: AbortSignal) => 
 
   return async (signal) => {
     const interfaces = readInterfaces();
-    const hostAddresses = Object.values(interfaces).flat();
+    const hostAddresses = [...Object.values(interfaces).flat(), ...(await readLocalAddresses(paths))];
     const [known, os, bytes, runtime, list, byName, byDefaultRoute] = await Promise.all([
       machine(signal),
       osImage(signal),

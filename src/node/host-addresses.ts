@@ -14,6 +14,16 @@ export function readInterfaces(): InterfaceAddresses {
   );
 }
 
+/** Every address of the machine, also of interfaces that are down, which Node.js leaves out: a bridge without members, say. */
+export async function readLocalAddresses({ root }: MachinePaths): Promise<readonly string[]> {
+  const [v4, v6] = await Promise.all(
+    ['proc/net/fib_trie', 'proc/net/if_inet6'].map((path) => readFile(join(root, path), 'utf8').catch(() => '')),
+  );
+  const ofTrie = [...(v4 ?? '').matchAll(/\|-- ([\d.]+)\n\s+\/32 host LOCAL/g)].map(([, address = '']) => address);
+  const ofList = [...(v6 ?? '').matchAll(/^([0-9a-f]{32}) /gm)].map(([, digits = '']) => digits.replace(/(.{4})(?!$)/g, '$1:'));
+  return [...new Set([...ofTrie, ...ofList])];
+}
+
 /** What a host name resolves to; nothing where it does not. */
 export async function resolveName(name: string): Promise<readonly string[]> {
   try {

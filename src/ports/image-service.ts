@@ -15,6 +15,9 @@ export interface ImageInfo {
   readonly user: string;
 }
 
+/** One image of a listing. */
+export type ListedImage = Pick<ImageInfo, 'id' | 'repoTags' | 'repoDigests' | 'sizeBytes'>;
+
 export interface PullProgress {
   readonly layersDone: number;
   readonly layers: number;
@@ -26,6 +29,8 @@ export interface PullProgress {
 export interface ImageService {
   /** Undefined when the engine does not have it. */
   inspectImage(image: string, signal: AbortSignal): Promise<ImageInfo | undefined>;
+  /** Every image that the engine has, nameless ones included; one engine call. */
+  listImages(signal: AbortSignal): Promise<readonly ListedImage[]>;
   /** Resolves with the image's id. No progress for the progress deadline rejects; so does an abort, and both stop the engine's download. */
   pullImage(
     image: string,

@@ -21,6 +21,13 @@ export function imageContract(world: () => RuntimeWorld, servedImage: string | u
       assert.deepEqual(await world().images.inspectImage(info?.id ?? '', world().signal), info);
     });
 
+    test('a listing has every image, under all its names', async () => {
+      const listed = await world().images.listImages(world().signal);
+      const image = listed.find(({ repoTags }) => repoTags.includes(world().image));
+      assert.equal(image?.id, (await world().images.inspectImage(world().image, world().signal))?.id);
+      assert.ok(image && image.sizeBytes > 0);
+    });
+
     test('an image that the engine lacks is undefined', async () => {
       assert.equal(await world().images.inspectImage(`absent-${randomUUID()}:none`, world().signal), undefined);
     });

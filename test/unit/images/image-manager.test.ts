@@ -19,7 +19,7 @@ interface Note {
 }
 
 /** An engine whose pulls do what `onPull` says. */
-class FakeImages implements ImageService {
+class FakeImages implements Pick<ImageService, 'inspectImage' | 'pullImage'> {
   readonly present = new Set<string>();
   readonly used: (RegistryCredentials | undefined)[] = [];
   onPull: (onProgress: (progress: PullProgress) => void, signal: AbortSignal) => Promise<void> = async () => {};

@@ -25,7 +25,7 @@ export async function run({ steps }: { readonly steps: readonly Step[] }): Promi
   let step: Step | undefined;
   let events: string[] = [];
   let pulled = false;
-  const images: ImageService = {
+  const images: Pick<ImageService, 'inspectImage' | 'pullImage'> = {
     inspectImage: async (image) => {
       if (step?.inspectError !== undefined) throw new Error(step.inspectError);
       // The engine of these cases finds an image by its id alone.

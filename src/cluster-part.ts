@@ -1,0 +1,174 @@
+import { BehaviorSubject, ReplaySubject, share, tap } from 'rxjs';
+import { chance } from './base/chance.ts';
+import type { Clock } from './base/clock.ts';
+import type { Logger } from './base/logger.ts';
+import { version } from './base/version.ts';
+import { apiProjections } from './api-projections.ts';
+import { clusterCredentials } from './cluster-credentials.ts';
+import type { EnginePart } from './engine-part.ts';
+import { apiEvents } from './events/api-events.ts';
+import type { Kubelet, KubeletParts } from './kubelet.ts';
+import { kubeClients } from './kube/kube-clients.ts';
+import type { Node } from './model/node.ts';
+import { nodeReference } from './model/object-reference.ts';
+import { admitPod, type PodRefusal } from './model/pod-admission.ts';
+import { isTerminalPhase } from './model/pod-predicates.ts';
+import type { Pod } from './model/pod.ts';
+import { collectNodeFacts } from './node/collect-node-facts.ts';
+import { initialNode } from './node/initial-node.ts';
+import { parseNodeIps } from './node/ip-address.ts';
+import { NodeLease } from './node/node-lease.ts';
+import { goArch } from './node/node-info.ts';
+import { NodeStatusReporter } from './node/node-status-reporter.ts';
+import { runtimeErrors } from './node/runtime-errors.ts';
+import type { KubeletOptions } from './options/kubelet-options.ts';
+import type { PodLifecycleEvents } from './pleg/pod-lifecycle-events.ts';
+import type { EventRecorder } from './ports/event-recorder.ts';
+import type { ResourceEvent, WatchedObject } from './ports/kube-api.ts';
+import type { PodStore } from './ports/pod-store.ts';
+import { type ApiSource, apiSource } from './sources/api-source.ts';
+import type { PodStatusManager } from './status/status-manager.ts';
+
+/** The cluster's side of the agent, before the parts that it follows are there. */
+export interface ClusterPart {
+  readonly source: ApiSource;
+  /** Never waits for the API server. */
+  readonly recorder: EventRecorder;
+  /** Joins the rest: this node in the API, and the pods as the API shows them. */
+  join(parts: JoinedParts): JoinedCluster;
+}
+
+export interface JoinedParts {
+  readonly engine: EnginePart;
+  readonly pleg: PodLifecycleEvents;
+  readonly statuses: PodStatusManager;
+  readonly events: EventRecorder;
+}
+
+export interface JoinedCluster {
+  /** Started before the pods' own services: credentials and events, then the node. */
+  readonly phases: Kubelet['phases'];
+  readonly follow: NonNullable<KubeletParts['follow']>;
+  /** Whether a pod may run here that was not seen before. */
+  readonly admit: (pod: Pod, pods: PodStore) => PodRefusal | undefined;
+}
+
+export interface ClusterPartDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Rejects with an error for people when the kubeconfig cannot be used as it is. */
+export async function clusterPart(options: KubeletOptions, { clock, log }: ClusterPartDeps): Promise<ClusterPart> {
+  const { nodeName, nodeLeaseDurationSeconds, nodeStatusUpdateFrequencyMs } = options;
+  const { clients, service: credentials } = await clusterCredentials(options, {
+    clock,
+    log,
+    open: (access) =>
+      kubeClients({
+        access,
+        clock,
+        log,
+        main: { qps: options.kubeApiQps, burst: options.kubeApiBurst },
+        events: { qps: options.eventQps, burst: options.eventBurst },
+        heartbeatTimeoutMs: Math.min(nodeLeaseDurationSeconds * 1000, nodeStatusUpdateFrequencyMs),
+        userAgent: `rxlet/${version()} (linux/${goArch(process.arch)})`,
+      }),
+  });
+  const source = apiSource({ informer: clients.informer, nodeName, log });
+  const sink = apiEvents({ clock, log, api: clients.events, nodeName, random: chance });
+
+  const join = ({ engine, pleg, statuses, events }: JoinedParts): JoinedCluster => {
+    const initial = initialNode({
+      nodeName,
+      hostname: nodeName,
+      arch: process.arch,
+      nodeLabels: options.nodeLabels,
+      registerWithTaints: options.registerWithTaints,
+      registerSchedulable: options.registerSchedulable,
+      providerId: options.providerId,
+      externalCloudProvider: false,
+      enableControllerAttachDetach: true,
+    });
+    const latest = new BehaviorSubject<Node | undefined>(undefined);
+    const nodes = clients.informer<WatchedObject & Node>({ path: '/api/v1/nodes', fieldSelector: `metadata.name=${nodeName}` }).pipe(
+      tap((event) => latest.next(nodeOf(event))),
+      share({ connector: () => new ReplaySubject(1) }),
+    );
+    const errors = () => ({ runtime: runtimeErrors(pleg.health()) });
+    const reporter = new NodeStatusReporter({
+      clock,
+      log,
+      api: clients.heartbeat,
+      nodeName,
+      initial: options.registerNode ? initial : undefined,
+      facts: collectNodeFacts({
+        clock,
+        log,
+        settings: {
+          nodeName,
+          hostname: nodeName,
+          nodeIps: parseNodeIps(options.nodeIp),
+          externalCloudProvider: false,
+          maxPods: options.maxPods,
+          podsPerCore: options.podsPerCore,
+          nodeStatusMaxImages: options.nodeStatusMaxImages,
+          rootDir: options.rootDir,
+          kubeletPort: KUBELET_PORT,
+          release: version(),
+          arch: process.arch,
+        },
+        reservation: {},
+        images: (signal) => engine.imageService.listImages(signal),
+        containerRuntimeVersion: async (signal) => {
+          const { name, version: engineVersion } = await engine.runtime.info(signal);
+          return `${name}://${engineVersion}`;
+        },
+        errors,
+      }),
+      errors,
+      wakes: pleg.relists,
+      nodes,
+      record: ({ type, reason, message }) => events.record(nodeReference(nodeName), type, reason, message),
+      updateFrequencyMs: nodeStatusUpdateFrequencyMs,
+      reportFrequencyMs: options.nodeStatusReportFrequencyMs,
+      random: chance,
+    });
+    const lease = new NodeLease({ clock, log, api: clients.heartbeat, nodeName, leaseDurationSeconds: nodeLeaseDurationSeconds });
+    events.record(nodeReference(nodeName), 'Normal', 'Starting', 'Starting kubelet.');
+    return {
+      phases: [
+        [credentials, sink.sink],
+        [reporter, lease],
+      ],
+      follow: apiProjections({
+        clock,
+        log,
+        api: clients.main,
+        apiPods: source.pods,
+        statuses,
+        runtime: engine.runtime,
+        node: latest,
+      }),
+      admit: (pod, pods) => admitPod({ pod, otherPods: othersAdmitted(pod, pods, statuses), node: latest.value ?? initial }),
+    };
+  };
+  return { source, recorder: sink.recorder, join };
+}
+
+/** The node's own server is another part's; its port is what the API server is told to ask at. */
+const KUBELET_PORT = 10_250;
+
+function nodeOf(event: ResourceEvent<Node>): Node | undefined {
+  if (event.kind === 'reset') return event.items[0];
+  return event.kind === 'put' ? event.item : undefined;
+}
+
+/** Pods that were admitted before and are not over. */
+function othersAdmitted({ metadata }: Pod, pods: PodStore, statuses: PodStatusManager): readonly Pod[] {
+  const others = pods.list().filter(({ pod }) => pod.metadata.uid !== metadata.uid);
+  return others.flatMap(({ pod }) => {
+    const status = statuses.get(pod.metadata.uid);
+    return status === undefined || isTerminalPhase(status.phase) ? [] : [pod];
+  });
+}
