@@ -66,7 +66,7 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
     sources: sources.map(({ name }) => name).join(', ') || 'none',
   });
   try {
-    if (options.runOnce) return await runOnce({ agent, statuses, clock, log, signal });
+    if (options.runOnce) return await runOnce({ agent, sources, statuses, clock, log, signal });
     await runServices([...(joined?.phases ?? []), ...agent.phases], signal);
   } finally {
     folded.flush();

@@ -5,6 +5,7 @@ import type { Logger } from './base/logger.ts';
 import { runServices } from './base/run-services.ts';
 import type { Kubelet } from './kubelet.ts';
 import type { PodUid } from './model/pod.ts';
+import type { PodSource } from './ports/pod-source.ts';
 import { podVerdict, type PodVerdict } from './status/pod-verdict.ts';
 import type { PodStatusManager } from './status/status-manager.ts';
 
@@ -13,14 +14,16 @@ const TIMEOUT_MS = 1_023_000;
 
 export interface RunOnceDeps {
   readonly agent: Kubelet;
+  /** Where the pods come from. */
+  readonly sources: readonly Pick<PodSource, 'isFaulty'>[];
   readonly statuses: PodStatusManager;
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
 
-/** Brings the pods of the first complete snapshots up, once, says what became of each, and leaves them running. Resolves with 0 if all came up, else 1. */
-export async function runOnce({ agent, statuses, clock, log, signal }: RunOnceDeps): Promise<number> {
+/** Brings the pods of the first complete snapshots up, once, says what became of each, and leaves them running. Resolves with 0 if all came up and every manifest is valid, else 1. */
+export async function runOnce({ agent, sources, statuses, clock, log, signal }: RunOnceDeps): Promise<number> {
   const stop = new AbortController();
   const done = runServices(agent.phases, AbortSignal.any([signal, stop.signal]));
   const verdicts = new Map<PodUid, PodVerdict>();
@@ -52,5 +55,6 @@ export async function runOnce({ agent, statuses, clock, log, signal }: RunOnceDe
     stop.abort();
     await done;
   }
+  if (sources.some(({ isFaulty }) => isFaulty?.())) return 1;
   return missing().length === 0 && [...verdicts.values()].every(({ up }) => up) ? 0 : 1;
 }

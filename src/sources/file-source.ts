@@ -1,4 +1,4 @@
-import { defer, distinctUntilChanged, filter, interval, map, merge, startWith, Subject, switchMap, tap, timer } from 'rxjs';
+import { defer, distinctUntilChanged, filter, interval, map, merge, skipWhile, startWith, Subject, switchMap, tap, timer } from 'rxjs';
 import { coalesceMap } from '../base/coalesce-map.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
@@ -20,15 +20,21 @@ export interface FileSourceDeps {
   readonly settleMs?: number;
 }
 
+/** How often at most a manifest that keeps changing may be half written before the first snapshot goes without it. */
+const FIRST_LOOKS = 10;
+
 /**
- * Pods of a manifest directory. A change shows within milliseconds. Says nothing as long as the directory has never been read; what
- * cannot be read or is not valid takes no pod away (see ManifestDirectory).
+ * Pods of a manifest directory. A change shows within milliseconds. Says nothing as long as the directory has never been read, and first
+ * waits for manifests that seem half written, for what is not declared is removed then; what cannot be read or is not valid takes no pod
+ * away (see ManifestDirectory).
  */
 export function fileSource({ path, nodeName, rescanMs, clock, log, settleMs = 100 }: FileSourceDeps): PodSource {
+  let isFaulty = (): boolean => false;
   const snapshots = defer(() => {
     const read = staticPodReader({ source: 'file', nodeName });
     const trimmed = path.length > 1 ? path.replace(/\/+$/, '') : path;
     const directory = new ManifestDirectory({ path: trimmed, read, settleMs, clock, log });
+    isFaulty = () => directory.isFaulty;
     const doubts = new Subject<boolean>();
     const settled = doubts.pipe(switchMap((unsettled) => (unsettled ? timer(settleMs, clock) : [])));
     const looks = merge(interval(rescanMs, clock), settled).pipe(
@@ -38,12 +44,14 @@ export function fileSource({ path, nodeName, rescanMs, clock, log, settleMs = 10
     return merge(watchManifests({ path: trimmed, clock, log }), looks).pipe(
       coalesceMap((names) => directory.scan(names)),
       tap(({ unsettled }) => doubts.next(unsettled)),
+      filter(({ pods }) => pods !== undefined),
+      skipWhile(({ unsettled }, look) => unsettled && look < FIRST_LOOKS),
       map(({ pods }) => pods),
       filter((pods) => pods !== undefined),
       distinctUntilChanged(samePods),
     );
   });
-  return { name: 'file', snapshots };
+  return { name: 'file', snapshots, isFaulty: () => isFaulty() };
 }
 
 /** The same objects in the same order: what is unchanged keeps its identity. */

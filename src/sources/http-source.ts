@@ -28,10 +28,12 @@ export interface HttpSourceDeps {
  * stays what it was. Says nothing as long as there was no answer. Each problem is said once, and when it is over.
  */
 export function httpSource({ url, headers, pollMs, nodeName, clock, log, fetch = globalThis.fetch }: HttpSourceDeps): PodSource {
+  let isFaulty = (): boolean => false;
   const snapshots = new Observable<readonly Pod[]>((subscriber) => {
     const stop = new AbortController();
     const get = manifestFetcher({ url, headers, clock, fetch });
     const pods = new UrlPods(shownUrl(url), staticPodReader({ source: 'http', nodeName }), log);
+    isFaulty = () => pods.isFaulty;
     const poll = async (): Promise<void> => {
       while (!stop.signal.aborted) {
         try {
@@ -49,7 +51,7 @@ export function httpSource({ url, headers, pollMs, nodeName, clock, log, fetch =
     });
     return () => stop.abort();
   });
-  return { name: 'http', snapshots };
+  return { name: 'http', snapshots, isFaulty: () => isFaulty() };
 }
 
 /** What the URL declared last, by "namespace/name" as written there. */
@@ -58,6 +60,8 @@ class UrlPods {
   readonly #read: ReadStaticPods;
   readonly #log: Logger;
   #pods: ReadonlyMap<string, Pod> | undefined;
+  /** What was fetched last makes not all of its pods. */
+  isFaulty = false;
   #digest: string | undefined;
   #failure: string | undefined;
 
@@ -76,6 +80,7 @@ class UrlPods {
     if (digest === this.#digest) return undefined;
     this.#digest = digest;
     const { pods, faults, warnings } = this.#read(body);
+    this.isFaulty = faults.length > 0 || pods.some(({ pod }) => pod === undefined);
     for (const warning of warnings) this.#log.warn('manifest has something odd', { warning: formatManifestFault(this.#url, warning) });
     this.#tellFaults(faults, this.#pods === undefined ? 'no pods' : `${this.#pods.size} pods`);
     if (faults.length > 0) return undefined;

@@ -29,6 +29,8 @@ interface FileState {
   /** Since when the file has been bad or gone without that being believed. */
   doubtedSinceMs?: number | undefined;
   gone?: boolean;
+  /** It is there and makes no pod. */
+  faulty?: boolean;
   /** What was last said about it. */
   told?: string | undefined;
 }
@@ -54,6 +56,11 @@ export class ManifestDirectory {
 
   constructor(deps: ManifestDirectoryDeps) {
     this.#deps = deps;
+  }
+
+  /** Whether a file is there that makes no pod, which has been said. */
+  get isFaulty(): boolean {
+    return [...this.#files.values()].some(({ faulty }) => faulty);
   }
 
   /** Looks at the files named, whatever their stamps say; undefined among them means at all that have changed. One call at a time. */
@@ -124,7 +131,7 @@ export class ManifestDirectory {
         );
         return;
       case 'unreadable':
-        this.#files.set(name, { pod: state.pod, told: state.told });
+        this.#files.set(name, { pod: state.pod, told: state.told, faulty: true });
         this.#tell(name, errorText(file.error), () =>
           this.#deps.log.error('manifest cannot be read', this.#about(name, state, file.error)),
         );
@@ -168,7 +175,7 @@ export class ManifestDirectory {
     }
     const since = digest === state.digest && state.gone !== true ? (state.doubtedSinceMs ?? clock.now()) : clock.now();
     const settled = digest === state.digest && clock.now() - since >= settleMs;
-    this.#files.set(name, { ...state, stamp, digest, gone: false, doubtedSinceMs: settled ? undefined : since });
+    this.#files.set(name, { ...state, stamp, digest, gone: false, faulty: true, doubtedSinceMs: settled ? undefined : since });
     if (settled) {
       this.#tell(name, digest, () => {
         this.#tellFaults(name, state, all);

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { testImage } from '../../builders/docker-under-test.ts';
 import { AgentUnderTest } from './agent-under-test.ts';
@@ -113,6 +115,28 @@ describe('an agent that ends and starts again', { timeout: 400_000 }, () => {
     await agent.up('p5');
     await agent.until('nor are their directories and log links', async () =>
       (await agent.traces()).every((path) => path.includes('-p5-') || path.includes('/pods/')),
+    );
+  });
+
+  test('finds a manifest half written when it starts: the pod, which runs, is not touched', async (t) => {
+    const agent = await AgentUnderTest.start(t, '--v=0');
+    const path = join(agent.manifests, 'web.json');
+    const text = JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name: `${agent.prefix}web` }, spec: pod() });
+    await writeFile(path, text);
+    await agent.up('web');
+    await agent.kill('SIGKILL');
+    const before = await everything(agent);
+    await writeFile(path, text.slice(0, 100));
+    const from = agent.lines.length;
+    agent.run();
+    await agent.logged('that it starts', ({ msg }) => msg === 'starting', from);
+    await writeFile(path, text);
+    await agent.phase('web', 'Running', from);
+    await agent.declare('more', pod());
+    await agent.up('more');
+    assert.deepEqual(
+      (await everything(agent)).filter((each) => each.includes('-web-')),
+      before,
     );
   });
 

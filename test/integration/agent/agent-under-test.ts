@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -20,6 +21,18 @@ const launcher = process.env['RXLET_TEST_LAUNCHER'] ?? resolve(import.meta.dirna
 export type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
 
 let serial = 0;
+let claim: Server | undefined;
+
+/** Agents end each other's pods: no second test process on one engine, until this one ends. The kernel keeps the name. */
+async function claimEngine(): Promise<void> {
+  if (claim) return;
+  const server = createServer().unref();
+  server.listen(`\0rxlet agent tests ${testEndpoint}`);
+  await once(server, 'listening').catch((cause: unknown) => {
+    throw new Error(`other tests run agents on ${testEndpoint} at this moment`, { cause });
+  });
+  claim = server;
+}
 
 /** The agent as users start it, on manifests of its own. Every pod that it is told of begins with `prefix`, so that tests do not see each other's. */
 export class AgentUnderTest {
@@ -48,6 +61,7 @@ export class AgentUnderTest {
   static async prepare(test: TestContext, ...flags: string[]): Promise<AgentUnderTest> {
     const dir = await mkdtemp(join(tmpdir(), 'rxlet-agent-'));
     const agent = new AgentUnderTest(dir, flags);
+    await claimEngine();
     test.after(() => agent.#dispose());
     await mkdir(agent.manifests);
     await mkdir(agent.rootDir);
@@ -135,6 +149,11 @@ export class AgentUnderTest {
   /** Looks whenever the engine or the agent said something, until `look` finds something. */
   until<T>(what: string, look: () => Found<T> | Promise<Found<T>>): Promise<T> {
     return this.#changes.until(what, look, () => this.#seen());
+  }
+
+  /** Whatever is waited for may have come: for those who hear of it elsewhere. */
+  look(): void {
+    this.#changes.tell();
   }
 
   /** The same patience with what others promise. */

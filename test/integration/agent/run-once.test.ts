@@ -62,6 +62,16 @@ describe('--runonce', { timeout: 300_000 }, () => {
     });
   }
 
+  test('exits with 1 when a manifest is not valid, and says where; the others are up all the same', async (t) => {
+    const agent = await prepare(t);
+    await agent.declare('good', pod());
+    await agent.write('bad.yaml', 'apiVersion: v1\nkind: Pod\nmetadata: { name: bad }\nspec: { containers: 5 }\n');
+    agent.run();
+    assert.equal(await agent.exited(), 1);
+    assert.equal(results(agent)['good'], 'pod is up: running');
+    assert.match(JSON.stringify(agent.lines), /bad\.yaml:4:\d+ spec\.containers/);
+  });
+
   test('exits with 0 when the directory is empty', async (t) => {
     const agent = await prepare(t);
     agent.run();

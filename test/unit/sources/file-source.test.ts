@@ -43,6 +43,24 @@ test('the first snapshot has every manifest, in the order of file names', async 
   assert.deepEqual(namesOf(await snapshots.next()), ['ay-n1', 'bee-n1']);
 });
 
+test('the first snapshot waits for a manifest that is half written, and knows of one that stays faulty', async () => {
+  const text = aManifest('late');
+  write('a.yaml', aManifest('a'));
+  write('late.yaml', 'kind: [');
+  const from = source();
+  using snapshots = new Snapshots(from);
+  replace('late.yaml', text);
+  assert.deepEqual(namesOf(await snapshots.next()), ['a-n1', 'late-n1']);
+  assert.equal(from.isFaulty?.(), false);
+  const refused = log.next('manifest refused');
+  replace('bad.yaml', 'kind: [');
+  await refused;
+  assert.equal(from.isFaulty?.(), true);
+  remove('bad.yaml');
+  replace('more.yaml', aManifest('more'));
+  assert.deepEqual(namesOf(await snapshots.next()), ['a-n1', 'late-n1', 'more-n1']);
+});
+
 test('an empty directory is a snapshot too', async () => {
   using snapshots = new Snapshots(source());
   assert.deepEqual(await snapshots.next(), []);
