@@ -8,10 +8,15 @@ export class TcpProxy {
   port = 0;
   /** How many connections were made so far. */
   accepted = 0;
+  #blocked = false;
 
   private constructor(target: { readonly host: string; readonly port: number }) {
     this.#server = createServer((client) => {
       this.accepted++;
+      if (this.#blocked) {
+        client.on('error', () => {}).destroy();
+        return;
+      }
       const upstream = createConnection(target);
       const pair = { client, upstream };
       this.#pairs.add(pair);
@@ -43,14 +48,19 @@ export class TcpProxy {
     }
   }
 
+  /** Drops every connection, and each new one at once, until `unblock`. */
+  block(): void {
+    this.#blocked = true;
+    this.cut();
+  }
+
+  unblock(): void {
+    this.#blocked = false;
+  }
+
   /** Drops every connection. */
   cut(): void {
     for (const { client } of this.#pairs) client.destroy();
-  }
-
-  /** Resolves when one more connection was made. */
-  async dialled(): Promise<void> {
-    await once(this.#server, 'connection');
   }
 
   async stop(): Promise<void> {
