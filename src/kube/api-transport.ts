@@ -31,7 +31,7 @@ export interface SilenceSettings {
   readonly maxSilenceMs: number;
 }
 
-// docs/adr/0004-silent-connections.md: together well within 45 s.
+// docs/adr/0006-silent-connections.md: together well within 45 s.
 const defaultSilence: SilenceSettings = { pingEveryMs: 10_000, lookEveryMs: 5_000, maxSilenceMs: 30_000 };
 const CONNECT_TIMEOUT_MS = 10_000;
 /** More than the 100 that servers allow: they lower it themselves. */

@@ -27,7 +27,7 @@ const delayMs = exponential(800, 30_000);
 const MIN_WATCH_SECONDS = 300;
 /** A watch that lasted as long was a good one: the next failure is the first. */
 const GOOD_WATCH_MS = 5_000;
-/** docs/adr/0004-silent-connections.md: a silent one is noticed and dialled again within 45 s. */
+/** docs/adr/0006-silent-connections.md: a silent one is noticed and dialled again within 45 s. */
 const IDLE_MS = 40_000;
 /** Refusals that say nothing about where to watch from: the same watch is tried again. */
 const mayPass: ReadonlySet<number> = new Set([401, 403, 429, 503]);
