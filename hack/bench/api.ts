@@ -1,0 +1,216 @@
+// npm run bench -- api [--rounds=10 --burst=30 --idle=50 --idle-seconds=60 --cluster=DIR --reference=PATH]: pods through the API server,
+// this agent and the reference kubelet one after the other on one engine and one control plane. Bars are ratios to the reference.
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ApiClient, type PodEvent } from './api-client.ts';
+import { NodeProcess } from './node-process.ts';
+import { RawEngine } from './raw-engine.ts';
+
+const { values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rounds: { type: 'string', default: '10' },
+    burst: { type: 'string', default: '30' },
+    idle: { type: 'string', default: '50' },
+    'idle-seconds': { type: 'string', default: '60' },
+    cluster: { type: 'string', default: '/var/lib/rxlet-test-cluster' },
+    engine: { type: 'string', default: '' },
+    /** The kubelet to compare with: a version that still speaks to Docker by itself. Empty: none. */
+    reference: { type: 'string', default: join(process.env['KUBEBUILDER_ASSETS'] ?? '', 'kubelet') },
+  },
+});
+const NODE = 'lab';
+const PODS = '/api/v1/namespaces/default/pods';
+const hack = (script: string, ...args: string[]): string =>
+  execFileSync(resolve(import.meta.dirname, '..', script), args, { encoding: 'utf8' }).trim();
+const quantile = (list: readonly number[], q: number): number =>
+  list.toSorted((a, b) => a - b)[Math.min(list.length - 1, Math.floor(q * list.length))] ?? Number.NaN;
+const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+const endpoint = values.engine || hack('docker.sh', 'up', '/var/lib/rxlet-test-engine');
+hack('kube.sh', 'up', values.cluster, NODE);
+const api = new ApiClient(join(values.cluster, 'admin.kubeconfig'));
+const engine = new RawEngine(endpoint);
+const dir = mkdtempSync(join(tmpdir(), 'rxlet-bench-api-'));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
+
+const manifest = (name: string): unknown => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name },
+  spec: {
+    nodeName: NODE,
+    terminationGracePeriodSeconds: 1,
+    automountServiceAccountToken: false,
+    tolerations: [{ operator: 'Exists' }],
+    containers: [
+      {
+        name: 'app',
+        image: 'busybox:1.35',
+        imagePullPolicy: 'IfNotPresent',
+        command: ['sh', '-c', "trap 'exit 0' TERM; sleep 100000 & wait"],
+        resources: { requests: { cpu: '1m', memory: '8Mi' }, limits: { memory: '64Mi' } },
+      },
+    ],
+  },
+});
+
+const waiting = new Map<string, () => void>();
+const stopWatching = await api.watchPods(PODS, ({ type, object }: PodEvent) => {
+  const { phase, containerStatuses = [] } = object.status ?? {};
+  const ready = phase === 'Running' && containerStatuses.length > 0 && containerStatuses.every((each) => each.ready);
+  if (type === 'DELETED') waiting.get(`gone ${object.metadata.name}`)?.();
+  else if (ready) waiting.get(`ready ${object.metadata.name}`)?.();
+});
+const told = (what: 'ready' | 'gone', name: string): Promise<void> => new Promise((done) => waiting.set(`${what} ${name}`, done));
+
+interface Result {
+  readonly createMs: number;
+  readonly burstMs: number;
+  readonly deleteMs: number;
+  readonly cpuPercent: number;
+  readonly rssMiB: number;
+  readonly requestsPerMinute: number;
+}
+
+async function measure(start: () => NodeProcess, baseline: number, prefix: string): Promise<Result> {
+  const agent = start();
+  try {
+    await nodeReady();
+    const create: number[] = [];
+    const remove: number[] = [];
+    for (let i = 0; i < Number(values.rounds); i++) {
+      const name = `${prefix}-single-${i}`;
+      const ready = told('ready', name);
+      let at = performance.now();
+      await api.call('POST', PODS, manifest(name));
+      await ready;
+      create.push(performance.now() - at);
+      await pause(1000);
+      const gone = told('gone', name);
+      at = performance.now();
+      await api.call('DELETE', `${PODS}/${name}`);
+      await gone;
+      remove.push(performance.now() - at);
+      await pause(500);
+    }
+    const names = Array.from({ length: Number(values.burst) }, (_, i) => `${prefix}-burst-${i}`);
+    const all = Promise.all(names.map((name) => told('ready', name)));
+    const at = performance.now();
+    for (const name of names) await api.call('POST', PODS, manifest(name));
+    await all;
+    const burstMs = performance.now() - at;
+    await removeAll(names);
+
+    const idle = Array.from({ length: Number(values.idle) }, (_, i) => `${prefix}-idle-${i}`);
+    const idling = Promise.all(idle.map((name) => told('ready', name)));
+    for (const name of idle) await api.call('POST', PODS, manifest(name));
+    await idling;
+    await pause(15_000);
+    const seconds = Number(values['idle-seconds']);
+    const [cpu, requests] = [agent.cpuSeconds(), await api.requestsAnswered()];
+    await pause(seconds * 1000);
+    const requestsPerMinute = (((await api.requestsAnswered()) - requests) / seconds) * 60 - baseline;
+    const cpuPercent = ((agent.cpuSeconds() - cpu) / seconds) * 100;
+    const rssMiB = agent.rssMiB();
+    await removeAll(idle);
+    return { createMs: quantile(create, 0.5), burstMs, deleteMs: quantile(remove, 0.5), cpuPercent, rssMiB, requestsPerMinute };
+  } finally {
+    await agent.stop();
+    for (const { Id } of (await engine.call('GET', '/containers/json?all=1')) as { Id: string }[]) await engine.remove([Id]);
+  }
+}
+
+async function removeAll(names: readonly string[]): Promise<void> {
+  const gone = Promise.all(names.map((name) => told('gone', name)));
+  for (const name of names) await api.call('DELETE', `${PODS}/${name}`);
+  await gone;
+}
+
+async function nodeReady(): Promise<void> {
+  for (;;) {
+    const node = await api.call('GET', `/api/v1/nodes/${NODE}`).catch(() => '{}');
+    const { status } = JSON.parse(node) as { status?: { conditions?: { type: string; status: string; lastHeartbeatTime: string }[] } };
+    if (status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True')) return;
+    await pause(250);
+  }
+}
+
+/** What everybody but the node asks of the API server. */
+async function baselineRequests(): Promise<number> {
+  const before = await api.requestsAnswered();
+  await pause(30_000);
+  return ((await api.requestsAnswered()) - before) * 2;
+}
+
+function startOurs(): NodeProcess {
+  return new NodeProcess(resolve(import.meta.dirname, '../../bin/rxlet'), [
+    `--kubeconfig=${join(values.cluster, 'node.kubeconfig')}`,
+    `--hostname-override=${NODE}`,
+    `--root-dir=${join(dir, 'ours')}`,
+    `--cert-dir=${join(dir, 'ours/pki')}`,
+    `--docker-endpoint=${endpoint}`,
+    '--pod-infra-container-image=rxlet/pause:1',
+  ]);
+}
+
+function startReference(): NodeProcess {
+  const root = join(dir, 'reference');
+  mkdirSync(root);
+  const config = join(root, 'config.yaml');
+  writeFileSync(
+    config,
+    `apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+authentication: {anonymous: {enabled: false}, webhook: {enabled: true}}
+authorization: {mode: Webhook}
+failSwapOn: false
+oomScoreAdj: 0
+evictionHard: {}
+`,
+  );
+  return new NodeProcess(values.reference, [
+    `--config=${config}`,
+    `--kubeconfig=${join(values.cluster, 'node.kubeconfig')}`,
+    `--hostname-override=${NODE}`,
+    '--container-runtime=docker',
+    `--docker-endpoint=${endpoint}`,
+    '--network-plugin=',
+    '--pod-infra-container-image=rxlet/pause:1',
+    `--cert-dir=${join(root, 'pki')}`,
+    `--root-dir=${join(root, 'root')}`,
+  ]);
+}
+
+const show = (
+  what: string,
+  unit: string,
+  pick: (result: Result) => number,
+  ours: Result,
+  reference: Result | undefined,
+  bar: string,
+): void => {
+  const ratio = reference ? `, reference ${pick(reference).toFixed(1)} ${unit}, ratio ${(pick(ours) / pick(reference)).toFixed(2)}` : '';
+  console.log(`${what}: ${pick(ours).toFixed(1)} ${unit}${ratio} (bar ${bar})`);
+};
+
+try {
+  const baseline = await baselineRequests();
+  const ours = await measure(startOurs, baseline, 'ours');
+  const hasReference = existsSync(values.reference);
+  if (!hasReference) console.log('no reference kubelet: name one with --reference=PATH or set KUBEBUILDER_ASSETS');
+  const reference = hasReference ? await measure(startReference, baseline, 'reference') : undefined;
+  show('create to Running and Ready, p50', 'ms', (r) => r.createMs, ours, reference, 'ratio 0.6');
+  show(`burst of ${values.burst}, all Ready`, 'ms', (r) => r.burstMs, ours, reference, 'ratio 0.4');
+  show('delete to gone, p50', 'ms', (r) => r.deleteMs, ours, reference, 'ratio 0.3');
+  show(`${values.idle} idle pods, cpu of a core`, '%', (r) => r.cpuPercent, ours, reference, '1 %');
+  show(`${values.idle} idle pods, rss`, 'MiB', (r) => r.rssMiB, ours, reference, '130 MiB');
+  show(`${values.idle} idle pods, API requests a minute`, '', (r) => r.requestsPerMinute, ours, reference, 'the reference');
+} finally {
+  stopWatching();
+  rmSync(dir, { recursive: true, force: true });
+}
+process.exit();
