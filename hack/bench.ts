@@ -6,4 +6,3 @@ else {
   console.error(`unknown benchmark ${what}: expected pods or api`);
   process.exitCode = 2;
 }
-export {};

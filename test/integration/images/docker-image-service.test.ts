@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
+import { testEndpoint } from '../../builders/docker-under-test.ts';
 import { DockerImageService } from '../../../src/docker/docker-image-service.ts';
 import { type EngineClient, engineClient } from '../../../src/docker/engine-client.ts';
 import type { PullProgress } from '../../../src/ports/image-service.ts';
@@ -37,7 +38,7 @@ describe('DockerImageService against a Docker engine', { timeout: 120_000 }, () 
   });
 
   before(() => {
-    engine = engineClient({ endpoint: process.env['DOCKER_ENDPOINT'] ?? 'unix:///var/run/docker.sock', clock: systemClock });
+    engine = engineClient({ endpoint: testEndpoint, clock: systemClock });
   });
   after(() => engine.close());
   beforeEach(async () => {

@@ -7,6 +7,7 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { Backoff } from '../../../src/base/backoff.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
+import { testEndpoint } from '../../builders/docker-under-test.ts';
 import { DockerImageService } from '../../../src/docker/docker-image-service.ts';
 import { type EngineClient, engineClient } from '../../../src/docker/engine-client.ts';
 import { imageManager } from '../../../src/images/image-manager.ts';
@@ -47,7 +48,7 @@ describe('ensureImage with a Docker engine and a real registry', { timeout: 120_
   };
 
   before(async () => {
-    engine = engineClient({ endpoint: process.env['DOCKER_ENDPOINT'] ?? 'unix:///var/run/docker.sock', clock: systemClock });
+    engine = engineClient({ endpoint: testEndpoint, clock: systemClock });
     open = await DebianRegistry.start();
     closed = await DebianRegistry.start({ closed: true });
   });
