@@ -9,7 +9,7 @@ import { CertificateRotation } from './certificates/certificate-rotation.ts';
 import { CertificateStore } from './certificates/certificate-store.ts';
 import { findIdentity } from './certificates/find-identity.ts';
 import { rotatingCredentials } from './certificates/rotating-credentials.ts';
-import { checkAccess } from './kube/check-access.ts';
+import { checkAccess, explainNodeName } from './kube/check-access.ts';
 import type { ClusterAccess, CredentialSource, TlsIdentity } from './kube/cluster-access.ts';
 import type { OwnedKubeClients } from './kube/kube-clients.ts';
 import { KubeconfigError } from './kube/kubeconfig-error.ts';
@@ -93,6 +93,9 @@ export async function clusterCredentials(
     settled = rotateCertificates ? rotatingCredentials(rotation, given) : given;
     ready.resolve(settled);
     await check(signal);
+    const { identity } = await settled.current(signal);
+    const fault = identity && explainNodeName(identity, nodeName);
+    if (fault !== undefined) log.error('this node cannot register under its name', { error: new Error(`${access.origin}: ${fault}`) });
     const handOver = (): void => void clients.refreshCredentials(signal).catch(() => {});
     await Promise.all([rotation.run(signal), drainInto(rotation.identities.pipe(skip(1)), handOver, signal)]);
   };
