@@ -9,7 +9,7 @@ const owners: Record<string, readonly string[]> = {
   dockerode: ['docker'],
   '@kubernetes/client-node': ['kube'],
   undici: ['kube'],
-  zod: ['options', 'sources'],
+  zod: ['options'],
   pino: ['base'],
 };
 
