@@ -21,11 +21,15 @@ import { NodeLease } from './node/node-lease.ts';
 import { goArch } from './node/node-info.ts';
 import { NodeStatusReporter } from './node/node-status-reporter.ts';
 import { runtimeErrors } from './node/runtime-errors.ts';
+import { objectStore } from './objects/object-store.ts';
+import { TokenManager } from './objects/token-manager.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
 import type { PodLifecycleEvents } from './pleg/pod-lifecycle-events.ts';
 import type { EventRecorder } from './ports/event-recorder.ts';
 import type { ResourceEvent, WatchedObject } from './ports/kube-api.ts';
+import type { ObjectStore } from './ports/object-store.ts';
 import type { PodStore } from './ports/pod-store.ts';
+import type { ServiceAccountTokens } from './ports/service-account-tokens.ts';
 import { type ApiSource, apiSource } from './sources/api-source.ts';
 import type { PodStatusManager } from './status/status-manager.ts';
 
@@ -34,6 +38,9 @@ export interface ClusterPart {
   readonly source: ApiSource;
   /** Never waits for the API server. */
   readonly recorder: EventRecorder;
+  /** The ConfigMaps, Secrets and tokens that pods here ask for. */
+  readonly objects: ObjectStore;
+  readonly tokens: ServiceAccountTokens;
   /** Joins the rest: this node in the API, and the pods as the API shows them. */
   join(parts: JoinedParts): JoinedCluster;
 }
@@ -153,7 +160,9 @@ export async function clusterPart(options: KubeletOptions, { clock, log }: Clust
       admit: (pod, pods) => admitPod({ pod, otherPods: othersAdmitted(pod, pods, statuses), node: latest.value ?? initial }),
     };
   };
-  return { source, recorder: sink.recorder, join };
+  const objects = objectStore(options.configMapAndSecretChangeDetectionStrategy, { clients, clock });
+  const tokens = new TokenManager({ api: clients.main, clock, log, random: chance });
+  return { source, recorder: sink.recorder, objects, tokens, join };
 }
 
 /** The node's own server is another part's; its port is what the API server is told to ask at. */

@@ -1,4 +1,17 @@
-import { combineLatest, concatMap, defer, distinctUntilChanged, filter, map, merge, type Observable, share, startWith, tap } from 'rxjs';
+import {
+  combineLatest,
+  concatMap,
+  defer,
+  distinctUntilChanged,
+  EMPTY,
+  filter,
+  map,
+  merge,
+  type Observable,
+  share,
+  startWith,
+  tap,
+} from 'rxjs';
 import type { Clock } from './base/clock.ts';
 import { drainInto } from './base/drain-into.ts';
 import { exponential } from './base/exponential.ts';
@@ -44,6 +57,8 @@ export interface KubeletParts {
   /** What happens to them in the engine. */
   readonly pleg: PodLifecycleEvents;
   readonly events: EventRecorder;
+  /** More causes to look at a pod. */
+  readonly wakes?: Observable<PodWake>;
   /** How one pod is moved towards its spec. */
   readonly reconcile: Omit<PodReconcilerDeps, 'clock' | 'pods' | 'lives' | 'onEnded'>;
   readonly follow?: (inside: KubeletInside) => Follower;
@@ -61,7 +76,7 @@ export interface Kubelet {
  * The agent, left to right: sources → mux → queue → reconcile → engine; what happens in the engine comes back as wakes.
  * Building starts nothing: the phases do, in order.
  */
-export function kubelet({ clock, log, sources, pleg, events, reconcile, follow }: KubeletParts): Kubelet {
+export function kubelet({ clock, log, sources, pleg, events, wakes: others = EMPTY, reconcile, follow }: KubeletParts): Kubelet {
   // What should run: every source's pods, each change told once.
   const config = new PodConfig({ mode: 'Incremental', clock, events, log });
   const pods = new DesiredPods((heard) => config.seenAllSources(heard));
@@ -91,7 +106,7 @@ export function kubelet({ clock, log, sources, pleg, events, reconcile, follow }
     backoffMs: exponential(1000, 10_000),
     onError: (uid, error, retryInMs) => log.v(3, 'reconcile failed', { uid, error, retryInMs }),
   });
-  const wakes: Observable<PodWake> = merge(declared, pleg.changes, orphans);
+  const wakes: Observable<PodWake> = merge(declared, pleg.changes, orphans, others);
 
   const follower = follow?.({ pods, updates: config.updates, isHeld: (pod) => lives.ownerOf(pod) !== undefined });
 

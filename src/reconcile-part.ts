@@ -13,6 +13,8 @@ import { formatTime } from './model/time.ts';
 import type { ContainerRuntime, ObservedPod } from './ports/container-runtime.ts';
 import type { EventRecorder } from './ports/event-recorder.ts';
 import type { ImagePuller } from './ports/image-puller.ts';
+import type { ObjectStore } from './ports/object-store.ts';
+import type { ServiceAccountTokens } from './ports/service-account-tokens.ts';
 import type { PlanFacts, Trace } from './ports/pod-plan.ts';
 import type { DesiredPod } from './ports/pod-store.ts';
 import type { StatusManager } from './ports/status-manager.ts';
@@ -25,6 +27,8 @@ export interface ReconcilePartDeps {
   readonly engine: EnginePart;
   readonly images: ImagePuller;
   readonly volumes: PodVolumes;
+  readonly objects: ObjectStore;
+  readonly tokens: Pick<ServiceAccountTokens, 'forget'>;
   readonly statuses: StatusManager;
   readonly events: EventRecorder;
   readonly trace: Trace;
@@ -39,7 +43,7 @@ export interface ReconcilePartDeps {
 
 /** Everything that moves one pod, joined: the planner's facts, the executors, the status, and what is forgotten at the end. */
 export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'] {
-  const { clock, images, volumes, statuses, events, trace, hostIps } = deps;
+  const { clock, images, volumes, objects, tokens, statuses, events, trace, hostIps } = deps;
   const { runtime } = deps.engine;
   const memory = new PodMemory();
   const backoff = new RestartBackoff(clock);
@@ -83,12 +87,22 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
   const startedAtMs = ({ uid, sandboxes }: ObservedPod): number =>
     memory.startedAtMs(uid, Math.min(clock.now(), ...sandboxes.map(({ createdAtMs }) => createdAtMs)));
 
+  const prepared = async (pod: Pod, signal: AbortSignal): Promise<void> => {
+    objects.register(pod);
+    await volumes.prepare(pod, signal);
+  };
+  const forgetObjects = (uid: PodUid): void => {
+    objects.unregister(uid);
+    tokens.forget(uid);
+  };
+
   const executors = podSteps({
     runtime,
     runSandbox: sandboxRunner(deps.engine, images),
     images,
     events,
     memory,
+    prepare: (pod, signal) => prepared(pod, signal),
     onStart: (pod, container, observed) => backoff.started(pod, container, observed),
     containerSpec: async (pod, container, attempt, imageRef, signal) =>
       containerSpec(pod, container, attempt, imageRef, {
@@ -128,8 +142,13 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
       });
       return { ...status, startTime: formatTime(startTimeMs) };
     },
-    release: (uid) => volumes.remove(uid),
+    refresh: prepared,
+    release: async (uid) => {
+      forgetObjects(uid);
+      await volumes.remove(uid);
+    },
     cleanUp: async (uid: PodUid) => {
+      forgetObjects(uid);
       await volumes.remove(uid);
       memory.forget(uid);
       backoff.forget(uid);

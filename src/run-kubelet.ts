@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
+import { map } from 'rxjs';
 import { systemClock } from './base/clock.ts';
 import { foldRepeats } from './base/fold-repeats.ts';
 import type { Logger } from './base/logger.ts';
@@ -12,6 +13,7 @@ import { imagePart } from './image-part.ts';
 import { type Kubelet, kubelet } from './kubelet.ts';
 import { type Pod, podFullName } from './model/pod.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
+import { noObjects, noTokens } from './objects/no-objects.ts';
 import { podLifecycleEvents } from './pleg/pod-lifecycle-events.ts';
 import { reconcilePart } from './reconcile-part.ts';
 import { runOnce } from './run-once.ts';
@@ -38,6 +40,8 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
   const engine = await enginePart(options, clock, log);
   const images = imagePart(options, { clock, log, imageService: engine.imageService, events, trace });
   const pleg = podLifecycleEvents({ runtime: engine.runtime, clock, log });
+  const objects = cluster?.objects ?? noObjects;
+  const tokens = cluster?.tokens ?? noTokens;
   const joined = cluster?.join({ engine, pleg, statuses, events });
   const agent: Kubelet = kubelet({
     clock,
@@ -45,12 +49,15 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
     sources,
     pleg,
     events,
+    wakes: objects.changes.pipe(map((uid) => ({ uid, reason: 'object changed' }))),
     ...(joined ? { follow: joined.follow } : {}),
     reconcile: reconcilePart({
       clock,
       engine,
       images,
-      volumes: podVolumes(options.rootDir),
+      volumes: podVolumes({ rootDir: options.rootDir, clock, events, facts: { objects, tokens, allocatable: () => ({}) } }),
+      objects,
+      tokens,
       statuses,
       events,
       trace,

@@ -11,6 +11,7 @@ export type WakeReason =
   | 'pod ended'
   | 'status changed'
   | 'API object changed'
+  | 'object changed'
   | 'node changed'
   | 'name free'
   | 'due'

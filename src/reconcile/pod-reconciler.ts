@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import { ContainerStartError } from '../model/container-start-error.ts';
-import type { PodFullName, PodStatus, PodUid } from '../model/pod.ts';
+import type { Pod, PodFullName, PodStatus, PodUid } from '../model/pod.ts';
 import type { ContainerRuntime, ObservedPod } from '../ports/container-runtime.ts';
 import type { ActionOutcome, PlanFacts, PlanPod, PodPhaseOfLife, PodPlan, Trace } from '../ports/pod-plan.ts';
 import type { DesiredPod, PodStore } from '../ports/pod-store.ts';
@@ -33,6 +33,8 @@ export interface PodReconcilerDeps {
   readonly statusOf: (desired: DesiredPod, observed: ObservedPod) => PodStatus;
   readonly statuses: StatusManager;
   readonly trace: Trace;
+  /** Brings what a running pod sees of the API up to date. Tells of failures itself, and rejects only when aborted. */
+  readonly refresh: (pod: Pod, signal: AbortSignal) => Promise<void>;
   /** When to look again at a pod that gives no other cause. */
   readonly resyncMs: () => number;
   /** A pod that is being deleted has left no trace in the engine: removes what it left on the node; its status stays, to be told. Repeated when it rejects. */
@@ -111,6 +113,7 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
     const sandbox = observed.sandboxes.find(({ ready }) => ready)?.id;
     const context: StepContext = { uid, desired, observed, sandbox };
     const { outcomes, errors } = await executePlan(plan.actions, deps.executors, context, { clock, signal });
+    if (desired && life === 'syncing' && runs(observed)) await deps.refresh(desired.pod, signal).catch(() => {});
     let failed = errors.at(-1) ?? (signal.aborted ? signal.reason : undefined);
     if (errors.length > 0) tell(observed);
     if (life === 'terminating' && failed === undefined && plan.next === 'on-change') {
@@ -141,6 +144,10 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
 }
 
 const unobserved: PodPlan = { actions: [], next: 'on-change', because: ['the engine could not be asked'] };
+
+function runs({ containers }: ObservedPod): boolean {
+  return containers.some(({ state }) => state.phase === 'running');
+}
 
 function hasNothingLeft({ sandboxes, containers }: ObservedPod): boolean {
   return sandboxes.length === 0 && containers.length === 0;

@@ -19,6 +19,8 @@ export interface PodStepsDeps {
   readonly images: ImagePuller;
   readonly events: EventRecorder;
   readonly memory: PodMemory;
+  /** Makes the pod's volumes, before its sandbox and again before each container. A failure holds the start, and has been told. */
+  readonly prepare: (pod: Pod, signal: AbortSignal) => Promise<void>;
   /** Called when a container is about to be started, so that a crash loop is counted. */
   readonly onStart: (pod: Pod, container: Container, observed: StepContext['observed']) => void;
   readonly containerSpec: (
@@ -31,7 +33,16 @@ export interface PodStepsDeps {
 }
 
 /** The executor table: one thin step an action. */
-export function podSteps({ runtime, runSandbox, images, events, memory, onStart, containerSpec }: PodStepsDeps): Executors<StepContext> {
+export function podSteps({
+  runtime,
+  runSandbox,
+  images,
+  events,
+  memory,
+  prepare,
+  onStart,
+  containerSpec,
+}: PodStepsDeps): Executors<StepContext> {
   /** An event about a pod that is still declared; one that nobody declares has nobody to read it. */
   const tell = (
     desired: DesiredPod | undefined,
@@ -46,6 +57,7 @@ export function podSteps({ runtime, runSandbox, images, events, memory, onStart,
   return {
     async runSandbox({ attempt }, context, signal) {
       const { pod } = declared(context);
+      await prepare(pod, signal);
       const spec: SandboxSpec = { attempt, hostname: podHostname(pod) };
       try {
         context.sandbox = await runSandbox(pod, spec, signal);
@@ -61,6 +73,7 @@ export function podSteps({ runtime, runSandbox, images, events, memory, onStart,
       const container = containerNamed(pod, name);
       const { sandbox } = context;
       if (sandbox === undefined) throw new Error(`container ${name} has no sandbox to join`);
+      await prepare(pod, signal);
       try {
         const imageRef = await images.ensureImage(pod, container, signal);
         const spec = await containerSpec(pod, container, attempt, imageRef, signal);

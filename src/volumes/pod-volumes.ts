@@ -1,50 +1,135 @@
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import { errorText } from '../base/error-text.ts';
 import { ContainerStartError } from '../model/container-start-error.ts';
 import type { Container, Pod, PodUid } from '../model/pod.ts';
 import type { Mount } from '../ports/container-runtime.ts';
+import type { EventRecorder } from '../ports/event-recorder.ts';
+import { holdsState, own, writeAtomically } from './atomic-writer.ts';
+import { configMapPayload } from './config-map-volume.ts';
+import { downwardApiPayload } from './downward-api-volume.ts';
+import type { PayloadFacts, PayloadFile } from './payload.ts';
+import { projectedPayload } from './projected-volume.ts';
+import { secretPayload } from './secret-volume.ts';
 
 type Volume = NonNullable<Pod['spec']['volumes']>[number];
 
 export interface PodVolumes {
-  /** What the container mounts. Makes the directories of emptyDir volumes. Rejects with CreateContainerConfigError for a volume that is not supported. */
+  /**
+   * Makes the pod's volumes as they should be now; equal ones are left alone. Rejects when one that the pod has never had cannot be made;
+   * one that it has keeps its last state. Either is told in a FailedMount event.
+   */
+  prepare(pod: Pod, signal: AbortSignal): Promise<void>;
+  /** What the container mounts, once the pod is prepared. Rejects with CreateContainerConfigError for a volume that is not supported. */
   mountsFor(pod: Pod, container: Container): Promise<readonly Mount[]>;
   /** Removes what the pod's volumes left on disk. Succeeds when there is nothing. */
   remove(uid: PodUid): Promise<void>;
 }
 
-/** hostPath and emptyDir volumes, the latter where the kubelet has them: ROOT/pods/UID/volumes/kubernetes.io~empty-dir/NAME. */
-export function podVolumes(rootDir: string): PodVolumes {
+export interface PodVolumesDeps {
+  readonly rootDir: string;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly events: EventRecorder;
+  readonly facts: PayloadFacts;
+}
+
+/** Volumes where the kubelet has them: ROOT/pods/UID/volumes/PLUGIN/NAME. */
+export function podVolumes({ rootDir, clock, events, facts }: PodVolumesDeps): PodVolumes {
+  const prepareOne = async (pod: Pod, volume: Volume, signal: AbortSignal): Promise<void> => {
+    const kind = kindOf(volume);
+    if (kind === 'hostPath') return;
+    const directory = volumeDir(rootDir, pod.metadata.uid, volume);
+    const fsGroup = pod.spec.securityContext?.fsGroup;
+    if (kind === 'emptyDir') {
+      await makeDir(directory, fsGroup);
+      return;
+    }
+    const files = await payloadOf(volume, pod, facts, signal);
+    await makeDir(directory, fsGroup);
+    await writeAtomically(directory, files, { nowMs: clock.now(), fsGroup });
+  };
+
   return {
-    mountsFor: (pod, container) =>
-      Promise.all(
-        (container.volumeMounts ?? []).map(async ({ name, mountPath, readOnly, subPath, subPathExpr }): Promise<Mount> => {
-          const volume = pod.spec.volumes?.find((each) => each.name === name);
-          if (!volume)
-            throw new ContainerStartError('CreateContainerConfigError', `volume mount ${mountPath}: the pod has no volume "${name}"`);
-          if (subPath || subPathExpr) throw notSupported(`volume mount ${mountPath}: subPath`);
-          return { hostPath: await hostPathOf(rootDir, pod.metadata.uid, volume), containerPath: mountPath, readOnly: readOnly ?? false };
-        }),
-      ),
+    async prepare(pod, signal) {
+      const failures: Error[] = [];
+      for (const volume of pod.spec.volumes ?? []) {
+        if (kindOf(volume) === undefined) continue;
+        try {
+          await prepareOne(pod, volume, signal);
+        } catch (error) {
+          signal.throwIfAborted();
+          const message = `MountVolume.SetUp failed for volume "${volume.name}" : ${errorText(error)}`;
+          events.record(pod, 'Warning', 'FailedMount', message);
+          if (!(await holdsState(volumeDir(rootDir, pod.metadata.uid, volume)))) failures.push(new Error(message, { cause: error }));
+        }
+      }
+      if (failures[0]) throw failures[0];
+    },
+    mountsFor: async (pod, container) =>
+      (container.volumeMounts ?? []).map(({ name, mountPath, readOnly, subPath, subPathExpr }): Mount => {
+        const volume = pod.spec.volumes?.find((each) => each.name === name);
+        if (!volume)
+          throw new ContainerStartError('CreateContainerConfigError', `volume mount ${mountPath}: the pod has no volume "${name}"`);
+        if (subPath || subPathExpr) throw notSupported(`volume mount ${mountPath}: subPath`);
+        const kind = kindOf(volume);
+        if (kind === undefined) {
+          const unknown = Object.keys(volume).find((key) => key !== 'name') ?? 'unknown';
+          throw notSupported(`volume "${volume.name}" of kind ${unknown}`);
+        }
+        return {
+          hostPath: volume.hostPath ? volume.hostPath.path : volumeDir(rootDir, pod.metadata.uid, volume),
+          containerPath: mountPath,
+          readOnly: readOnly === true || (kind !== 'hostPath' && kind !== 'emptyDir'),
+        };
+      }),
     remove: (uid) => rm(podDir(rootDir, uid), { recursive: true, force: true }),
   };
 }
 
-async function hostPathOf(rootDir: string, uid: PodUid, volume: Volume): Promise<string> {
-  if (volume.hostPath) return volume.hostPath.path;
-  if (volume.emptyDir) {
-    const path = join(podDir(rootDir, uid), 'volumes', 'kubernetes.io~empty-dir', volume.name);
-    await mkdir(path, { recursive: true });
-    // Any user of a container may write there, as under the kubelet; mkdir's own mode is cut by the umask.
-    await chmod(path, 0o777);
-    return path;
-  }
-  const kind = Object.keys(volume).find((key) => key !== 'name') ?? 'unknown';
-  throw notSupported(`volume "${volume.name}" of kind ${kind}`);
+/** The kinds that there are, by the directories of their plugins; a hostPath has none. */
+const plugins = {
+  hostPath: '',
+  emptyDir: 'kubernetes.io~empty-dir',
+  secret: 'kubernetes.io~secret',
+  configMap: 'kubernetes.io~configmap',
+  downwardAPI: 'kubernetes.io~downward-api',
+  projected: 'kubernetes.io~projected',
+} as const;
+type VolumeKind = keyof typeof plugins;
+const kinds = Object.keys(plugins) as readonly VolumeKind[];
+
+function kindOf(volume: Volume): VolumeKind | undefined {
+  return kinds.find((kind) => volume[kind] !== undefined);
+}
+
+async function payloadOf(
+  { secret, configMap, downwardAPI, projected }: Volume,
+  pod: Pod,
+  facts: PayloadFacts,
+  signal: AbortSignal,
+): Promise<readonly PayloadFile[]> {
+  if (secret) return secretPayload(secret, pod, facts, signal);
+  if (configMap) return configMapPayload(configMap, pod, facts, signal);
+  if (projected) return projectedPayload(projected, pod, facts, signal);
+  return downwardAPI ? downwardApiPayload(downwardAPI, pod, facts) : [];
+}
+
+/** Nobody but root comes through the directories above. */
+async function makeDir(directory: string, fsGroup: number | undefined): Promise<void> {
+  const made = await mkdir(directory, { recursive: true, mode: 0o700 });
+  if (made === undefined) return;
+  // Any user of a container may write there, as under the kubelet; mkdir's own mode is cut by the umask.
+  await chmod(directory, 0o777);
+  await own(directory, fsGroup, true);
 }
 
 function notSupported(what: string): ContainerStartError {
   return new ContainerStartError('CreateContainerConfigError', `${what} is not supported yet`);
+}
+
+function volumeDir(rootDir: string, uid: PodUid, volume: Volume): string {
+  return join(podDir(rootDir, uid), 'volumes', plugins[kindOf(volume) ?? 'emptyDir'], volume.name);
 }
 
 /** A pod's uid comes from its manifest: it must not lead out of the root directory. */

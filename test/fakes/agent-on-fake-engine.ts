@@ -11,6 +11,7 @@ import { kubelet } from '../../src/kubelet.ts';
 import type { MirrorOwner } from '../../src/mirror/mirror-pod-actions.ts';
 import type { PodRefusal } from '../../src/model/pod-admission.ts';
 import { type Pod, podFullName, type PodStatus } from '../../src/model/pod.ts';
+import { noObjects, noTokens } from '../../src/objects/no-objects.ts';
 import { podLifecycleEvents } from '../../src/pleg/pod-lifecycle-events.ts';
 import type { Informer, KubeApi } from '../../src/ports/kube-api.ts';
 import type { ReconcileRecord } from '../../src/ports/pod-plan.ts';
@@ -103,7 +104,9 @@ export function startAgent(over: {
         backoff: new Backoff({ clock, baseMs: 10_000, maxMs: 300_000 }),
         pullSecrets: async () => [],
       }),
-      volumes: { mountsFor: async () => [], remove: async () => {} },
+      volumes: { prepare: async () => {}, mountsFor: async () => [], remove: async () => {} },
+      objects: noObjects,
+      tokens: noTokens,
       statuses,
       events,
       trace,

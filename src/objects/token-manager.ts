@@ -1,0 +1,90 @@
+import type { AuthenticationV1TokenRequest } from '@kubernetes/client-node';
+import type { Clock } from '../base/clock.ts';
+import { errorText } from '../base/error-text.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Pod, PodUid } from '../model/pod.ts';
+import { parseTime } from '../model/time.ts';
+import type { Wire } from '../model/wire.ts';
+import type { KubeApi } from '../ports/kube-api.ts';
+import type { ServiceAccountTokens, TokenRequest } from '../ports/service-account-tokens.ts';
+
+type TokenReview = Wire<AuthenticationV1TokenRequest>;
+
+export interface TokenManagerDeps {
+  readonly api: Pick<KubeApi, 'request'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Logger;
+  /** Chance, so that not all tokens are renewed at once: from 0 up to 1. */
+  readonly random: () => number;
+}
+
+interface IssuedToken {
+  readonly token: string;
+  readonly renewAtMs: number;
+  readonly expiresAtMs: number;
+}
+
+// pkg/kubelet/token: maxTTL, maxJitter, and a renewal once 80 % of the life are over.
+const MAX_AGE_MS = 24 * 3_600_000;
+const MAX_JITTER_MS = 10_000;
+const LIFE_BEFORE_RENEWAL = 0.8;
+
+/** Tokens from the API server, each kept until it is due (pkg/kubelet/token). */
+export class TokenManager implements ServiceAccountTokens {
+  readonly #deps: TokenManagerDeps;
+  readonly #issued = new Map<PodUid, Map<string, IssuedToken>>();
+
+  constructor(deps: TokenManagerDeps) {
+    this.#deps = deps;
+  }
+
+  async get(pod: Pod, request: TokenRequest, signal: AbortSignal): Promise<string> {
+    const { clock, log } = this.#deps;
+    const { uid } = pod.metadata;
+    const key = JSON.stringify([request.audience, request.expirationSeconds]);
+    const known = this.#issued.get(uid)?.get(key);
+    if (known !== undefined && clock.now() < known.renewAtMs) return known.token;
+    try {
+      const issued = await this.#request(pod, request, signal);
+      const ofPod = this.#issued.get(uid) ?? new Map<string, IssuedToken>();
+      this.#issued.set(uid, ofPod.set(key, issued));
+      return issued.token;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (known === undefined || clock.now() >= known.expiresAtMs)
+        throw new Error(`failed to fetch token: ${errorText(error)}`, { cause: error });
+      log.warn('service account token not renewed, the old one is still good', {
+        pod: `${pod.metadata.namespace}/${pod.metadata.name}`,
+        error,
+      });
+      return known.token;
+    }
+  }
+
+  forget(uid: PodUid): void {
+    this.#issued.delete(uid);
+  }
+
+  async #request(pod: Pod, { audience, expirationSeconds }: TokenRequest, signal: AbortSignal): Promise<IssuedToken> {
+    const { api, clock, random } = this.#deps;
+    const { namespace, name, uid } = pod.metadata;
+    const account = pod.spec.serviceAccountName || 'default';
+    const body = {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      spec: {
+        ...(audience === '' ? {} : { audiences: [audience] }),
+        expirationSeconds,
+        boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid },
+      },
+    };
+    const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`;
+    const { spec, status } = await api.request<TokenReview>({ method: 'POST', path, body }, signal);
+    if (!status?.token) throw new Error('the server answered without a token');
+    const lifeMs = (spec?.expirationSeconds ?? expirationSeconds) * 1000;
+    const expiresAtMs = parseTime(status.expirationTimestamp) ?? clock.now() + lifeMs;
+    const issuedAtMs = expiresAtMs - lifeMs;
+    const renewAtMs = issuedAtMs + Math.min(MAX_AGE_MS, lifeMs * LIFE_BEFORE_RENEWAL) - random() * MAX_JITTER_MS;
+    return { token: status.token, renewAtMs, expiresAtMs };
+  }
+}

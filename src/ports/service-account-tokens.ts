@@ -1,0 +1,14 @@
+import type { Pod, PodUid } from '../model/pod.ts';
+
+export interface TokenRequest {
+  /** Empty: the API server's own. */
+  readonly audience: string;
+  readonly expirationSeconds: number;
+}
+
+/** Tokens of pods' service accounts, bound to the pod. Never logged. */
+export interface ServiceAccountTokens {
+  /** The token at hand, or a new one once it is due: ask from time to time. */
+  get(pod: Pod, request: TokenRequest, signal: AbortSignal): Promise<string>;
+  forget(uid: PodUid): void;
+}
