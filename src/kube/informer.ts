@@ -60,6 +60,8 @@ class Follow<T extends WatchedObject> {
   #version = '';
   #listFrom: ListFrom = 'any';
   #failures = 0;
+  /** The last try got no answer. */
+  #away = false;
   #watchingSinceMs: number | undefined;
 
   constructor(deps: InformerDeps, target: WatchTarget, tell: (event: ResourceEvent<T>) => void) {
@@ -114,6 +116,10 @@ class Follow<T extends WatchedObject> {
 
   /** Decides what the failure means for the next try, and waits until it is time. */
   async #recover(error: unknown, signal: AbortSignal): Promise<void> {
+    const away = error instanceof ApiUnreachableError;
+    // What it answers when it is back has not been tried yet, however long it was away.
+    if (this.#away && !away) this.#failures = 0;
+    this.#away = away;
     this.#failures++;
     const gone = isGone(error);
     if (this.#version === '') {
@@ -129,7 +135,7 @@ class Follow<T extends WatchedObject> {
     if (gone) this.#log.info('the server has forgotten what came since, listing anew', { waitMs });
     else if (error === undefined) this.#log.v(2, 'watch ended early, trying again', { waitMs });
     else this.#log.warn('list or watch failed, trying again', { error, waitMs });
-    await this.#wait(waitMs, error instanceof ApiUnreachableError, signal);
+    await this.#wait(waitMs, away, signal);
   }
 
   /** Ends early when the server answers somebody else again. */

@@ -285,6 +285,18 @@ test('as soon as anybody hears the server again, watches go on', async () => {
   assert(clock.now() - beforeMs <= 400);
 });
 
+test('what the server has forgotten while it was away for long is listed anew at once', async () => {
+  follow();
+  const watch = await watching();
+  watch.cut();
+  for (let tries = 0; tries < 6; tries++) {
+    (await nextWithin(60_000)).cut();
+    await settled();
+  }
+  (await nextWithin(60_000)).answer(410, gone);
+  assert.deepEqual((await nextWithin(100)).query, { fieldSelector: 'spec.nodeName=a', resourceVersion: '5' });
+});
+
 test('whoever stops listening ends the watch', async () => {
   follow();
   const watch = await watching();
