@@ -106,7 +106,12 @@ export function kubelet({ clock, log, sources, pleg, events, wakes: others = EMP
     backoffMs: exponential(1000, 10_000),
     onError: (uid, error, retryInMs) => log.v(3, 'reconcile failed', { uid, error, retryInMs }),
   });
-  const wakes: Observable<PodWake> = merge(declared, pleg.changes, orphans, others);
+  // After an outage of the engine nobody waits out a back-off that began in it.
+  const recovered: Observable<PodWake> = pleg.recoveries.pipe(
+    concatMap(() => new Set([...pods.list().map(({ pod }) => pod.metadata.uid), ...lives.unended])),
+    map((uid) => ({ uid, reason: 'relist' })),
+  );
+  const wakes: Observable<PodWake> = merge(declared, pleg.changes, orphans, recovered, others);
 
   const follower = follow?.({ pods, updates: config.updates, isHeld: (pod) => lives.ownerOf(pod) !== undefined });
 

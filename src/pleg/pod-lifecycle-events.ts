@@ -29,12 +29,14 @@ export interface PodLifecycleEvents {
   readonly changes: Observable<PodChange>;
   /** Everything that the engine has, after each relist; the latest at once for who comes later. */
   readonly relists: Observable<readonly PodSummary[]>;
+  /** The engine answers again after an outage: whatever waited for it need not wait longer. */
+  readonly recoveries: Observable<unknown>;
   health(): PlegHealth;
   /** Pods that a relist found changed without any event, since the start: what a lossy event stream has cost. */
   missed(): number;
 }
 
-type News = { readonly change: PodChange } | { readonly listed: readonly PodSummary[] };
+type News = { readonly recovered: true } | { readonly change: PodChange } | { readonly listed: readonly PodSummary[] };
 
 const FIRST_RETRY_MS = 1_000;
 
@@ -71,8 +73,9 @@ export function podLifecycleEvents({ runtime, clock, log, relistMs = 10_000 }: P
     health.asked('listPods');
     return call((signal) => runtime.listPods(signal)).pipe(
       map((listed) => {
-        health.answered();
-        return compare(listed, ask);
+        const recovered = health.answered();
+        const news = compare(listed, ask);
+        return recovered ? [...news, { recovered }] : news;
       }),
     );
   });
@@ -111,6 +114,7 @@ export function podLifecycleEvents({ runtime, clock, log, relistMs = 10_000 }: P
       );
       return latest === undefined ? live : live.pipe(startWith(latest));
     }),
+    recoveries: each.pipe(filter((one) => 'recovered' in one)),
     health: () => health.health(),
     missed: () => missed,
   };

@@ -42,9 +42,11 @@ export class RelistHealth {
     this.#waiting = { call, sinceMs: nowMs };
   }
 
-  answered(): void {
+  /** Whether this answer ends an outage. */
+  answered(): boolean {
     const nowMs = this.#clock.now();
-    if (this.#failures > 0) {
+    const recovered = this.#failures > 0;
+    if (recovered) {
       const afterMs = nowMs - (this.#succeededAtMs ?? this.#beganAtMs ?? nowMs);
       this.#log.info('relist works again', { call: this.#call, failures: this.#failures, afterMs });
     }
@@ -53,6 +55,7 @@ export class RelistHealth {
     this.#failures = 0;
     this.#said.clear();
     this.#lastError = undefined;
+    return recovered;
   }
 
   /** Returns `retryInMs`. */

@@ -78,7 +78,10 @@ export interface ReconcileRecord {
   readonly phase: string | undefined;
   /** Set when the run ended early: an error's words or "interrupted". */
   readonly failed?: string;
-  readonly next: Next;
+  /** The engine could not even be asked: no news about the pod. */
+  readonly unobserved?: true;
+  /** `back-off`: as soon as the queue's own back-off for what failed allows. */
+  readonly next: Next | 'back-off';
 }
 
 export interface Trace {

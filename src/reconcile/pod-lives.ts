@@ -50,6 +50,11 @@ export class PodLives {
     return this.#terminatingSinceMs.get(uid);
   }
 
+  /** The name that the pod holds. */
+  nameOf(uid: PodUid): PodFullName | undefined {
+    return this.#names.get(uid);
+  }
+
   /** Who holds the name that this pod waits for. */
   ownerOf(pod: Pod): PodUid | undefined {
     return this.#owners.get(podFullName(pod));

@@ -59,11 +59,12 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
     // Removed and declared again: the old one first ends and vanishes like any that is not declared.
     const desired = life === 'terminating' && declared?.pod.metadata.deletionTimestamp === undefined ? undefined : declared;
 
+    const name = nameOf(desired, lives.nameOf(uid));
     const run = await lookAndAct(uid, desired, life, signal);
-    const next = run.plan.next === 'on-change' && life === 'syncing' ? { afterMs: deps.resyncMs() } : run.plan.next;
+    const next = nextAfter(run, life);
     trace.record({
       uid,
-      pod: nameOf(desired, run.observed),
+      pod: name,
       atMs,
       wakes,
       life,
@@ -74,14 +75,18 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
       phase: statuses.get(uid)?.phase,
       next,
       ...(run.failed === undefined ? {} : { failed: signal.aborted ? 'interrupted' : errorText(run.failed) }),
+      ...(run.observed ? {} : { unobserved: true }),
     });
-    if (run.failed !== undefined) {
-      const retryAtMs = retryTime(run.errors);
-      if (retryAtMs === undefined) throw run.failed;
-      return earlier(next, { afterMs: Math.max(0, retryAtMs - clock.now()) });
-    }
+    if (next === 'back-off') throw run.failed;
     return next;
   };
+
+  function nextAfter({ plan, failed, errors }: Run, life: PodPhaseOfLife): Next | 'back-off' {
+    const next = plan.next === 'on-change' && life === 'syncing' ? { afterMs: deps.resyncMs() } : plan.next;
+    if (failed === undefined) return next;
+    const retryAtMs = retryTime(errors);
+    return retryAtMs === undefined ? 'back-off' : earlier(next, { afterMs: Math.max(0, retryAtMs - clock.now()) });
+  }
 
   interface Run {
     readonly observed: ObservedPod | undefined;
@@ -153,8 +158,9 @@ function hasNothingLeft({ sandboxes, containers }: ObservedPod): boolean {
   return sandboxes.length === 0 && containers.length === 0;
 }
 
-function nameOf(desired: DesiredPod | undefined, observed: ObservedPod | undefined): string {
-  const { namespace = '', name = '' } = desired?.pod.metadata ?? observed ?? {};
+function nameOf(desired: DesiredPod | undefined, fullName: PodFullName | undefined): string {
+  // A pod's name has no underscore, nor has a namespace.
+  const [name = '', namespace = ''] = desired ? [desired.pod.metadata.name, desired.pod.metadata.namespace] : (fullName?.split('_') ?? []);
   return `${namespace}/${name}`;
 }
 

@@ -43,15 +43,16 @@ export function podSteps({
   onStart,
   containerSpec,
 }: PodStepsDeps): Executors<StepContext> {
-  /** An event about a pod that is still declared; one that nobody declares has nobody to read it. */
+  /** An event about the pod as it is declared, or was when it was declared last. */
   const tell = (
-    desired: DesiredPod | undefined,
+    { uid, desired }: Pick<StepContext, 'uid' | 'desired'>,
     type: 'Normal' | 'Warning',
     reason: EventReason,
     message: string,
     container?: string,
   ): void => {
-    if (desired) events.record(desired.pod, type, reason, message, container);
+    const pod = desired?.pod ?? memory.declared(uid, undefined);
+    if (pod) events.record(pod, type, reason, message, container);
   };
 
   return {
@@ -62,8 +63,7 @@ export function podSteps({
       try {
         context.sandbox = await runSandbox(pod, spec, signal);
       } catch (error) {
-        if (!signal.aborted)
-          tell(context.desired, 'Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${errorText(error)}`);
+        if (!signal.aborted) tell(context, 'Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${errorText(error)}`);
         throw new Error(`run the sandbox of ${formatPod(pod)}`, { cause: error });
       }
     },
@@ -84,17 +84,17 @@ export function podSteps({
         const failure =
           error instanceof ContainerStartError ? error : new ContainerStartError('RunContainerError', errorText(error), { cause: error });
         memory.containerFailed(pod.metadata.uid, name, { reason: failure.reason, message: failure.message });
-        tell(context.desired, 'Warning', 'Failed', `Error: ${pullReasons.has(failure.reason) ? failure.reason : failure.message}`, name);
+        tell(context, 'Warning', 'Failed', `Error: ${pullReasons.has(failure.reason) ? failure.reason : failure.message}`, name);
         throw failure;
       }
       memory.containerStarted(pod.metadata.uid, name);
-      tell(context.desired, 'Normal', 'Created', `Created container ${name}`, name);
-      tell(context.desired, 'Normal', 'Started', `Started container ${name}`, name);
+      tell(context, 'Normal', 'Created', `Created container ${name}`, name);
+      tell(context, 'Normal', 'Started', `Started container ${name}`, name);
     },
 
-    async stopContainer({ id, name, graceMs, why, restart }, { uid, desired }, signal) {
-      if (restart) memory.containerRestarts(uid, name, id);
-      tell(desired, 'Normal', 'Killing', why, name);
+    async stopContainer({ id, name, graceMs, why, restart }, context, signal) {
+      if (restart) memory.containerRestarts(context.uid, name, id);
+      tell(context, 'Normal', 'Killing', why, name);
       await runtime.stopContainer(id, graceMs, signal);
     },
     removeContainer: ({ id }, _context, signal) => runtime.removeContainer(id, signal),

@@ -23,7 +23,8 @@ export class TraceLog implements Trace {
       this.#log.info('pod phase changed', { pod, uid, from: this.#phases.get(uid) ?? 'new', to: phase });
       this.#phases.set(uid, phase);
     }
-    if (failed !== undefined && failed !== 'interrupted')
+    // That the engine cannot be asked is said once, for all pods, by whoever lists them.
+    if (failed !== undefined && failed !== 'interrupted' && !record.unobserved)
       this.#log.warn('pod step failed', { pod, error: failed, next: showNext(record.next) });
     if (phase === undefined) this.#phases.delete(uid);
   }
@@ -67,6 +68,7 @@ function showOutcome({ action, tookMs, error }: ActionOutcome): string {
   return `${action.do} ${what}: ${error ?? 'ok'} (${tookMs} ms)`;
 }
 
-function showNext(next: Next): string {
+function showNext(next: Next | 'back-off'): string {
+  if (next === 'back-off') return 'after a back-off';
   return next === 'on-change' ? 'on change' : `in ${Math.round(next.afterMs / 100) / 10} s`;
 }

@@ -15,6 +15,11 @@ export function clusterDirectory(): string {
 
 export const kubeconfigOf = (user: 'admin' | 'node' | 'bootstrap'): string => resolve(clusterDirectory(), `${user}.kubeconfig`);
 
+/** Makes the kubeconfig of a node of this name, and answers where it is. */
+export async function nodeKubeconfig(node: string): Promise<string> {
+  return (await run(kubeScript, ['node', clusterDirectory(), node])).stdout.trim();
+}
+
 /** As the cluster's administrator. Resolves with what it printed. */
 export async function kubectl(...args: readonly string[]): Promise<string> {
   return (await run('kubectl', ['--kubeconfig', kubeconfigOf('admin'), ...args])).stdout;
