@@ -275,6 +275,23 @@ test('changes during an outage are found when it ends', async () => {
   both.unsubscribe();
 });
 
+test('the end of an outage is told, once an outage', async () => {
+  const { clock, engine, pleg, subscribe } = setUp();
+  let recoveries = 0;
+  const both = subscribe();
+  both.add(pleg.recoveries.subscribe(() => recoveries++));
+  await clock.advance(30_000);
+  assert.equal(recoveries, 0);
+  for (const expected of [1, 2]) {
+    engine.answer = () => Promise.reject(new Error('down'));
+    await clock.advance(60_000);
+    engine.answer = undefined;
+    await clock.advance(40_000);
+    assert.equal(recoveries, expected);
+  }
+  both.unsubscribe();
+});
+
 test('health is the age of the last relist that worked, and names the call that is stuck', async () => {
   const { clock, engine, pleg, subscribe } = setUp();
   assert.deepEqual(pleg.health(), { healthy: false, ageMs: 0, message: 'pleg has yet to be successful' });
