@@ -22,6 +22,7 @@ import { goArch } from './node/node-info.ts';
 import { NodeStatusReporter } from './node/node-status-reporter.ts';
 import { runtimeErrors } from './node/runtime-errors.ts';
 import { objectStore } from './objects/object-store.ts';
+import { ServiceList } from './objects/service-list.ts';
 import { TokenManager } from './objects/token-manager.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
 import type { PodLifecycleEvents } from './pleg/pod-lifecycle-events.ts';
@@ -41,6 +42,7 @@ export interface ClusterPart {
   /** The ConfigMaps, Secrets and tokens that pods here ask for. */
   readonly objects: ObjectStore;
   readonly tokens: ServiceAccountTokens;
+  readonly services: ServiceList;
   /** Joins the rest: this node in the API, and the pods as the API shows them. */
   join(parts: JoinedParts): JoinedCluster;
 }
@@ -58,6 +60,8 @@ export interface JoinedCluster {
   readonly follow: NonNullable<KubeletParts['follow']>;
   /** Whether a pod may run here that was not seen before. */
   readonly admit: (pod: Pod, pods: PodStore) => PodRefusal | undefined;
+  /** What the node has for pods, as its Node says. */
+  readonly allocatable: () => Readonly<Record<string, string>>;
 }
 
 export interface ClusterPartDeps {
@@ -145,7 +149,7 @@ export async function clusterPart(options: KubeletOptions, { clock, log }: Clust
     events.record(nodeReference(nodeName), 'Normal', 'Starting', 'Starting kubelet.');
     return {
       phases: [
-        [credentials, sink.sink],
+        [credentials, sink.sink, services],
         [reporter, lease],
       ],
       follow: apiProjections({
@@ -157,12 +161,14 @@ export async function clusterPart(options: KubeletOptions, { clock, log }: Clust
         runtime: engine.runtime,
         node: latest,
       }),
+      allocatable: () => latest.value?.status?.allocatable ?? {},
       admit: (pod, pods) => admitPod({ pod, otherPods: othersAdmitted(pod, pods, statuses), node: latest.value ?? initial }),
     };
   };
   const objects = objectStore(options.configMapAndSecretChangeDetectionStrategy, { clients, clock });
+  const services = new ServiceList({ informer: clients.informer, clock });
   const tokens = new TokenManager({ api: clients.main, clock, log, random: chance });
-  return { source, recorder: sink.recorder, objects, tokens, join };
+  return { source, recorder: sink.recorder, objects, tokens, services, join };
 }
 
 /** The node's own server is another part's; its port is what the API server is told to ask at. */

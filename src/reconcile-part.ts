@@ -1,4 +1,4 @@
-import { containerSpec } from './reconcile/container-spec.ts';
+import { containerSpec, type ContainerSpecFacts } from './reconcile/container-spec.ts';
 import { planPod } from './reconcile/plan-pod.ts';
 import { PodMemory } from './reconcile/pod-memory.ts';
 import { podSteps } from './reconcile/pod-steps.ts';
@@ -29,6 +29,10 @@ export interface ReconcilePartDeps {
   readonly volumes: PodVolumes;
   readonly objects: ObjectStore;
   readonly tokens: Pick<ServiceAccountTokens, 'forget'>;
+  /** The services that the pod may be told of; undefined while they are not known. */
+  readonly services: (pod: Pod, signal: AbortSignal) => Promise<ContainerSpecFacts['services']>;
+  /** What the node has for pods. */
+  readonly allocatable: () => Readonly<Record<string, string>>;
   readonly statuses: StatusManager;
   readonly events: EventRecorder;
   readonly trace: Trace;
@@ -105,11 +109,22 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
     prepare: (pod, signal) => prepared(pod, signal),
     onStart: (pod, container, observed) => backoff.started(pod, container, observed),
     containerSpec: async (pod, container, attempt, imageRef, signal) =>
-      containerSpec(pod, container, attempt, imageRef, {
-        podIps: async () => (await runtime.observePod(pod.metadata.uid, signal)).sandboxes[0]?.ips ?? [],
-        hostIp: hostIps[0],
-        mounts: await volumes.mountsFor(pod, container),
-      }),
+      containerSpec(
+        pod,
+        container,
+        attempt,
+        imageRef,
+        {
+          podIps: async () => (await runtime.observePod(pod.metadata.uid, signal)).sandboxes[0]?.ips ?? [],
+          hostIp: hostIps[0],
+          mounts: await volumes.mountsFor(pod, container),
+          objects,
+          services: await deps.services(pod, signal),
+          allocatable: deps.allocatable(),
+          onInvalidNames: (message) => events.record(pod, 'Warning', 'InvalidEnvironmentVariableNames', message),
+        },
+        signal,
+      ),
   });
 
   return {
@@ -142,7 +157,10 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
       });
       return { ...status, startTime: formatTime(startTimeMs) };
     },
-    refresh: prepared,
+    refresh: async (pod, observed, signal) => {
+      if (isTerminalPhase(statuses.get(pod.metadata.uid)?.phase)) forgetObjects(pod.metadata.uid);
+      else if (observed.containers.some(({ state }) => state.phase === 'running')) await prepared(pod, signal);
+    },
     release: async (uid) => {
       forgetObjects(uid);
       await volumes.remove(uid);

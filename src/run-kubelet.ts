@@ -11,6 +11,7 @@ import { EventLog } from './events/event-log.ts';
 import { eventRecorders } from './events/event-recorders.ts';
 import { imagePart } from './image-part.ts';
 import { type Kubelet, kubelet } from './kubelet.ts';
+import { isStaticPod } from './model/mirror-pod.ts';
 import { type Pod, podFullName } from './model/pod.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
 import { noObjects, noTokens } from './objects/no-objects.ts';
@@ -43,6 +44,7 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
   const objects = cluster?.objects ?? noObjects;
   const tokens = cluster?.tokens ?? noTokens;
   const joined = cluster?.join({ engine, pleg, statuses, events });
+  const allocatable = (): Readonly<Record<string, string>> => joined?.allocatable() ?? {};
   const agent: Kubelet = kubelet({
     clock,
     log,
@@ -55,9 +57,16 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
       clock,
       engine,
       images,
-      volumes: podVolumes({ rootDir: options.rootDir, clock, events, facts: { objects, tokens, allocatable: () => ({}) } }),
+      volumes: podVolumes({ rootDir: options.rootDir, clock, events, facts: { objects, tokens, allocatable } }),
       objects,
       tokens,
+      allocatable,
+      services: async (pod, stop) => {
+        if (!cluster) return [];
+        // A static pod never waits for the API server.
+        const isStatic = isStaticPod(pod);
+        return (await cluster.services.list(stop, !isStatic)) ?? (isStatic ? [] : undefined);
+      },
       statuses,
       events,
       trace,

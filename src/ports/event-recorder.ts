@@ -21,6 +21,7 @@ export type EventReason =
   | 'FailedValidation'
   | 'ExceededGracePeriod'
   | 'FailedMount'
+  | 'InvalidEnvironmentVariableNames'
   | 'Unhealthy'
   | 'ProbeWarning'
   // About the node.

@@ -33,8 +33,8 @@ export interface PodReconcilerDeps {
   readonly statusOf: (desired: DesiredPod, observed: ObservedPod) => PodStatus;
   readonly statuses: StatusManager;
   readonly trace: Trace;
-  /** Brings what a running pod sees of the API up to date. Tells of failures itself, and rejects only when aborted. */
-  readonly refresh: (pod: Pod, signal: AbortSignal) => Promise<void>;
+  /** Brings what a running pod sees of the API up to date. Tells of failures itself. */
+  readonly refresh: (pod: Pod, observed: ObservedPod, signal: AbortSignal) => Promise<void>;
   /** When to look again at a pod that gives no other cause. */
   readonly resyncMs: () => number;
   /** A pod that is being deleted has left no trace in the engine: removes what it left on the node; its status stays, to be told. Repeated when it rejects. */
@@ -118,7 +118,8 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
     const sandbox = observed.sandboxes.find(({ ready }) => ready)?.id;
     const context: StepContext = { uid, desired, observed, sandbox };
     const { outcomes, errors } = await executePlan(plan.actions, deps.executors, context, { clock, signal });
-    if (desired && life === 'syncing' && runs(observed)) await deps.refresh(desired.pod, signal).catch(() => {});
+    // A failure has been told, and nothing that runs depends on it.
+    if (desired && life === 'syncing') await deps.refresh(desired.pod, observed, signal).catch(() => {});
     let failed = errors.at(-1) ?? (signal.aborted ? signal.reason : undefined);
     if (errors.length > 0) tell(observed);
     if (life === 'terminating' && failed === undefined && plan.next === 'on-change') {
@@ -149,10 +150,6 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
 }
 
 const unobserved: PodPlan = { actions: [], next: 'on-change', because: ['the engine could not be asked'] };
-
-function runs({ containers }: ObservedPod): boolean {
-  return containers.some(({ state }) => state.phase === 'running');
-}
 
 function hasNothingLeft({ sandboxes, containers }: ObservedPod): boolean {
   return sandboxes.length === 0 && containers.length === 0;

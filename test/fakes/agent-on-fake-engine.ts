@@ -107,6 +107,8 @@ export function startAgent(over: {
       volumes: { prepare: async () => {}, mountsFor: async () => [], remove: async () => {} },
       objects: noObjects,
       tokens: noTokens,
+      services: async () => [],
+      allocatable: () => ({}),
       statuses,
       events,
       trace,

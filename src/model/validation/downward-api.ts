@@ -24,7 +24,7 @@ export const volumeFieldPaths: readonly string[] = [
   'metadata.uid',
 ];
 /** Names of pod fields that no source may use, yet are told from unknown ones (ConvertDownwardAPIFieldLabel). */
-const knownFieldPaths: ReadonlySet<string> = new Set([
+export const knownFieldPaths: ReadonlySet<string> = new Set([
   ...envFieldPaths,
   ...volumeFieldPaths,
   'spec.restartPolicy',
