@@ -132,6 +132,8 @@ export class NodeStatusReporter implements Service {
     if (!created) return;
     this.#lastReportMs = facts.nowMs;
     this.#record(first.events);
+    // A kubelet registers before it is ready and tells of it afterwards. This one may be ready from the beginning, and who reads the node's events looks for that.
+    if (isNodeReady(first.node)) this.#record([nodeStatusEvent(this.#deps.nodeName, 'NodeReady')]);
   }
 
   async #update(facts: NodeFacts, signal: AbortSignal): Promise<void> {
@@ -270,3 +272,7 @@ function isOlder(node: Node, than: Node | undefined): boolean {
 }
 
 const isVersion = (text: string | undefined): text is string => text !== undefined && /^\d+$/.test(text);
+
+function isNodeReady({ status }: Node): boolean {
+  return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
+}

@@ -65,6 +65,7 @@ test('a new node is there with its whole status after one request, and quiet unt
   const reporter = world.start();
   await world.clock.advance(0);
   assert.equal(world.ready, 'True');
+  assert.deepEqual(world.events, ['NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID', 'NodeReady']);
   await world.clock.advance(299_000);
   assert.deepEqual(world.api.calls(), ['POST /api/v1/nodes']);
   await world.clock.advance(11_000);
