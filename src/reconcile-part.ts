@@ -132,6 +132,12 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
     plan: planPod,
     factsFor,
     executors,
+    onHeld: (pod, held) => {
+      for (const { name, notBeforeMs } of held) {
+        if (!memory.isHeldAnew(pod.metadata.uid, name, notBeforeMs)) continue;
+        events.record(pod, 'Warning', 'BackOff', 'Back-off restarting failed container', name);
+      }
+    },
     statuses,
     trace,
     resyncMs: () => jitter(deps.syncFrequencyMs, 0.5, deps.random),

@@ -26,6 +26,14 @@ export interface PodPlan {
   readonly actions: readonly PodAction[];
   readonly next: Next;
   readonly because: readonly string[];
+  /** Containers that are due and wait for the end of their back-off. */
+  readonly held?: readonly HeldStart[];
+}
+
+export interface HeldStart {
+  readonly name: string;
+  /** In clock milliseconds. */
+  readonly notBeforeMs: number;
 }
 
 /** Where a pod stands: it never goes back. `waiting`: another pod holds its name. */

@@ -1,14 +1,13 @@
 import { formatGoDuration } from '../model/go-duration.ts';
 import type { Container, Pod } from '../model/pod.ts';
 import type { ObservedPod } from '../ports/container-runtime.ts';
-import type { PlanFacts } from '../ports/pod-plan.ts';
+import type { HeldStart, PlanFacts } from '../ports/pod-plan.ts';
 import type { ComputedPodActions } from './compute-pod-actions.ts';
 import { instancesOf } from './instances.ts';
 import { neededActions } from './needed-actions.ts';
 
-export interface HeldContainer {
+export interface HeldContainer extends Pick<HeldStart, 'notBeforeMs'> {
   readonly container: Container;
-  readonly notBeforeMs: number;
 }
 
 /** The containers that are due but wait for their back-off: in status they are Waiting, CrashLoopBackOff. */

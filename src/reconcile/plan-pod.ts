@@ -106,6 +106,7 @@ function syncPod(pod: Pod, observed: ObservedPod, facts: PlanFacts): PodPlan {
     actions,
     next: wakeAt(facts.nowMs, [...held.map(({ notBeforeMs }) => notBeforeMs), deadlineMs(pod, facts.startTimeMs)]),
     because,
+    ...(held.length === 0 ? {} : { held: held.map(({ container: { name }, notBeforeMs }) => ({ name, notBeforeMs })) }),
   };
 }
 

@@ -11,6 +11,8 @@ export interface StartFailure {
 export class PodMemory {
   readonly #startFailures = new Map<PodUid, Map<string, StartFailure>>();
   readonly #startedAtMs = new Map<PodUid, number>();
+  /** By container: until when its start was last held back. */
+  readonly #heldUntilMs = new Map<PodUid, Map<string, number>>();
   readonly #declared = new Map<PodUid, Pod>();
   /** By container: the instance that was stopped to be started again. */
   readonly #restarting = new Map<PodUid, Map<string, ContainerId>>();
@@ -48,6 +50,14 @@ export class PodMemory {
     return { ...observed, containers };
   }
 
+  /** Whether this is the first time that the container's start is held back until then. */
+  isHeldAnew(uid: PodUid, container: string, notBeforeMs: number): boolean {
+    const ofPod = this.#heldUntilMs.get(uid) ?? new Map<string, number>();
+    if (ofPod.get(container) === notBeforeMs) return false;
+    this.#heldUntilMs.set(uid, ofPod.set(container, notBeforeMs));
+    return true;
+  }
+
   /** The declaration that was last told here; `pod` takes its place. */
   declared(uid: PodUid, pod: Pod | undefined): Pod | undefined {
     const before = this.#declared.get(uid);
@@ -66,6 +76,7 @@ export class PodMemory {
     this.#startFailures.delete(uid);
     this.#startedAtMs.delete(uid);
     this.#declared.delete(uid);
+    this.#heldUntilMs.delete(uid);
     this.#restarting.delete(uid);
   }
 }

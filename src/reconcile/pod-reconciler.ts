@@ -3,7 +3,7 @@ import { errorText } from '../base/error-text.ts';
 import { ContainerStartError } from '../model/container-start-error.ts';
 import type { Pod, PodFullName, PodStatus, PodUid } from '../model/pod.ts';
 import type { ContainerRuntime, ObservedPod } from '../ports/container-runtime.ts';
-import type { ActionOutcome, PlanFacts, PlanPod, PodPhaseOfLife, PodPlan, Trace } from '../ports/pod-plan.ts';
+import type { ActionOutcome, HeldStart, PlanFacts, PlanPod, PodPhaseOfLife, PodPlan, Trace } from '../ports/pod-plan.ts';
 import type { DesiredPod, PodStore } from '../ports/pod-store.ts';
 import type { StatusManager } from '../ports/status-manager.ts';
 import type { Handler, Next, WakeReason } from '../ports/work-queue.ts';
@@ -30,6 +30,8 @@ export interface PodReconcilerDeps {
     life: Pick<PlanFacts, 'life' | 'terminatingSinceMs'>,
   ) => PlanFacts;
   readonly executors: Executors<StepContext>;
+  /** These containers of the pod wait for the end of their back-off. Repeated while they do. */
+  readonly onHeld: (pod: Pod, held: readonly HeldStart[]) => void;
   readonly statusOf: (desired: DesiredPod, observed: ObservedPod) => PodStatus;
   readonly statuses: StatusManager;
   readonly trace: Trace;
@@ -115,6 +117,7 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
       observed,
       deps.factsFor(desired, observed, { life, terminatingSinceMs: lives.terminatingSinceMs(uid) }),
     );
+    if (desired && plan.held) deps.onHeld(desired.pod, plan.held);
     const sandbox = observed.sandboxes.find(({ ready }) => ready)?.id;
     const context: StepContext = { uid, desired, observed, sandbox };
     const { outcomes, errors } = await executePlan(plan.actions, deps.executors, context, { clock, signal });

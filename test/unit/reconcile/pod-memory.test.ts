@@ -35,3 +35,12 @@ test('a pod began at the earliest moment that anyone told', () => {
   assert.equal(memory.startedAtMs(uid, 10), 10);
   assert.equal(memory.startedAtMs(uid, 30), 10);
 });
+
+test('a container is held anew once for each end of its back-off', () => {
+  const memory = new PodMemory();
+  const told = [10, 10, 20, 20].map((notBeforeMs) => memory.isHeldAnew(uid, 'app', notBeforeMs));
+  assert.deepEqual(told, [true, false, true, false]);
+  assert.equal(memory.isHeldAnew(uid, 'log', 20), true);
+  memory.forget(uid);
+  assert.equal(memory.isHeldAnew(uid, 'app', 20), true);
+});
