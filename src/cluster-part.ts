@@ -89,6 +89,10 @@ export async function clusterPart(options: KubeletOptions, { clock, log }: Clust
   const source = apiSource({ informer: clients.informer, nodeName, log });
   const sink = apiEvents({ clock, log, api: clients.events, nodeName, random: chance });
 
+  const objects = objectStore(options.configMapAndSecretChangeDetectionStrategy, { clients, clock });
+  const services = new ServiceList({ informer: clients.informer, clock });
+  const tokens = new TokenManager({ api: clients.main, clock, log, random: chance });
+
   const join = ({ engine, pleg, statuses, events }: JoinedParts): JoinedCluster => {
     const initial = initialNode({
       nodeName,
@@ -149,7 +153,7 @@ export async function clusterPart(options: KubeletOptions, { clock, log }: Clust
     events.record(nodeReference(nodeName), 'Normal', 'Starting', 'Starting kubelet.');
     return {
       phases: [
-        [credentials, sink.sink, services],
+        [credentials, sink.sink, services, objects],
         [reporter, lease],
       ],
       follow: apiProjections({
@@ -165,9 +169,6 @@ export async function clusterPart(options: KubeletOptions, { clock, log }: Clust
       admit: (pod, pods) => admitPod({ pod, otherPods: othersAdmitted(pod, pods, statuses), node: latest.value ?? initial }),
     };
   };
-  const objects = objectStore(options.configMapAndSecretChangeDetectionStrategy, { clients, clock });
-  const services = new ServiceList({ informer: clients.informer, clock });
-  const tokens = new TokenManager({ api: clients.main, clock, log, random: chance });
   return { source, recorder: sink.recorder, objects, tokens, services, join };
 }
 

@@ -18,7 +18,6 @@ export function unhonouredFields({ spec }: Pick<Pod, 'spec'>): readonly string[]
   for (const field of ['dnsConfig', 'hostAliases', 'readinessGates', 'ephemeralContainers', 'runtimeClassName'] as const) {
     if (spec[field] !== undefined) paths.push(`spec.${field}`);
   }
-  if (spec.securityContext?.fsGroup !== undefined) paths.push('spec.securityContext.fsGroup');
   return paths;
 }
 

@@ -1,5 +1,7 @@
 import { NEVER } from 'rxjs';
+import { aborted } from '../base/aborted.ts';
 import type { Clock } from '../base/clock.ts';
+import type { Service } from '../base/service.ts';
 import { isNotFound } from '../model/api-error.ts';
 import { type ObjectReferenceOfPod, referenceKey } from '../model/pod-references.ts';
 import type { Pod, PodUid } from '../model/pod.ts';
@@ -22,7 +24,8 @@ interface Cached {
 }
 
 /** Reads objects when they are asked for, again after a time (pkg/kubelet/util/manager NewCacheBasedManager and the simple managers). */
-export class CachedObjects implements ObjectStore {
+export class CachedObjects implements ObjectStore, Service {
+  readonly name = 'objects';
   readonly #deps: CachedObjectsDeps;
   readonly #cache = new Map<string, Cached>();
   readonly #registrations = new Registrations({
@@ -37,6 +40,10 @@ export class CachedObjects implements ObjectStore {
 
   constructor(deps: CachedObjectsDeps) {
     this.#deps = deps;
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    return aborted(signal);
   }
 
   register(pod: Pod): void {

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import type { Service } from '../base/service.ts';
 import type { KubeClients } from '../ports/kube-api.ts';
 import type { ObjectStore } from '../ports/object-store.ts';
 import { CachedObjects } from './cached-objects.ts';
@@ -15,7 +16,7 @@ export interface ObjectStoreDeps {
 /** pkg/kubelet/util/manager defaultTTL. */
 const CACHE_TTL_MS = 60_000;
 
-export function objectStore(strategy: ChangeDetectionStrategy, { clients, clock }: ObjectStoreDeps): ObjectStore {
+export function objectStore(strategy: ChangeDetectionStrategy, { clients, clock }: ObjectStoreDeps): ObjectStore & Service {
   switch (strategy) {
     case 'Watch':
       return new WatchedObjects({ informer: clients.informer, clock });

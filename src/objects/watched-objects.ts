@@ -1,6 +1,8 @@
 import { map, race, ReplaySubject, Subject, type Subscription, timer } from 'rxjs';
 import type { Clock } from '../base/clock.ts';
+import { aborted } from '../base/aborted.ts';
 import { firstOf } from '../base/first-of.ts';
+import type { Service } from '../base/service.ts';
 import { ApiError } from '../model/api-error.ts';
 import { type ObjectReferenceOfPod, referenceKey } from '../model/pod-references.ts';
 import type { Pod, PodUid } from '../model/pod.ts';
@@ -24,7 +26,8 @@ interface Watched {
 const SYNC_MS = 5_000;
 
 /** One watch for each object that a pod refers to, and none for others (pkg/kubelet/util/manager NewWatchBasedManager). */
-export class WatchedObjects implements ObjectStore {
+export class WatchedObjects implements ObjectStore, Service {
+  readonly name = 'objects';
   readonly #deps: WatchedObjectsDeps;
   readonly #watched = new Map<string, Watched>();
   readonly #changes = new Subject<PodUid>();
@@ -36,6 +39,13 @@ export class WatchedObjects implements ObjectStore {
 
   constructor(deps: WatchedObjectsDeps) {
     this.#deps = deps;
+  }
+
+  /** Ends every watch at the end. */
+  async run(signal: AbortSignal): Promise<void> {
+    await aborted(signal);
+    for (const { subscription } of this.#watched.values()) subscription?.unsubscribe();
+    this.#watched.clear();
   }
 
   register(pod: Pod): void {
