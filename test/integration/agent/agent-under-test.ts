@@ -5,7 +5,6 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { TestContext } from 'node:test';
 import { stringify } from 'yaml';
 import type { V1PodSpec } from '@kubernetes/client-node';
 import { testEndpoint, testPauseImage } from '../../builders/docker-under-test.ts';
@@ -19,6 +18,11 @@ const LOG_DIRS = ['/var/log/pods', '/var/log/containers'];
 const launcher = process.env['RXLET_TEST_LAUNCHER'] ?? resolve(import.meta.dirname, '../../../bin/rxlet');
 
 export type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
+
+/** A test, or what stands for several. */
+export interface Disposer {
+  after(dispose: () => Promise<void>): void;
+}
 
 let serial = 0;
 let claim: Server | undefined;
@@ -52,13 +56,13 @@ export class AgentUnderTest {
   }
 
   /** Starts it until the end of the test, when nothing of it is left; `flags` come after the usual ones. */
-  static async start(test: TestContext, ...flags: string[]): Promise<AgentUnderTest> {
+  static async start(test: Disposer, ...flags: string[]): Promise<AgentUnderTest> {
     const agent = await AgentUnderTest.prepare(test, ...flags);
     agent.run();
     return agent;
   }
 
-  static async prepare(test: TestContext, ...flags: string[]): Promise<AgentUnderTest> {
+  static async prepare(test: Disposer, ...flags: string[]): Promise<AgentUnderTest> {
     const dir = await mkdtemp(join(tmpdir(), 'rxlet-agent-'));
     const agent = new AgentUnderTest(dir, flags);
     await claimEngine();
