@@ -55,17 +55,17 @@ test('what lies in the volume and is not of the payload goes', async () => {
 test('a reader never sees a mixture of two states', async () => {
   const pair = (n: number): readonly PayloadFile[] => [file('a', `${n}`), file('b', `${n}`)];
   await write(...pair(0));
-  let reading = true;
+  const done = new AbortController();
   const torn: string[] = [];
   const reader = (async () => {
-    while (reading) {
+    while (!done.signal.aborted) {
       const state = join(directory, await readlink(join(directory, '..data')));
       const both = await Promise.all(['a', 'b'].map((name) => readFile(join(state, name), 'utf8'))).catch((): readonly string[] => []);
       if (both[0] !== both[1] || both.includes('')) torn.push(both.join('/'));
     }
   })();
   for (let n = 1; n <= 100; n++) await write(...pair(n));
-  reading = false;
+  done.abort();
   await reader;
   assert.deepEqual(torn, []);
   assert.equal(await read('b'), '100');

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { filter } from 'rxjs';
+import { systemClock } from '../../src/base/clock.ts';
+import { firstOf } from '../../src/base/first-of.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import type { Service } from '../../src/base/service.ts';
+import { kubeClients, type OwnedKubeClients } from '../../src/kube/kube-clients.ts';
+import { loadKubeconfig } from '../../src/kube/load-kubeconfig.ts';
+import { isNotFound } from '../../src/model/api-error.ts';
+import type { Pod, PodSpec } from '../../src/model/pod.ts';
+import { objectStore } from '../../src/objects/object-store.ts';
+import { TokenManager } from '../../src/objects/token-manager.ts';
+import type { ObjectStore } from '../../src/ports/object-store.ts';
+import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
+import { kubeconfigOf, kubectl, nodeKubeconfig } from '../builders/cluster-under-test.ts';
+
+const nodeName = `volumes-${randomUUID().slice(0, 8)}`;
+const namespace = nodeName;
+const patience = AbortSignal.timeout(120_000);
+const stop = new AbortController();
+let admin: OwnedKubeClients;
+let node: OwnedKubeClients;
+let store: ObjectStore & Service;
+let running: Promise<void>;
+let rootDir: string;
+let volumes: PodVolumes;
+
+async function connect(kubeconfig: string): Promise<OwnedKubeClients> {
+  const clock = systemClock;
+  const access = await loadKubeconfig(kubeconfig, { clock, log: silentLogger });
+  const limit = { qps: 0, burst: 1 };
+  const options = { main: limit, events: limit, heartbeatTimeoutMs: 10_000, userAgent: 'rxlet-test' };
+  return kubeClients({ access, clock, log: silentLogger, ...options });
+}
+
+before(async () => {
+  admin = await connect(kubeconfigOf('admin'));
+  // What a node may read is what its own pods refer to, so this is asked with a node's own name.
+  node = await connect(await nodeKubeconfig(nodeName));
+  await kubectl('create', 'namespace', namespace);
+  await admin.main.request({ method: 'POST', path: '/api/v1/nodes', body: { metadata: { name: nodeName } } }, patience);
+  store = objectStore('Watch', { clients: node, clock: systemClock });
+  running = store.run(stop.signal);
+  rootDir = await mkdtemp(join(tmpdir(), 'rxlet-cluster-'));
+  const tokens = new TokenManager({ api: node.main, clock: systemClock, log: silentLogger, random: () => 0 });
+  const facts = { objects: store, tokens, allocatable: () => ({}) };
+  volumes = podVolumes({ rootDir, clock: systemClock, events: { record: () => {} }, facts });
+});
+after(async () => {
+  stop.abort();
+  await running;
+  await Promise.all([admin.close(), node.close()]);
+  await rm(rootDir, { recursive: true, force: true });
+  await kubectl('delete', 'namespace', namespace, '--wait=false');
+  await kubectl('delete', 'pods', '--all', '-n', namespace, '--force', '--grace-period=0');
+  await kubectl('delete', 'node', nodeName);
+});
+
+async function create(name: string, spec: Partial<PodSpec>): Promise<Pod> {
+  const containers = [{ name: 'app', image: 'busybox:1.35' }];
+  const body = { metadata: { name }, spec: { nodeName, automountServiceAccountToken: false, containers, ...spec } };
+  await until(() => kubectl('get', 'serviceaccount', 'default', '-n', namespace));
+  return admin.main.request<Pod>({ method: 'POST', path: `/api/v1/namespaces/${namespace}/pods`, body }, patience);
+}
+
+/** A namespace gets its service account, and a node its permissions, a moment after what they come from. */
+async function until<T>(attempt: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (patience.aborted) throw error;
+      await systemClock.sleep(100, patience);
+    }
+  }
+}
+
+const read = (pod: Pod, plugin: string, path: string): Promise<string> =>
+  readFile(join(rootDir, 'pods', pod.metadata.uid, 'volumes', `kubernetes.io~${plugin}`, path), 'utf8');
+const nextChange = (pod: Pod): Promise<unknown> => firstOf(store.changes.pipe(filter((uid) => uid === pod.metadata.uid)), patience);
+
+test('a secret that is made after its pod is waited for, and its changes are seen within seconds', async () => {
+  const pod = await create('late', { volumes: [{ name: 's', secret: { secretName: 'login' } }] });
+  store.register(pod);
+  const reference = { kind: 'Secret', namespace, name: 'login' } as const;
+  await until(() => assert.rejects(store.get(reference, patience), isNotFound));
+  await assert.rejects(volumes.prepare(pod, patience), { message: 'MountVolume.SetUp failed for volume "s" : secret "login" not found' });
+
+  const made = nextChange(pod);
+  await kubectl('create', 'secret', 'generic', 'login', '-n', namespace, '--from-literal=password=one');
+  await made;
+  await volumes.prepare(pod, patience);
+  assert.equal(await read(pod, 'secret', 's/password'), 'one');
+
+  const changed = nextChange(pod);
+  await kubectl('patch', 'secret', 'login', '-n', namespace, '-p', '{"stringData":{"password":"two"}}');
+  const sinceMs = systemClock.now();
+  await changed;
+  await volumes.prepare(pod, patience);
+  assert.equal(await read(pod, 'secret', 's/password'), 'two');
+  assert.ok(systemClock.now() - sinceMs < 5_000);
+  store.unregister(pod.metadata.uid);
+});
+
+test('a projected volume holds a token that the API server takes for the service account, bound to the pod', async () => {
+  const sources = [
+    { serviceAccountToken: { path: 'token', expirationSeconds: 600, audience: 'vault' } },
+    { downwardAPI: { items: [{ path: 'name', fieldRef: { fieldPath: 'metadata.name' } }] } },
+  ];
+  const pod = await create('token', { volumes: [{ name: 'p', projected: { sources } }] });
+  await until(() => volumes.prepare(pod, patience));
+  assert.equal(await read(pod, 'projected', 'p/name'), 'token');
+  const token = await read(pod, 'projected', 'p/token');
+  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token, audiences: ['vault'] } };
+  const path = '/apis/authentication.k8s.io/v1/tokenreviews';
+  const review = await admin.main.request<{
+    readonly status: { readonly authenticated: boolean; readonly user: { readonly username: string; readonly extra: object } };
+  }>({ method: 'POST', path, body }, patience);
+  assert.equal(review.status.authenticated, true);
+  assert.equal(review.status.user.username, `system:serviceaccount:${namespace}:default`);
+  assert.deepEqual(review.status.user.extra, {
+    ...review.status.user.extra,
+    'authentication.kubernetes.io/pod-name': ['token'],
+    'authentication.kubernetes.io/pod-uid': [pod.metadata.uid],
+  });
+});
+
+test('a hundred updates of a ConfigMap end in its last state', async () => {
+  await kubectl('create', 'configmap', 'settings', '-n', namespace, '--from-literal=n=0');
+  const pod = await create('busy', { volumes: [{ name: 'c', configMap: { name: 'settings' } }] });
+  store.register(pod);
+  await until(() => volumes.prepare(pod, patience));
+  const path = `/api/v1/namespaces/${namespace}/configmaps/settings`;
+  for (let n = 1; n <= 100; n++) {
+    const changed = nextChange(pod);
+    await admin.main.request(
+      { method: 'PATCH', path, contentType: 'application/merge-patch+json', body: { data: { n: `${n}` } } },
+      patience,
+    );
+    await changed;
+    await volumes.prepare(pod, patience);
+  }
+  assert.equal(await read(pod, 'configmap', 'c/n'), '100');
+  store.unregister(pod.metadata.uid);
+});

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { lstat, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { ApiError } from '../../../src/model/api-error.ts';
+import { type ObjectReferenceOfPod, referenceKey } from '../../../src/model/pod-references.ts';
+import type { PodSpec, PodUid } from '../../../src/model/pod.ts';
+import type { ReferencedObject } from '../../../src/ports/object-store.ts';
+import type { TokenRequest } from '../../../src/ports/service-account-tokens.ts';
+import { podVolumes, type PodVolumes } from '../../../src/volumes/pod-volumes.ts';
+import { aContainer, aPod } from '../../builders/a-pod.ts';
+
+const signal = AbortSignal.timeout(10_000);
+const uid = 'uid-web' as PodUid;
+let rootDir: string;
+let volumes: PodVolumes;
+let objects: Map<string, Pick<ReferencedObject, 'data' | 'binaryData'>>;
+let asked: TokenRequest[];
+let events: string[];
+
+beforeEach(async () => {
+  rootDir = await mkdtemp(join(tmpdir(), 'rxlet-root-'));
+  objects = new Map();
+  asked = [];
+  events = [];
+  volumes = podVolumes({
+    rootDir,
+    clock: { now: () => 0 },
+    events: { record: (_about, type, reason, message) => events.push(`${type} ${reason} ${message}`) },
+    facts: {
+      objects: {
+        get: async (reference: ObjectReferenceOfPod) => {
+          const { name, kind } = reference;
+          const object = objects.get(referenceKey(reference));
+          if (!object) throw new ApiError(404, 'NotFound', `${kind.toLowerCase()} "${name}" not found`);
+          return { metadata: { name, uid: '1', resourceVersion: '1' }, ...object };
+        },
+      },
+      tokens: {
+        get: async (_pod, request) => {
+          asked.push(request);
+          return 'a.b.c';
+        },
+      },
+      allocatable: () => ({ memory: '1Gi' }),
+    },
+  });
+});
+afterEach(() => rm(rootDir, { recursive: true, force: true }));
+
+type Volume = NonNullable<PodSpec['volumes']>[number];
+const podWith = (...list: readonly Volume[]) =>
+  aPod(
+    'web',
+    { volumes: list, containers: [aContainer('app', { volumeMounts: list.map(({ name }) => ({ name, mountPath: `/${name}` })) })] },
+    { labels: { app: 'web' } },
+  );
+const dir = (plugin: string, name: string): string => join(rootDir, 'pods', uid, 'volumes', `kubernetes.io~${plugin}`, name);
+async function shown(directory: string): Promise<Record<string, string>> {
+  const entries = await readdir(join(directory, '..data'), { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const base = join(directory, '..data').length + 1;
+  const pairs = files.map(async (path) => [path.slice(base), await readFile(path, 'utf8')] as const);
+  return Object.fromEntries(await Promise.all(pairs));
+}
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+test('a secret, a ConfigMap and fields of the pod become files, which containers may only read', async () => {
+  objects.set('Secret default/login', { data: { user: base64('me'), password: base64('s3cret') } });
+  objects.set('ConfigMap default/settings', { data: { level: 'debug' }, binaryData: { logo: base64('png') } });
+  const pod = podWith(
+    { name: 's', secret: { secretName: 'login', defaultMode: 0o440 } },
+    { name: 'c', configMap: { name: 'settings', items: [{ key: 'logo', path: 'img/logo.png', mode: 0o600 }] } },
+    {
+      name: 'd',
+      downwardAPI: {
+        items: [
+          { path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } },
+          { path: 'memory', resourceFieldRef: { containerName: 'app', resource: 'limits.memory' } },
+        ],
+      },
+    },
+  );
+  await volumes.prepare(pod, signal);
+  assert.deepEqual(await shown(dir('secret', 's')), { user: 'me', password: 's3cret' });
+  assert.deepEqual(await shown(dir('configmap', 'c')), { 'img/logo.png': 'png' });
+  assert.deepEqual(await shown(dir('downward-api', 'd')), { labels: 'app="web"', memory: String(2 ** 30) });
+  assert.equal((await lstat(join(dir('secret', 's'), '..data', 'user'))).mode & 0o777, 0o440);
+  assert.equal((await lstat(dir('secret', ''))).mode & 0o777, 0o700);
+  const [container] = pod.spec.containers;
+  assert.ok(container);
+  assert.deepEqual(await volumes.mountsFor(pod, container), [
+    { hostPath: dir('secret', 's'), containerPath: '/s', readOnly: true },
+    { hostPath: dir('configmap', 'c'), containerPath: '/c', readOnly: true },
+    { hostPath: dir('downward-api', 'd'), containerPath: '/d', readOnly: true },
+  ]);
+});
+
+test('a projected volume joins its sources, a service account token among them', async () => {
+  objects.set('Secret default/login', { data: { user: base64('me') } });
+  objects.set('ConfigMap default/ca', { data: { 'ca.crt': 'pem' } });
+  const sources = [
+    { serviceAccountToken: { path: 'token', expirationSeconds: 3607 } },
+    { configMap: { name: 'ca', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+    { secret: { name: 'login' } },
+    { secret: { name: 'none', optional: true } },
+    { downwardAPI: { items: [{ path: 'namespace', fieldRef: { fieldPath: 'metadata.namespace' } }] } },
+  ];
+  await volumes.prepare(podWith({ name: 'p', projected: { sources, defaultMode: 0o644 } }), signal);
+  assert.deepEqual(await shown(dir('projected', 'p')), { token: 'a.b.c', 'ca.crt': 'pem', user: 'me', namespace: 'default' });
+  assert.deepEqual(asked, [{ audience: '', expirationSeconds: 3607 }]);
+});
+
+test('what is missing holds a pod that never had the volume, in the words of the kubelet', async () => {
+  objects.set('Secret default/login', { data: { user: base64('me') } });
+  objects.set('ConfigMap default/settings', {});
+  for (const [volume, why] of [
+    [{ name: 'v', secret: { secretName: 'none' } }, 'secret "none" not found'],
+    [{ name: 'v', configMap: { name: 'none' } }, 'configmap "none" not found'],
+    [{ name: 'v', secret: { secretName: 'login', items: [{ key: 'k', path: 'k' }] } }, 'references non-existent secret key: k'],
+    [{ name: 'v', configMap: { name: 'settings', items: [{ key: 'k', path: 'k' }] } }, 'references non-existent config key: k'],
+    [
+      { name: 'v', projected: { sources: [{ secret: { name: 'x' } }, { configMap: { name: 'y' } }] } },
+      '[secret "x" not found, configmap "y" not found]',
+    ],
+  ] as const) {
+    const message = `MountVolume.SetUp failed for volume "v" : ${why}`;
+    await assert.rejects(volumes.prepare(podWith(volume), signal), { message });
+    assert.deepEqual(events.splice(0), [`Warning FailedMount ${message}`]);
+  }
+});
+
+test('an optional object that is missing makes an empty volume, and its keys come with it', async () => {
+  const pod = podWith({ name: 'c', configMap: { name: 'settings', optional: true, items: [{ key: 'k', path: 'k' }] } });
+  await volumes.prepare(pod, signal);
+  assert.deepEqual(await shown(dir('configmap', 'c')), {});
+  objects.set('ConfigMap default/settings', { data: { k: 'v', other: 'o' } });
+  await volumes.prepare(pod, signal);
+  assert.deepEqual(await shown(dir('configmap', 'c')), { k: 'v' });
+  assert.deepEqual(events, []);
+});
+
+test('a volume whose object goes keeps what it shows, and says so', async () => {
+  objects.set('Secret default/login', { data: { user: base64('me') } });
+  const pod = podWith({ name: 's', secret: { secretName: 'login' } });
+  await volumes.prepare(pod, signal);
+  objects.clear();
+  await volumes.prepare(pod, signal);
+  assert.deepEqual(await shown(dir('secret', 's')), { user: 'me' });
+  assert.deepEqual(events, ['Warning FailedMount MountVolume.SetUp failed for volume "s" : secret "login" not found']);
+});
+
+test('an emptyDir is for everybody and keeps its contents; at the end nothing is left', async () => {
+  const pod = podWith({ name: 'e', emptyDir: {} });
+  await volumes.prepare(pod, signal);
+  assert.equal((await lstat(dir('empty-dir', 'e'))).mode & 0o777, 0o777);
+  await volumes.prepare(pod, signal);
+  await volumes.remove(uid);
+  await volumes.remove(uid);
+  assert.deepEqual(await readdir(join(rootDir, 'pods')), []);
+});
+
+test('a kind that is not supported holds the container that mounts it', async () => {
+  const pod = podWith({ name: 'n', nfs: { path: '/', server: 's' } });
+  await volumes.prepare(pod, signal);
+  const [container] = pod.spec.containers;
+  assert.ok(container);
+  await assert.rejects(volumes.mountsFor(pod, container), {
+    reason: 'CreateContainerConfigError',
+    message: 'volume "n" of kind nfs is not supported yet',
+  });
+});
