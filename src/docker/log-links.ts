@@ -52,9 +52,12 @@ export class LogLinks {
     return this.#guarded(of, async () => {
       await removeLink(legacyLogLink(this.#containerLogsDir, of.pod, of.container, of.id));
       const directory = containerLogDirectory(this.#podLogsDir, of.pod, of.container);
-      if (!(await isDirectory(dirname(directory))) || !(await isDirectory(directory))) return;
-      await removeLink(this.#path(of));
-      await removeIfEmpty(directory);
+      if (!(await isDirectory(dirname(directory)))) return;
+      // An agent that was killed may have left one directory without the other.
+      if (await isDirectory(directory)) {
+        await removeLink(this.#path(of));
+        await removeIfEmpty(directory);
+      }
       await removeIfEmpty(dirname(directory));
     });
   }

@@ -43,9 +43,17 @@ export async function startContainer(
     createContainer(context, request, (holder) => isSame(holder, request), signal),
   );
   const logged = { pod, container: spec.container.name, attempt: spec.attempt, id };
-  const linked = logFiles.then((fileOf) => fileOf && logLinks.link(logged, fileOf(id)).then(() => true));
-  if (adopted === undefined || adopted.State.Status === 'created') {
-    await orStartError('RunContainerError', `failed to start container "${id}": `, signal, () => startCreated(client, id, signal));
+  let failed = false;
+  const linked = logFiles.then((fileOf) => !failed && fileOf && logLinks.link(logged, fileOf(id)).then(() => true));
+  try {
+    if (adopted === undefined || adopted.State.Status === 'created') {
+      await orStartError('RunContainerError', `failed to start container "${id}": `, signal, () => startCreated(client, id, signal));
+    }
+  } catch (error) {
+    // Whoever removes the container next takes away its links: they must not come after that.
+    failed = true;
+    if (context.logFiles.known) await linked;
+    throw error;
   }
   const done = linked.then(async (made) => {
     if (made) await logLinks.linkLegacy(logged);

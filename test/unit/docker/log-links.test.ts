@@ -46,6 +46,15 @@ describe('log links', () => {
     assert.deepEqual(await readdir(join(pods, 'ns_web_u1/app')), ['1.log']);
   });
 
+  test('of which a killed agent left only some directories go all the same', async () => {
+    await mkdir(join(pods, 'ns_web_u1'), { recursive: true });
+    await links.unlink(of());
+    assert.deepEqual(await readdir(pods), []);
+    await mkdir(join(pods, 'ns_web_u1/app'), { recursive: true });
+    await links.unlink(of());
+    assert.deepEqual([await readdir(pods), warnings], [[], []]);
+  });
+
   for (const part of ['../../outside', '..', 'a/b', ''])
     test(`a name like ${JSON.stringify(part)} leads nowhere`, async () => {
       for (const each of [of({ uid: part }), of({ name: part }), of({ container: part })]) {
