@@ -1,5 +1,6 @@
-import { chmod, mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import { ContainerStartError } from '../model/container-start-error.ts';
@@ -9,6 +10,7 @@ import type { EventRecorder } from '../ports/event-recorder.ts';
 import { holdsState, own, writeAtomically } from './atomic-writer.ts';
 import { configMapPayload } from './config-map-volume.ts';
 import { downwardApiPayload } from './downward-api-volume.ts';
+import { FailedMounts } from './failed-mounts.ts';
 import type { PayloadFacts, PayloadFile } from './payload.ts';
 import { projectedPayload } from './projected-volume.ts';
 import { secretPayload } from './secret-volume.ts';
@@ -18,7 +20,7 @@ type Volume = NonNullable<Pod['spec']['volumes']>[number];
 export interface PodVolumes {
   /**
    * Makes the pod's volumes as they should be now; equal ones are left alone. Rejects when one that the pod has never had cannot be made;
-   * one that it has keeps its last state. Either is told in a FailedMount event.
+   * one that it has keeps its last state. Either is told in FailedMount events.
    */
   prepare(pod: Pod, signal: AbortSignal): Promise<void>;
   /** What the container mounts, once the pod is prepared. Rejects with CreateContainerConfigError for a volume that is not supported. */
@@ -36,6 +38,8 @@ export interface PodVolumesDeps {
 
 /** Volumes where the kubelet has them: ROOT/pods/UID/volumes/PLUGIN/NAME. */
 export function podVolumes({ rootDir, clock, events, facts }: PodVolumesDeps): PodVolumes {
+  const mounts = new FailedMounts(clock, events);
+
   const prepareOne = async (pod: Pod, volume: Volume, signal: AbortSignal): Promise<void> => {
     const kind = kindOf(volume);
     if (kind === 'hostPath') return;
@@ -57,10 +61,11 @@ export function podVolumes({ rootDir, clock, events, facts }: PodVolumesDeps): P
         if (kindOf(volume) === undefined) continue;
         try {
           await prepareOne(pod, volume, signal);
+          mounts.worked(pod, volume.name);
         } catch (error) {
           signal.throwIfAborted();
           const message = `MountVolume.SetUp failed for volume "${volume.name}" : ${errorText(error)}`;
-          events.record(pod, 'Warning', 'FailedMount', message);
+          mounts.failed(pod, volume.name, message);
           if (!(await holdsState(volumeDir(rootDir, pod.metadata.uid, volume)))) failures.push(new Error(message, { cause: error }));
         }
       }
@@ -83,7 +88,10 @@ export function podVolumes({ rootDir, clock, events, facts }: PodVolumesDeps): P
           readOnly: readOnly === true || (kind !== 'hostPath' && kind !== 'emptyDir'),
         };
       }),
-    remove: (uid) => rm(podDir(rootDir, uid), { recursive: true, force: true }),
+    remove: async (uid) => {
+      mounts.forget(uid);
+      await rm(podDir(rootDir, uid), { recursive: true, force: true });
+    },
   };
 }
 
@@ -115,13 +123,19 @@ async function payloadOf(
   return downwardAPI ? downwardApiPayload(downwardAPI, pod, facts) : [];
 }
 
-/** Nobody but root comes through the directories above. */
+/**
+ * Nobody but root comes through the directories above. Appears with its mode and group or not at all, whatever happens to the agent; what a
+ * container made of it later stays.
+ */
 async function makeDir(directory: string, fsGroup: number | undefined): Promise<void> {
-  const made = await mkdir(directory, { recursive: true, mode: 0o700 });
-  if (made === undefined) return;
-  // Any user of a container may write there, as under the kubelet; mkdir's own mode is cut by the umask.
-  await chmod(directory, 0o777);
-  await own(directory, fsGroup, true);
+  if (existsSync(directory)) return;
+  const above = dirname(directory);
+  await mkdir(above, { recursive: true, mode: 0o700 });
+  const draft = await mkdtemp(join(above, '..'));
+  await own(draft, fsGroup, true);
+  // Any user of a container may write there, as under the kubelet.
+  await chmod(draft, fsGroup === undefined ? 0o777 : 0o2777);
+  await rename(draft, directory);
 }
 
 function notSupported(what: string): ContainerStartError {

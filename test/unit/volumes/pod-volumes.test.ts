@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { lstat, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, lstat, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -13,6 +13,7 @@ import { aContainer, aPod } from '../../builders/a-pod.ts';
 
 const signal = AbortSignal.timeout(10_000);
 const uid = 'uid-web' as PodUid;
+let nowMs: number;
 let rootDir: string;
 let volumes: PodVolumes;
 let objects: Map<string, Pick<ReferencedObject, 'data' | 'binaryData'>>;
@@ -23,10 +24,11 @@ beforeEach(async () => {
   rootDir = await mkdtemp(join(tmpdir(), 'rxlet-root-'));
   objects = new Map();
   asked = [];
+  nowMs = 0;
   events = [];
   volumes = podVolumes({
     rootDir,
-    clock: { now: () => 0 },
+    clock: { now: () => nowMs },
     events: { record: (_about, type, reason, message) => events.push(`${type} ${reason} ${message}`) },
     facts: {
       objects: {
@@ -151,11 +153,15 @@ test('a volume whose object goes keeps what it shows, and says so', async () => 
   assert.deepEqual(events, ['Warning FailedMount MountVolume.SetUp failed for volume "s" : secret "login" not found']);
 });
 
-test('an emptyDir is for everybody and keeps its contents; at the end nothing is left', async () => {
+test('an emptyDir is for everybody, and stays as its pod made it; at the end nothing is left', async () => {
   const pod = podWith({ name: 'e', emptyDir: {} });
   await volumes.prepare(pod, signal);
-  assert.equal((await lstat(dir('empty-dir', 'e'))).mode & 0o777, 0o777);
+  const mode = async (): Promise<number> => (await lstat(dir('empty-dir', 'e'))).mode & 0o777;
+  assert.equal(await mode(), 0o777);
+  await chmod(dir('empty-dir', 'e'), 0o700);
   await volumes.prepare(pod, signal);
+  assert.equal(await mode(), 0o700);
+  assert.deepEqual(await readdir(dir('empty-dir', '')), ['e']);
   await volumes.remove(uid);
   await volumes.remove(uid);
   assert.deepEqual(await readdir(join(rootDir, 'pods')), []);
@@ -170,4 +176,20 @@ test('a kind that is not supported holds the container that mounts it', async ()
     reason: 'CreateContainerConfigError',
     message: 'volume "n" of kind nfs is not supported yet',
   });
+});
+
+test('a fault that lasts is told less and less often, a new one at once', async () => {
+  const pod = podWith({ name: 's', secret: { secretName: 'login' } });
+  const toldWithin = async (ms: number): Promise<number> => {
+    for (const endMs = nowMs + ms; nowMs < endMs; nowMs += 100) await assert.rejects(volumes.prepare(pod, signal));
+    return events.splice(0).length;
+  };
+  assert.equal(await toldWithin(500), 1);
+  assert.equal(await toldWithin(1_000), 1);
+  assert.equal(await toldWithin(2_000), 1);
+  objects.set('Secret default/login', { data: {} });
+  await volumes.prepare(pod, signal);
+  await volumes.remove(uid);
+  objects.clear();
+  assert.equal(await toldWithin(500), 1);
 });
