@@ -10,8 +10,8 @@ export function unhonouredFields({ spec }: Pick<Pod, 'spec'>): readonly string[]
     containers.forEach((container, i) => paths.push(...ofContainer(container).map((path) => `${list}[${i}].${path}`)));
   }
   for (const [i, { emptyDir, hostPath }] of (spec.volumes ?? []).entries()) {
-    if (emptyDir?.medium) paths.push(`spec.volumes[${i}].emptyDir.medium`);
-    if (emptyDir?.sizeLimit) paths.push(`spec.volumes[${i}].emptyDir.sizeLimit`);
+    if (emptyDir?.medium && emptyDir.medium !== 'Memory') paths.push(`spec.volumes[${i}].emptyDir.medium`);
+    if (emptyDir?.sizeLimit && emptyDir.medium !== 'Memory') paths.push(`spec.volumes[${i}].emptyDir.sizeLimit`);
     if (hostPath?.type) paths.push(`spec.volumes[${i}].hostPath.type`);
   }
   if (spec.dnsPolicy === 'None') paths.push('spec.dnsPolicy');

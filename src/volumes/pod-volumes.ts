@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import { ContainerStartError } from '../model/container-start-error.ts';
+import { Quantity } from '../model/quantity.ts';
 import type { Container, Pod, PodUid } from '../model/pod.ts';
 import type { Mount } from '../ports/container-runtime.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
@@ -14,6 +15,7 @@ import { FailedMounts } from './failed-mounts.ts';
 import type { PayloadFacts, PayloadFile } from './payload.ts';
 import { projectedPayload } from './projected-volume.ts';
 import { secretPayload } from './secret-volume.ts';
+import { type Tmpfs, tmpfs } from './tmpfs.ts';
 
 type Volume = NonNullable<Pod['spec']['volumes']>[number];
 
@@ -34,10 +36,12 @@ export interface PodVolumesDeps {
   readonly clock: Pick<Clock, 'now'>;
   readonly events: EventRecorder;
   readonly facts: PayloadFacts;
+  /** Another one than the kernel's, for tests. */
+  readonly memory?: Tmpfs;
 }
 
 /** Volumes where the kubelet has them: ROOT/pods/UID/volumes/PLUGIN/NAME. */
-export function podVolumes({ rootDir, clock, events, facts }: PodVolumesDeps): PodVolumes {
+export function podVolumes({ rootDir, clock, events, facts, memory = tmpfs }: PodVolumesDeps): PodVolumes {
   const mounts = new FailedMounts(clock, events);
 
   const prepareOne = async (pod: Pod, volume: Volume, signal: AbortSignal): Promise<void> => {
@@ -47,6 +51,9 @@ export function podVolumes({ rootDir, clock, events, facts }: PodVolumesDeps): P
     const fsGroup = pod.spec.securityContext?.fsGroup;
     if (kind === 'emptyDir') {
       await makeDir(directory, fsGroup);
+      const { medium, sizeLimit } = volume.emptyDir ?? {};
+      const sizeBytes = sizeLimit === undefined ? undefined : Quantity.fromJson(sizeLimit).value();
+      if (medium === 'Memory') await memory.mount(directory, { sizeBytes, fsGroup });
       return;
     }
     const files = await payloadOf(volume, pod, facts, signal);
@@ -90,6 +97,8 @@ export function podVolumes({ rootDir, clock, events, facts }: PodVolumesDeps): P
       }),
     remove: async (uid) => {
       mounts.forget(uid);
+      // One that is in use rejects here: nothing is deleted through a mount.
+      for (const directory of await directoriesIn(join(podDir(rootDir, uid), 'volumes', plugins.emptyDir))) await memory.unmount(directory);
       await rm(podDir(rootDir, uid), { recursive: true, force: true });
     },
   };
@@ -136,6 +145,12 @@ async function makeDir(directory: string, fsGroup: number | undefined): Promise<
   // Any user of a container may write there, as under the kubelet.
   await chmod(draft, fsGroup === undefined ? 0o777 : 0o2777);
   await rename(draft, directory);
+}
+
+async function directoriesIn(directory: string): Promise<readonly string[]> {
+  if (!existsSync(directory)) return [];
+  const entries = await readdir(directory, { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(directory, name));
 }
 
 function notSupported(what: string): ContainerStartError {

@@ -14,7 +14,7 @@ test('every field that is not honoured is named by its path', () => {
       aContainer('a'),
       aContainer('b', { livenessProbe: { exec: { command: ['true'] } }, terminationMessagePolicy: 'FallbackToLogsOnError' }),
     ],
-    volumes: [{ name: 'v', emptyDir: { medium: 'Memory' } }],
+    volumes: [{ name: 'v', emptyDir: { medium: 'HugePages' } }],
     hostAliases: [{ ip: '10.0.0.1' }],
   });
   assert.deepEqual(unhonouredFields(pod), [

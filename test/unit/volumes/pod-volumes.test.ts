@@ -19,6 +19,9 @@ let volumes: PodVolumes;
 let objects: Map<string, Pick<ReferencedObject, 'data' | 'binaryData'>>;
 let asked: TokenRequest[];
 let events: string[];
+/** What is mounted where, and the directories that are in use. */
+let mounted: Map<string, unknown>;
+let busy: Set<string>;
 
 beforeEach(async () => {
   rootDir = await mkdtemp(join(tmpdir(), 'rxlet-root-'));
@@ -26,10 +29,19 @@ beforeEach(async () => {
   asked = [];
   nowMs = 0;
   events = [];
+  mounted = new Map();
+  busy = new Set();
   volumes = podVolumes({
     rootDir,
     clock: { now: () => nowMs },
     events: { record: (_about, type, reason, message) => events.push(`${type} ${reason} ${message}`) },
+    memory: {
+      mount: async (directory, options) => void mounted.set(directory, options),
+      unmount: async (directory) => {
+        if (busy.has(directory)) throw new Error('target is busy');
+        mounted.delete(directory);
+      },
+    },
     facts: {
       objects: {
         get: async (reference: ObjectReferenceOfPod) => {
@@ -192,4 +204,18 @@ test('a fault that lasts is told less and less often, a new one at once', async 
   await volumes.remove(uid);
   objects.clear();
   assert.equal(await toldWithin(500), 1);
+});
+
+test('an emptyDir in memory is mounted, and unmounted before anything of it is deleted', async () => {
+  const pod = podWith({ name: 'm', emptyDir: { medium: 'Memory', sizeLimit: '64Mi' } });
+  await volumes.prepare(pod, signal);
+  const directory = dir('empty-dir', 'm');
+  assert.deepEqual([...mounted], [[directory, { sizeBytes: 64n * 1024n * 1024n, fsGroup: undefined }]]);
+  busy.add(directory);
+  await assert.rejects(volumes.remove(uid), { message: 'target is busy' });
+  assert.deepEqual(await readdir(dir('empty-dir', '')), ['m']);
+  busy.clear();
+  await volumes.remove(uid);
+  assert.equal(mounted.size, 0);
+  assert.deepEqual(await readdir(join(rootDir, 'pods')), []);
 });
