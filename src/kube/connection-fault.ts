@@ -26,9 +26,9 @@ export function connectionFault(error: unknown, { caPem, tlsServerName }: Pick<C
   if (notSigned.has(code)) {
     const by =
       caPem === undefined
-        ? 'no CA that this machine trusts; the cluster in the kubeconfig has no certificate-authority'
-        : `not the CA that the kubeconfig gives for the cluster (${subjectsOf(caPem)})`;
-    return { kind: 'untrusted', text: `the server's certificate is signed by ${by} (${code})` };
+        ? 'any CA that this machine trusts, and the cluster in the kubeconfig has no certificate-authority'
+        : `the CA that the kubeconfig gives for the cluster (${subjectsOf(caPem)})`;
+    return { kind: 'untrusted', text: `the server's certificate is not signed by ${by} (${code})` };
   }
   switch (code) {
     case 'CERT_HAS_EXPIRED':

@@ -285,7 +285,7 @@ describe('a connection that cannot be made says why:', () => {
     [
       'a CA that is not the server’s',
       { caPem: aCa('other-ca').pem },
-      /signed by not the CA that the kubeconfig gives for the cluster \(CN=other-ca\)/,
+      /not signed by the CA that the kubeconfig gives for the cluster \(CN=other-ca\)/,
     ],
     ['a name that is not the server’s', { tlsServerName: 'b.example' }, /for another name; see tls-server-name: .*b\.example/],
   ] as const) {
@@ -298,7 +298,10 @@ describe('a connection that cannot be made says why:', () => {
   }
 
   test('no CA, where the machine knows none', async () => {
-    await assert.rejects(clientsOf(withoutCa()).main.request(get, never), /no CA that this machine trusts/);
+    await assert.rejects(
+      clientsOf(withoutCa()).main.request(get, never),
+      /not signed by any CA that this machine trusts, and the cluster in the kubeconfig has no certificate-authority/,
+    );
   });
 
   test('a server certificate that has expired', async () => {
