@@ -11,7 +11,8 @@ import type { Found } from '../../integration/agent/changes.ts';
 import type { EngineContainer } from '../../integration/agent/test-engine.ts';
 import { KubeWatch } from './kube-watch.ts';
 
-type PodSpecJson = Wire<V1PodSpec>;
+/** A class by its declaration, and spread all the same. */
+type PodSpecJson = Pick<V1PodSpec, keyof V1PodSpec>;
 export type NodeJson = Wire<V1Node>;
 export type PodJson = Wire<V1Pod>;
 export type EventJson = Wire<CoreV1Event>;
