@@ -157,7 +157,7 @@ describe("the node's own docker config", () => {
       v: (_level, message, fields) => lines.push({ level: 'v', message, fields }),
       warn: (message, fields) => lines.push({ level: 'warn', message, fields }),
     };
-    const config = new NodeDockerConfig({ rootDir: '/var/lib/agent', cwd: '/work', home: '/home/ann' }, log, async (path) => {
+    const config = new NodeDockerConfig({ rootDir: '/var/lib/agent', cwd: '/srv/agent', home: '/home/ann' }, log, async (path) => {
       const text = files.get(path);
       if (text === undefined) throw Object.assign(new Error(`no ${path}`), { code: 'ENOENT' });
       return text;
@@ -168,11 +168,11 @@ describe("the node's own docker config", () => {
   const legacy = (username: string): string => JSON.stringify({ 'quay.io': { username, password: 'hidden' } });
   const places: readonly (readonly [path: string, text: string])[] = [
     ['/var/lib/agent/config.json', json('1')],
-    ['/work/config.json', json('2')],
+    ['/srv/agent/config.json', json('2')],
     ['/home/ann/.docker/config.json', json('3')],
     ['/.docker/config.json', json('4')],
     ['/var/lib/agent/.dockercfg', legacy('5')],
-    ['/work/.dockercfg', legacy('6')],
+    ['/srv/agent/.dockercfg', legacy('6')],
     ['/home/ann/.dockercfg', legacy('7')],
     ['/.dockercfg', legacy('8')],
   ];
@@ -192,7 +192,7 @@ describe("the node's own docker config", () => {
     const { config, lines } = node(
       new Map([
         ['/var/lib/agent/config.json', 'nope'],
-        ['/work/config.json', json('2')],
+        ['/srv/agent/config.json', json('2')],
       ]),
     );
     assert.equal((await config.entries())[0]?.username, '2');
@@ -201,21 +201,21 @@ describe("the node's own docker config", () => {
   });
 
   test('a changed file counts at the next look', async () => {
-    const files = new Map([['/work/config.json', json('old')]]);
+    const files = new Map([['/srv/agent/config.json', json('old')]]);
     const { config } = node(files);
     await config.entries();
-    files.set('/work/config.json', json('new'));
+    files.set('/srv/agent/config.json', json('new'));
     assert.equal((await config.entries())[0]?.username, 'new');
   });
 
   test('credential helpers are named as not supported, once, and what stands under auths still counts', async () => {
     const text = JSON.stringify({ auths: { 'quay.io': { username: 'ann' } }, credsStore: 'pass', credHelpers: { 'gcr.io': 'gcloud' } });
-    const { config, lines } = node(new Map([['/work/config.json', text]]));
+    const { config, lines } = node(new Map([['/srv/agent/config.json', text]]));
     assert.equal((await config.entries())[0]?.username, 'ann');
     await config.entries();
     const warnings = lines.filter((l) => l.level === 'warn');
     assert.equal(warnings.length, 1);
-    assert.deepEqual(warnings[0]?.fields, { path: '/work/config.json', helpers: ['pass', 'gcloud'] });
+    assert.deepEqual(warnings[0]?.fields, { path: '/srv/agent/config.json', helpers: ['pass', 'gcloud'] });
   });
 
   test('no log line holds a password', async () => {
@@ -226,7 +226,7 @@ describe("the node's own docker config", () => {
   });
 
   test('secrets come before the node', async () => {
-    const { config } = node(new Map([['/work/config.json', json('node')]]));
+    const { config } = node(new Map([['/srv/agent/config.json', json('node')]]));
     const data = { '.dockerconfigjson': base64(json('secret')) };
     const found = await keyring(config).lookup('quay.io/a:1', [{ type: 'kubernetes.io/dockerconfigjson', data }]);
     assert.deepEqual(
