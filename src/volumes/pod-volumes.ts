@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
@@ -12,10 +12,11 @@ import { holdsState, own, writeAtomically } from './atomic-writer.ts';
 import { configMapPayload } from './config-map-volume.ts';
 import { downwardApiPayload } from './downward-api-volume.ts';
 import { FailedMounts } from './failed-mounts.ts';
+import { type Mounts, mounts as systemMounts } from './mounts.ts';
 import type { PayloadFacts, PayloadFile } from './payload.ts';
 import { projectedPayload } from './projected-volume.ts';
 import { secretPayload } from './secret-volume.ts';
-import { type Tmpfs, tmpfs } from './tmpfs.ts';
+import { showSubPath } from './sub-path.ts';
 
 type Volume = NonNullable<Pod['spec']['volumes']>[number];
 
@@ -37,12 +38,12 @@ export interface PodVolumesDeps {
   readonly events: EventRecorder;
   readonly facts: PayloadFacts;
   /** Another one than the kernel's, for tests. */
-  readonly memory?: Tmpfs;
+  readonly mounts?: Mounts;
 }
 
 /** Volumes where the kubelet has them: ROOT/pods/UID/volumes/PLUGIN/NAME. */
-export function podVolumes({ rootDir, clock, events, facts, memory = tmpfs }: PodVolumesDeps): PodVolumes {
-  const mounts = new FailedMounts(clock, events);
+export function podVolumes({ rootDir, clock, events, facts, mounts = systemMounts }: PodVolumesDeps): PodVolumes {
+  const failedMounts = new FailedMounts(clock, events);
 
   const prepareOne = async (pod: Pod, volume: Volume, signal: AbortSignal): Promise<void> => {
     const kind = kindOf(volume);
@@ -53,7 +54,7 @@ export function podVolumes({ rootDir, clock, events, facts, memory = tmpfs }: Po
       await makeDir(directory, fsGroup);
       const { medium, sizeLimit } = volume.emptyDir ?? {};
       const sizeBytes = sizeLimit === undefined ? undefined : Quantity.fromJson(sizeLimit).value();
-      if (medium === 'Memory') await memory.mount(directory, { sizeBytes, fsGroup });
+      if (medium === 'Memory') await mounts.tmpfs(directory, { sizeBytes, fsGroup });
       return;
     }
     const files = await payloadOf(volume, pod, facts, signal);
@@ -68,37 +69,51 @@ export function podVolumes({ rootDir, clock, events, facts, memory = tmpfs }: Po
         if (kindOf(volume) === undefined) continue;
         try {
           await prepareOne(pod, volume, signal);
-          mounts.worked(pod, volume.name);
+          failedMounts.worked(pod, volume.name);
         } catch (error) {
           signal.throwIfAborted();
           const message = `MountVolume.SetUp failed for volume "${volume.name}" : ${errorText(error)}`;
-          mounts.failed(pod, volume.name, message);
+          failedMounts.failed(pod, volume.name, message);
           if (!(await holdsState(volumeDir(rootDir, pod.metadata.uid, volume)))) failures.push(new Error(message, { cause: error }));
         }
       }
       if (failures[0]) throw failures[0];
     },
-    mountsFor: async (pod, container) =>
-      (container.volumeMounts ?? []).map(({ name, mountPath, readOnly, subPath, subPathExpr }): Mount => {
-        const volume = pod.spec.volumes?.find((each) => each.name === name);
-        if (!volume)
-          throw new ContainerStartError('CreateContainerConfigError', `volume mount ${mountPath}: the pod has no volume "${name}"`);
-        if (subPath || subPathExpr) throw notSupported(`volume mount ${mountPath}: subPath`);
-        const kind = kindOf(volume);
-        if (kind === undefined) {
-          const unknown = Object.keys(volume).find((key) => key !== 'name') ?? 'unknown';
-          throw notSupported(`volume "${volume.name}" of kind ${unknown}`);
-        }
-        return {
-          hostPath: volume.hostPath ? volume.hostPath.path : volumeDir(rootDir, pod.metadata.uid, volume),
-          containerPath: mountPath,
-          readOnly: readOnly === true || (kind !== 'hostPath' && kind !== 'emptyDir'),
-        };
-      }),
+    mountsFor: (pod, container) =>
+      Promise.all(
+        (container.volumeMounts ?? []).map(async ({ name, mountPath, readOnly, subPath, subPathExpr }, i): Promise<Mount> => {
+          const volume = pod.spec.volumes?.find((each) => each.name === name);
+          if (!volume)
+            throw new ContainerStartError('CreateContainerConfigError', `volume mount ${mountPath}: the pod has no volume "${name}"`);
+          if (subPathExpr) throw notSupported(`volume mount ${mountPath}: subPathExpr`);
+          const kind = kindOf(volume);
+          if (kind === undefined) {
+            const unknown = Object.keys(volume).find((key) => key !== 'name') ?? 'unknown';
+            throw notSupported(`volume "${volume.name}" of kind ${unknown}`);
+          }
+          const { uid } = pod.metadata;
+          let hostPath = volume.hostPath ? volume.hostPath.path : volumeDir(rootDir, uid, volume);
+          if (subPath) {
+            const target = join(podDir(rootDir, uid), 'volume-subpaths', name, container.name, `${i}`);
+            try {
+              await showSubPath(hostPath, subPath, target, mounts);
+            } catch (error) {
+              const what = `failed to prepare subPath for volumeMount "${name}" of container "${container.name}"`;
+              throw new ContainerStartError('CreateContainerConfigError', `${what}: ${errorText(error)}`, { cause: error });
+            }
+            hostPath = target;
+          }
+          return {
+            hostPath,
+            containerPath: mountPath,
+            readOnly: readOnly === true || (kind !== 'hostPath' && kind !== 'emptyDir'),
+          };
+        }),
+      ),
     remove: async (uid) => {
-      mounts.forget(uid);
+      failedMounts.forget(uid);
       // One that is in use rejects here: nothing is deleted through a mount.
-      for (const directory of await directoriesIn(join(podDir(rootDir, uid), 'volumes', plugins.emptyDir))) await memory.unmount(directory);
+      await mounts.unmountBelow(podDir(rootDir, uid));
       await rm(podDir(rootDir, uid), { recursive: true, force: true });
     },
   };
@@ -145,12 +160,6 @@ async function makeDir(directory: string, fsGroup: number | undefined): Promise<
   // Any user of a container may write there, as under the kubelet.
   await chmod(draft, fsGroup === undefined ? 0o777 : 0o2777);
   await rename(draft, directory);
-}
-
-async function directoriesIn(directory: string): Promise<readonly string[]> {
-  if (!existsSync(directory)) return [];
-  const entries = await readdir(directory, { withFileTypes: true });
-  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(directory, name));
 }
 
 function notSupported(what: string): ContainerStartError {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, lstat, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, lstat, mkdtemp, readdir, readFile, readlink, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -35,11 +35,12 @@ beforeEach(async () => {
     rootDir,
     clock: { now: () => nowMs },
     events: { record: (_about, type, reason, message) => events.push(`${type} ${reason} ${message}`) },
-    memory: {
-      mount: async (directory, options) => void mounted.set(directory, options),
-      unmount: async (directory) => {
+    mounts: {
+      tmpfs: async (directory, options) => void mounted.set(directory, options),
+      bind: async (source, target) => void mounted.set(target, await readlink(source)),
+      unmountBelow: async (directory) => {
         if (busy.has(directory)) throw new Error('target is busy');
-        mounted.delete(directory);
+        for (const target of mounted.keys()) if (target.startsWith(directory)) mounted.delete(target);
       },
     },
     facts: {
@@ -211,11 +212,57 @@ test('an emptyDir in memory is mounted, and unmounted before anything of it is d
   await volumes.prepare(pod, signal);
   const directory = dir('empty-dir', 'm');
   assert.deepEqual([...mounted], [[directory, { sizeBytes: 64n * 1024n * 1024n, fsGroup: undefined }]]);
-  busy.add(directory);
+  busy.add(join(rootDir, 'pods', uid));
   await assert.rejects(volumes.remove(uid), { message: 'target is busy' });
   assert.deepEqual(await readdir(dir('empty-dir', '')), ['m']);
   busy.clear();
   await volumes.remove(uid);
   assert.equal(mounted.size, 0);
   assert.deepEqual(await readdir(join(rootDir, 'pods')), []);
+});
+
+test('a subPath is shown from within its volume, and made where there is nothing', async () => {
+  objects.set('ConfigMap default/settings', { data: { level: 'debug' } });
+  const volumeMounts = [
+    { name: 'e', mountPath: '/data', subPath: 'a/b' },
+    { name: 'c', mountPath: '/etc/level', subPath: 'level' },
+  ];
+  const container = aContainer('app', { volumeMounts });
+  const pod = aPod('web', {
+    volumes: [
+      { name: 'e', emptyDir: {} },
+      { name: 'c', configMap: { name: 'settings' } },
+    ],
+    containers: [container],
+  });
+  await volumes.prepare(pod, signal);
+  const target = (volume: string, i: number): string => join(rootDir, 'pods', uid, 'volume-subpaths', volume, 'app', `${i}`);
+  assert.deepEqual(await volumes.mountsFor(pod, container), [
+    { hostPath: target('e', 0), containerPath: '/data', readOnly: false },
+    { hostPath: target('c', 1), containerPath: '/etc/level', readOnly: true },
+  ]);
+  assert.equal(mounted.get(target('e', 0)), join(dir('empty-dir', 'e'), 'a/b'));
+  assert.equal((await lstat(join(dir('empty-dir', 'e'), 'a/b'))).mode & 0o777, 0o777);
+  assert.equal(mounted.get(target('c', 1)), join(dir('configmap', 'c'), await readlink(join(dir('configmap', 'c'), '..data')), 'level'));
+});
+
+test('a subPath that leads out of its volume is not shown', async () => {
+  const volume = { name: 'e', emptyDir: {} };
+  const refused = async (subPath: string): Promise<void> => {
+    const container = aContainer('app', { volumeMounts: [{ name: 'e', mountPath: '/data', subPath }] });
+    const pod = aPod('web', { volumes: [volume], containers: [container] });
+    await volumes.prepare(pod, signal);
+    await assert.rejects(volumes.mountsFor(pod, container), {
+      reason: 'CreateContainerConfigError',
+      message: /^failed to prepare subPath for volumeMount "e" of container "app": /,
+    });
+  };
+  await refused('../x');
+  await refused('/etc');
+  await symlink('/etc', join(dir('empty-dir', 'e'), 'out'));
+  await refused('out');
+  await refused('out/new');
+  await symlink('/nowhere', join(dir('empty-dir', 'e'), 'dangling'));
+  await refused('dangling/new');
+  assert.equal(mounted.size, 0);
 });
