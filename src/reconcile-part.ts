@@ -117,7 +117,7 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
         {
           podIps: async () => (await runtime.observePod(pod.metadata.uid, signal)).sandboxes[0]?.ips ?? [],
           hostIp: hostIps[0],
-          mounts: await volumes.mountsFor(pod, container),
+          mounts: (env) => volumes.mountsFor(pod, container, env),
           objects,
           services: await deps.services(pod, signal),
           allocatable: deps.allocatable(),

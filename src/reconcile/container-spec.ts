@@ -7,7 +7,8 @@ import { containerEnv, type ContainerEnvFacts } from './container-env.ts';
 
 /** What a container may ask of its surroundings. */
 export interface ContainerSpecFacts extends ContainerEnvFacts {
-  readonly mounts: readonly Mount[];
+  /** What the container mounts; a path may name variables of its environment. */
+  readonly mounts: (env: ReadonlyMap<string, string>) => Promise<readonly Mount[]>;
 }
 
 /** Resolves a container's environment, command and arguments. Rejects with CreateContainerConfigError where a reference leads nowhere. */
@@ -34,6 +35,6 @@ export async function containerSpec(
     env: [...values].map(([name, value]) => ({ name, value })),
     command: container.command?.map((part) => expand(part, lookup)),
     args: container.args?.map((part) => expand(part, lookup)),
-    mounts: facts.mounts,
+    mounts: await facts.mounts(values),
   };
 }

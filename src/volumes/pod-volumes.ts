@@ -5,6 +5,7 @@ import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import { ContainerStartError } from '../model/container-start-error.ts';
 import { Quantity } from '../model/quantity.ts';
+import { expand } from '../model/expansion.ts';
 import type { Container, Pod, PodUid } from '../model/pod.ts';
 import type { Mount } from '../ports/container-runtime.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
@@ -26,8 +27,8 @@ export interface PodVolumes {
    * one that it has keeps its last state. Either is told in FailedMount events.
    */
   prepare(pod: Pod, signal: AbortSignal): Promise<void>;
-  /** What the container mounts, once the pod is prepared. Rejects with CreateContainerConfigError for a volume that is not supported. */
-  mountsFor(pod: Pod, container: Container): Promise<readonly Mount[]>;
+  /** What a container of this environment mounts, once the pod is prepared. Rejects with CreateContainerConfigError for a volume that is not supported. */
+  mountsFor(pod: Pod, container: Container, env: ReadonlyMap<string, string>): Promise<readonly Mount[]>;
   /** Removes what the pod's volumes left on disk. Succeeds when there is nothing. */
   remove(uid: PodUid): Promise<void>;
 }
@@ -79,13 +80,12 @@ export function podVolumes({ rootDir, clock, events, facts, mounts = systemMount
       }
       if (failures[0]) throw failures[0];
     },
-    mountsFor: (pod, container) =>
+    mountsFor: (pod, container, env) =>
       Promise.all(
         (container.volumeMounts ?? []).map(async ({ name, mountPath, readOnly, subPath, subPathExpr }, i): Promise<Mount> => {
           const volume = pod.spec.volumes?.find((each) => each.name === name);
           if (!volume)
             throw new ContainerStartError('CreateContainerConfigError', `volume mount ${mountPath}: the pod has no volume "${name}"`);
-          if (subPathExpr) throw notSupported(`volume mount ${mountPath}: subPathExpr`);
           const kind = kindOf(volume);
           if (kind === undefined) {
             const unknown = Object.keys(volume).find((key) => key !== 'name') ?? 'unknown';
@@ -93,10 +93,11 @@ export function podVolumes({ rootDir, clock, events, facts, mounts = systemMount
           }
           const { uid } = pod.metadata;
           let hostPath = volume.hostPath ? volume.hostPath.path : volumeDir(rootDir, uid, volume);
-          if (subPath) {
+          const path = subPathExpr ? expandPath(subPathExpr, env) : subPath;
+          if (path) {
             const target = join(podDir(rootDir, uid), 'volume-subpaths', name, container.name, `${i}`);
             try {
-              await showSubPath(hostPath, subPath, target, mounts);
+              await showSubPath(hostPath, path, target, mounts);
             } catch (error) {
               const what = `failed to prepare subPath for volumeMount "${name}" of container "${container.name}"`;
               throw new ContainerStartError('CreateContainerConfigError', `${what}: ${errorText(error)}`, { cause: error });
@@ -160,6 +161,15 @@ async function makeDir(directory: string, fsGroup: number | undefined): Promise<
   // Any user of a container may write there, as under the kubelet.
   await chmod(draft, fsGroup === undefined ? 0o777 : 0o2777);
   await rename(draft, directory);
+}
+
+/** Every variable must be there (pkg/kubelet/container ExpandContainerVolumeMounts). */
+function expandPath(expression: string, env: ReadonlyMap<string, string>): string {
+  return expand(expression, (name) => {
+    const value = env.get(name);
+    if (value !== undefined) return value;
+    throw new ContainerStartError('CreateContainerConfigError', `subPathExpr "${expression}": missing value for "${name}"`);
+  });
 }
 
 function notSupported(what: string): ContainerStartError {

@@ -18,7 +18,7 @@ const told: string[] = [];
 const facts: ContainerSpecFacts = {
   podIps: async () => ['10.0.0.2', 'fd00::2'],
   hostIp: '192.0.2.1',
-  mounts: [],
+  mounts: async () => [],
   objects: {
     get: async (reference) => {
       const data = objects[referenceKey(reference)];

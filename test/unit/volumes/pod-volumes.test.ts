@@ -13,6 +13,7 @@ import { aContainer, aPod } from '../../builders/a-pod.ts';
 
 const signal = AbortSignal.timeout(10_000);
 const uid = 'uid-web' as PodUid;
+const env = new Map([['NAME', 'b']]);
 let nowMs: number;
 let rootDir: string;
 let volumes: PodVolumes;
@@ -105,7 +106,7 @@ test('a secret, a ConfigMap and fields of the pod become files, which containers
   assert.equal((await lstat(dir('secret', ''))).mode & 0o777, 0o700);
   const [container] = pod.spec.containers;
   assert.ok(container);
-  assert.deepEqual(await volumes.mountsFor(pod, container), [
+  assert.deepEqual(await volumes.mountsFor(pod, container, env), [
     { hostPath: dir('secret', 's'), containerPath: '/s', readOnly: true },
     { hostPath: dir('configmap', 'c'), containerPath: '/c', readOnly: true },
     { hostPath: dir('downward-api', 'd'), containerPath: '/d', readOnly: true },
@@ -185,7 +186,7 @@ test('a kind that is not supported holds the container that mounts it', async ()
   await volumes.prepare(pod, signal);
   const [container] = pod.spec.containers;
   assert.ok(container);
-  await assert.rejects(volumes.mountsFor(pod, container), {
+  await assert.rejects(volumes.mountsFor(pod, container, env), {
     reason: 'CreateContainerConfigError',
     message: 'volume "n" of kind nfs is not supported yet',
   });
@@ -224,7 +225,7 @@ test('an emptyDir in memory is mounted, and unmounted before anything of it is d
 test('a subPath is shown from within its volume, and made where there is nothing', async () => {
   objects.set('ConfigMap default/settings', { data: { level: 'debug' } });
   const volumeMounts = [
-    { name: 'e', mountPath: '/data', subPath: 'a/b' },
+    { name: 'e', mountPath: '/data', subPathExpr: 'a/$(NAME)' },
     { name: 'c', mountPath: '/etc/level', subPath: 'level' },
   ];
   const container = aContainer('app', { volumeMounts });
@@ -237,7 +238,7 @@ test('a subPath is shown from within its volume, and made where there is nothing
   });
   await volumes.prepare(pod, signal);
   const target = (volume: string, i: number): string => join(rootDir, 'pods', uid, 'volume-subpaths', volume, 'app', `${i}`);
-  assert.deepEqual(await volumes.mountsFor(pod, container), [
+  assert.deepEqual(await volumes.mountsFor(pod, container, env), [
     { hostPath: target('e', 0), containerPath: '/data', readOnly: false },
     { hostPath: target('c', 1), containerPath: '/etc/level', readOnly: true },
   ]);
@@ -252,7 +253,7 @@ test('a subPath that leads out of its volume is not shown', async () => {
     const container = aContainer('app', { volumeMounts: [{ name: 'e', mountPath: '/data', subPath }] });
     const pod = aPod('web', { volumes: [volume], containers: [container] });
     await volumes.prepare(pod, signal);
-    await assert.rejects(volumes.mountsFor(pod, container), {
+    await assert.rejects(volumes.mountsFor(pod, container, env), {
       reason: 'CreateContainerConfigError',
       message: /^failed to prepare subPath for volumeMount "e" of container "app": /,
     });
@@ -265,4 +266,12 @@ test('a subPath that leads out of its volume is not shown', async () => {
   await symlink('/nowhere', join(dir('empty-dir', 'e'), 'dangling'));
   await refused('dangling/new');
   assert.equal(mounted.size, 0);
+});
+
+test('a subPathExpr that names an unknown variable holds the container', async () => {
+  const container = aContainer('app', { volumeMounts: [{ name: 'e', mountPath: '/data', subPathExpr: '$(NONE)' }] });
+  const pod = aPod('web', { volumes: [{ name: 'e', emptyDir: {} }], containers: [container] });
+  await volumes.prepare(pod, signal);
+  const message = 'subPathExpr "$(NONE)": missing value for "NONE"';
+  await assert.rejects(volumes.mountsFor(pod, container, env), { reason: 'CreateContainerConfigError', message });
 });

@@ -31,7 +31,7 @@ export async function run({ pod, configMaps, secrets, services, servicesSynced =
       {
         podIps: async () => podIPs ?? [],
         hostIp: '10.1.2.3',
-        mounts: [],
+        mounts: async () => [],
         objects: {
           get: async ({ kind, namespace, name }) => {
             const found = objects[kind].find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
