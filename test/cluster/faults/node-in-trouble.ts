@@ -101,13 +101,15 @@ export class NodeInTrouble {
     return `${this.called(name)}-${this.name}`;
   }
 
-  /** As the scheduler would have bound it. Resolves with its uid. */
+  /** As the scheduler would have bound it. Resolves with its uid when it has been seen. */
   async create(name: string, spec: Omit<V1PodSpec, 'nodeName'> = idle()): Promise<string> {
     const body = {
       metadata: { name: this.called(name) },
       spec: { ...spec, nodeName: this.name, automountServiceAccountToken: false },
     };
-    return (await this.api.request<PodJson>({ method: 'POST', path: podsPath, body }, patience())).metadata.uid;
+    const { metadata } = await this.api.request<PodJson>({ method: 'POST', path: podsPath, body }, patience());
+    await this.until(`${name} is seen`, () => this.pod(name)?.metadata.uid === metadata.uid);
+    return metadata.uid;
   }
 
   /** Asks for its deletion; with 0 the object goes at once. Whether it is gone already does not matter. */
