@@ -161,6 +161,8 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
         ending: pod.metadata.deletionTimestamp !== undefined,
         startTimeMs,
       });
+      if (status.reason === 'DeadlineExceeded' && told?.reason !== status.reason)
+        events.record(pod, 'Normal', status.reason, status.message ?? '');
       return { ...status, startTime: formatTime(startTimeMs) };
     },
     refresh: async (pod, observed, signal) => {
