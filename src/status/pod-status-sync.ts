@@ -1,4 +1,3 @@
-import type { Observable } from 'rxjs';
 import type { Clock } from '../base/clock.ts';
 import { drainInto } from '../base/drain-into.ts';
 import { errorText } from '../base/error-text.ts';
@@ -12,10 +11,9 @@ import { type Pod, type PodFullName, podFullName, type PodStatus, type PodUid } 
 import type { ApiPods, ApiPodsChange } from '../ports/api-pods.ts';
 import type { KubeApi } from '../ports/kube-api.ts';
 import type { PodStore } from '../ports/pod-store.ts';
-import type { StatusManager } from '../ports/status-manager.ts';
 import type { Next, WorkQueue } from '../ports/work-queue.ts';
 import { type PodRemains, whyNotReclaimed } from './pod-reclaim.ts';
-import type { StatusChange } from './status-manager.ts';
+import type { PodStatusManager } from './status-manager.ts';
 import { statusPatch } from './status-patch.ts';
 
 export interface PodStatusSyncDeps {
@@ -23,7 +21,7 @@ export interface PodStatusSyncDeps {
   readonly apiPods: ApiPods;
   /** For static pods: their statuses go to their mirror pods. */
   readonly pods: PodStore;
-  readonly statuses: Pick<StatusManager, 'get'> & { readonly changes: Observable<StatusChange> };
+  readonly statuses: Pick<PodStatusManager, 'get' | 'adopt' | 'changes'>;
   /** By the pod's own uid, also for static pods. Its back-off is that of failed calls. */
   readonly queue: WorkQueue<PodUid>;
   /** What the pod still holds on this node. Rejects where that cannot be told. */
@@ -96,8 +94,10 @@ export class PodStatusSync implements Service {
 
   async #sync(uid: PodUid, signal: AbortSignal): Promise<Next> {
     const { statuses, log } = this.#deps;
-    const status = statuses.get(uid);
     const object = this.#objectOf(uid);
+    // A static pod did not wait for its mirror pod to be seen.
+    if (object?.status && isMirrorPod(object) && !this.#told.has(podFullName(object))) statuses.adopt(uid, object.status);
+    const status = statuses.get(uid);
     if (!status || !object) {
       // A pod without an API object is shown once it has one.
       this.#complaints.delete(uid);

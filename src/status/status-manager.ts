@@ -69,6 +69,20 @@ export class PodStatusManager implements StatusManager {
     return this.#statuses.get(uid);
   }
 
+  /**
+   * What was told of the pod before this agent started has become known only now: conditions that are as they were have been so since
+   * then. Nobody is told.
+   */
+  adopt(uid: PodUid, before: PodStatus): void {
+    const status = this.#statuses.get(uid);
+    if (!status?.conditions) return;
+    const conditions = status.conditions.map((condition) => {
+      const { lastTransitionTime } = condition;
+      return lastTransitionTime === undefined ? condition : withTransitionTime(condition, before, lastTransitionTime);
+    });
+    this.#statuses.set(uid, { ...status, conditions });
+  }
+
   forget(uid: PodUid): void {
     this.#statuses.delete(uid);
   }

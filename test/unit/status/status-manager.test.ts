@@ -65,6 +65,16 @@ test('times that came with the pod survive a restart of the agent', () => {
   assert.equal(manager.get(uid)?.conditions?.[0]?.lastTransitionTime, '2020-01-01T00:00:05Z');
 });
 
+test('times that become known late count, and are news to nobody', () => {
+  manager.set(pod, ready('True'));
+  const since = formatTime(nowMs - 60_000);
+  manager.adopt(uid, { conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: since }] });
+  assert.equal(manager.get(uid)?.conditions?.[0]?.lastTransitionTime, formatTime(nowMs));
+  manager.adopt(uid, { conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: since }] });
+  assert.equal(manager.get(uid)?.conditions?.[0]?.lastTransitionTime, since);
+  assert.equal(changes.length, 1);
+});
+
 test('a start time is set once', () => {
   manager.set(pod, { phase: 'Pending' });
   const startTime = formatTime(nowMs);
