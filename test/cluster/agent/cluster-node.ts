@@ -101,7 +101,7 @@ export class ClusterNode {
 
   /** The same spec, for this node alone where it does not say otherwise. */
   here(spec: PodSpecJson): PodSpecJson {
-    return { automountServiceAccountToken: false, nodeSelector: { 'kubernetes.io/hostname': this.name }, ...spec };
+    return { nodeSelector: { 'kubernetes.io/hostname': this.name }, ...spec };
   }
 
   pod(name: string): PodJson | undefined {

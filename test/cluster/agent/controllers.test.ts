@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { testImage } from '../../builders/docker-under-test.ts';
 import { app, pod, stays } from '../../integration/agent/pod-specs.ts';
 import { type ClusterNode, isPodReady } from './cluster-node.ts';
 import { sharedNode } from './shared-node.ts';
@@ -79,7 +80,7 @@ describe('what controllers and people do with pods', { timeout: 250_000 }, () =>
 
   test('a label changes nothing that runs, an image restarts its container in the same pod', async () => {
     const image = `${node.agent.prefix}img:1`;
-    await node.agent.engine.raw.call('POST', `/images/busybox:1.35/tag?repo=${node.agent.prefix}img&tag=1`);
+    await node.agent.engine.raw.call('POST', `/images/${testImage}/tag?repo=${node.agent.prefix}img&tag=1`);
     await node.create('changed', pod([app(), app(stays, { name: 'side' })]));
     const before = await node.up('changed');
     const heard = node.agent.engine.events.length;
@@ -143,7 +144,7 @@ describe('what controllers and people do with pods', { timeout: 250_000 }, () =>
       node.called('doomed'),
       '-n',
       namespace,
-      '--image=busybox:1.35',
+      `--image=${testImage}`,
       '--overrides',
       JSON.stringify({ spec: node.here(pod()) }),
     );
