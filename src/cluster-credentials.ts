@@ -12,7 +12,6 @@ import { rotatingCredentials } from './certificates/rotating-credentials.ts';
 import { checkAccess, explainNodeName } from './kube/check-access.ts';
 import type { ClusterAccess, CredentialSource, TlsIdentity } from './kube/cluster-access.ts';
 import type { OwnedKubeClients } from './kube/kube-clients.ts';
-import { KubeconfigError } from './kube/kubeconfig-error.ts';
 import { loadKubeconfig } from './kube/load-kubeconfig.ts';
 import { ApiUnreachableError } from './model/api-error.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
@@ -91,8 +90,9 @@ export async function clusterCredentials(
     await rotation.load();
     // Files of a kubeconfig that somebody else renews are read afresh by its own credentials.
     settled = rotateCertificates ? rotatingCredentials(rotation, given) : given;
+    // Asked before anybody else may: who is refused hears of it once.
+    await check(settled, signal);
     ready.resolve(settled);
-    await check(signal);
     const { identity } = await settled.current(signal);
     const fault = identity && explainNodeName(identity, nodeName);
     if (fault !== undefined) log.error('this node cannot register under its name', { error: new Error(`${access.origin}: ${fault}`) });
@@ -101,14 +101,16 @@ export async function clusterCredentials(
   };
 
   /** A kubeconfig that cannot work ends the agent; an API server that does not answer may come back. */
-  const check = async (signal: AbortSignal): Promise<void> => {
+  const check = async (credentials: CredentialSource, signal: AbortSignal): Promise<void> => {
+    const probe = open({ ...access, credentials });
     try {
-      await checkAccess({ api: clients.heartbeat, access, nodeName, clock }, signal);
+      await checkAccess({ api: probe.heartbeat, access, nodeName, clock }, signal);
       log.info('joined the cluster', { server: access.server, by: access.origin });
     } catch (error) {
-      if (error instanceof KubeconfigError) throw error;
-      if (!(error instanceof ApiUnreachableError) && !signal.aborted) throw error;
-      if (!signal.aborted) log.warn('the API server cannot be reached; static pods run, and the rest follows when it answers', { error });
+      if (!(error instanceof ApiUnreachableError)) throw error;
+      log.warn('the API server cannot be reached; static pods run, and the rest follows when it answers', { error });
+    } finally {
+      await probe.close();
     }
   };
 

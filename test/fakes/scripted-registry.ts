@@ -63,7 +63,7 @@ export class ScriptedRegistry {
     this.#scripts.set(repository, script);
   }
 
-  /** Sends a little more of the layers that hang. An engine that waits inside a read cannot drop the connection before. */
+  /** Goes on with the layers that hang, very slowly. An engine that waits inside a read cannot drop the connection before. */
   resume(): void {
     for (const more of this.#hung.splice(0)) more();
   }
@@ -143,7 +143,9 @@ export class ScriptedRegistry {
     if (layer !== undefined && script.hangsMidLayer) {
       const half = Math.floor(bytes.length / 2);
       response.write(bytes.subarray(0, half));
-      this.#hung.push(() => response.write(bytes.subarray(half, half + 1)));
+      this.#hung.push(() => {
+        void sendByteByByte(response, bytes.subarray(half));
+      });
       return;
     }
     if (layer !== undefined && script.trickle) {
@@ -155,6 +157,13 @@ export class ScriptedRegistry {
       return;
     }
     response.end(bytes);
+  }
+}
+
+async function sendByteByByte(response: ServerResponse, bytes: Buffer): Promise<void> {
+  for (let at = 0; at < bytes.length && !response.destroyed; at++) {
+    response.write(bytes.subarray(at, at + 1));
+    await sleep(20);
   }
 }
 
