@@ -5,13 +5,14 @@ import { controlPlane } from '../../builders/cluster-under-test.ts';
 import { pod } from '../../integration/agent/pod-specs.ts';
 import type { EngineContainer } from '../../integration/agent/test-engine.ts';
 import { isReady, NodeInTrouble } from './node-in-trouble.ts';
+import { restoreControlPlane } from './restore-control-plane.ts';
 
 const OUTAGE_MS = 60_000;
 /** The controller manager looks at leases every 5 s: whatever it has to say about the outage it has said by then. */
 const SETTLED_MS = 12_000;
 
 describe('without its API server', { timeout: 300_000 }, () => {
-  after(() => controlPlane('start', 'apiserver'));
+  after(restoreControlPlane);
 
   test('a node keeps its pods running, restarts what ends and starts what is static; when the server is back it hears of all that', async (t) => {
     const node = await NodeInTrouble.start(t);

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { controlPlane } from '../../builders/cluster-under-test.ts';
 import { NodeInTrouble } from './node-in-trouble.ts';
+import { restoreControlPlane } from './restore-control-plane.ts';
 
 describe('history that etcd has forgotten', { timeout: 240_000 }, () => {
-  after(() => controlPlane('start', 'apiserver'));
+  after(restoreControlPlane);
 
   test('makes a node list anew; a pod that was deleted and made again meanwhile is seen as two, and new ones run', async (t) => {
     const node = await NodeInTrouble.start(t);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { controlPlane, kubeconfigOf, kubectl } from '../../builders/cluster-under-test.ts';
 import { NodeInTrouble } from './node-in-trouble.ts';
+import { restoreControlPlane } from './restore-control-plane.ts';
 
 const ROTATIONS = 2;
 
@@ -18,10 +19,7 @@ describe('a client certificate that is renewed while pods come and go', { timeou
     await controlPlane('stop', 'controller-manager');
     await controlPlane('start', 'controller-manager', '--', `--cluster-signing-duration=${await signingDuration()}`);
   });
-  after(async () => {
-    await controlPlane('stop', 'controller-manager');
-    await controlPlane('start', 'controller-manager');
-  });
+  after(restoreControlPlane);
 
   test('costs no list, no error and no moment of being not Ready', async (t) => {
     const node = await NodeInTrouble.prepare(t);
