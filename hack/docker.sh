@@ -126,7 +126,10 @@ case $command in
   stop | down)
     [ -n "$DIR" ] || die "only a private engine is ever stopped: name its folder"
     stop_private_engine
-    [ "$command" = stop ] || { read -r bridge _ < <(bridge_of "$DIR"); ip link del "$bridge" 2>/dev/null || true; rm -rf "$DIR"; }
+    [ "$command" = stop ] || { read -r bridge _ < <(bridge_of "$DIR"); ip link del "$bridge" 2>/dev/null || true
+      # The engine leaves network namespaces mounted there.
+      awk -v dir="$DIR/" 'index($2, dir) == 1 { print $2 }' /proc/mounts | sort -r | while read -r mount; do umount "$mount"; done
+      rm -rf "$DIR"; }
     ;;
   *) die "usage: hack/docker.sh up|start|stop|down [DIR]" ;;
 esac
