@@ -124,7 +124,7 @@ test('an API server that is stopped and started loses and repeats nothing, and i
   await follower.clients.heartbeat.request({ method: 'GET', path: `${path}/restarted` }, never);
   await follower.until(3);
   // A server that has just started may remember nothing from before: then everything is listed anew.
-  assert.match(follower.kinds, /^reset put (put|reset)$/);
+  assert.match(follower.kinds, /^reset put (put|reset|reset put)$/);
   assert.equal(new Set(uidsOf(follower)).size, 1);
   assert(performance.now() - startedAtMs < 2_000, 'the heartbeat’s answer wakes the watch');
 });
@@ -199,7 +199,7 @@ describe('the first question to the server', () => {
     await assert.rejects(ask('admin', aCa('another').pem), {
       name: 'KubeconfigError',
       fault: 'untrusted',
-      message: /signed by not the CA .*CN=another/,
+      message: /not signed by the CA .*CN=another/,
     });
   });
 });

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { after, test } from 'node:test';
-import { map, Subject } from 'rxjs';
+import { concatMap, map, Subject } from 'rxjs';
 import { systemClock } from '../../src/base/clock.ts';
+import { firstOf } from '../../src/base/first-of.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { Service } from '../../src/base/service.ts';
 import { kubeClients, type OwnedKubeClients } from '../../src/kube/kube-clients.ts';
@@ -32,6 +33,8 @@ after(async () => {
     await kubectl('delete', 'lease', name, '-n', 'kube-node-lease', '--ignore-not-found');
   }
 });
+
+type Lease = WatchedObject & { readonly spec: { readonly holderIdentity: string } };
 
 class TestedNode {
   readonly name = `node-${randomUUID().slice(0, 8)}`;
@@ -121,6 +124,13 @@ class TestedNode {
     await kubectl('wait', `node/${this.name}`, `--for=condition=${condition}`, '--timeout=5s');
   }
 
+  /** As soon as there is one. */
+  lease(): Promise<Lease> {
+    const path = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+    const events = this.#clients.informer<Lease>({ path, fieldSelector: `metadata.name=${this.name}` });
+    return firstOf(events.pipe(concatMap((event) => (event.kind === 'reset' ? event.items : [event.item]))), AbortSignal.timeout(10_000));
+  }
+
   setErrors(errors: NodeErrors): void {
     this.errors = errors;
     this.wakes.next();
@@ -157,14 +167,7 @@ test('a node is registered, becomes Ready, tells when it is not, and holds its l
   const shown = await kubectl('get', 'nodes', node.name, '-o', 'wide');
   assert.match(shown, /\bReady\b.*v1\.30\.0\+rxlet\.0\.1\.0.*docker:\/\/20\.10\.24/);
 
-  await kubectl(
-    'wait',
-    `lease/${node.name}`,
-    '-n',
-    'kube-node-lease',
-    `--for=jsonpath={.spec.holderIdentity}=${node.name}`,
-    '--timeout=5s',
-  );
+  assert.equal((await node.lease()).spec.holderIdentity, node.name);
   const lease = JSON.parse(await kubectl('get', 'lease', node.name, '-n', 'kube-node-lease', '-o', 'json'));
   assert.equal(lease.metadata.ownerReferences[0].uid, metadata?.uid);
   assert.match(lease.spec.renewTime, /\.\d{6}Z$/);
