@@ -1,6 +1,7 @@
 import { distinctUntilChanged, merge, type Observable, map, tap } from 'rxjs';
 import { drainInto } from '../base/drain-into.ts';
 import { errorText } from '../base/error-text.ts';
+import { exponential } from '../base/exponential.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Service } from '../base/service.ts';
 import { isForbidden } from '../model/api-error.ts';
@@ -31,8 +32,8 @@ export interface MirrorPodsDeps {
 
 /** Calls to the API server at the same time. */
 const CONCURRENCY = 4;
-/** How often is asked again what was refused: somebody has to do something first. */
-const REFUSED_MS = 60_000;
+/** When what was refused is asked again, after the n-th refusal in a row: soon at first, since an API server that has just started refuses what it allows a moment later. */
+const refusedMs = exponential(1_000, 60_000);
 
 interface Wake {
   readonly names: readonly PodFullName[];
@@ -49,6 +50,7 @@ export class MirrorPods implements Service {
   #node: MirrorOwner | undefined;
   /** What was last said about a mirror that cannot be kept right. */
   readonly #complaints = new Map<PodFullName, string>();
+  readonly #refusals = new Map<PodFullName, number>();
 
   constructor(deps: MirrorPodsDeps) {
     this.#deps = deps;
@@ -95,9 +97,12 @@ export class MirrorPods implements Service {
       apiPods.learn(await changeMirrorPod(api, actions, signal));
     } catch (error) {
       if (!signal.aborted) this.#complain(name, error);
-      if (isForbidden(error) || error instanceof MirrorNameTakenError) return { afterMs: REFUSED_MS };
-      throw error;
+      if (!isForbidden(error) && !(error instanceof MirrorNameTakenError)) throw error;
+      const refusals = (this.#refusals.get(name) ?? 0) + 1;
+      this.#refusals.set(name, refusals);
+      return { afterMs: refusedMs(refusals) };
     }
+    this.#refusals.delete(name);
     if (this.#complaints.delete(name)) log.info('mirror pod is right again', { pod: name });
     return 'on-change';
   }

@@ -111,7 +111,7 @@ clusterScenario('a pod of the same name that is no mirror is left alone', async 
   it.api.put(pathOf(stranger), { ...stranger, spec: { ...stranger.spec, nodeName: 'another' } });
   it.declare(staticPod('etcd'));
   await it.advance(300_000);
-  assert.ok(it.calls().length <= 12, 'asked now and then');
+  assert.ok(it.calls().length <= 24, 'asked now and then');
   assert.equal(it.object(stranger)?.metadata.uid, 'uid-stranger');
   assert.deepEqual(it.running(), ['etcd/POD', 'etcd/app']);
 });
