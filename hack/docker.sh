@@ -8,16 +8,8 @@
 set -euo pipefail
 say() { echo "docker.sh: $*" >&2; }
 die() { say "$*"; exit 1; }
+. "$(dirname "${BASH_SOURCE[0]}")/apt.sh"
 
-apt_install() {
-  command -v apt-get >/dev/null || die "there is no apt-get here: install Docker Engine by hand"
-  [ "$(id -u)" = 0 ] || die "installing Docker Engine needs root"
-  say "installing $*"
-  local log; log=$(mktemp)
-  export DEBIAN_FRONTEND=noninteractive
-  apt-get install -y --no-install-recommends "$@" >"$log" 2>&1 || { apt-get update >"$log" 2>&1 && apt-get install -y --no-install-recommends "$@" >"$log" 2>&1; } || { tail -n 20 "$log" >&2; die "could not install $*"; }
-  rm -f "$log"
-}
 
 need_packages() {
   local missing=()

@@ -19,6 +19,7 @@ umask 077
 PARTS=(etcd apiserver controller-manager scheduler)
 say() { echo "kube.sh: $*" >&2; }
 die() { say "$*"; exit 1; }
+. "$(dirname "${BASH_SOURCE[0]}")/apt.sh"
 usage() { sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//p}' "$0" >&2; exit 2; }
 
 # --- binaries
@@ -40,15 +41,6 @@ need_binaries() {
   [ ${#packages[@]} = 0 ] || apt_install "${packages[@]}"
   for name in kube-apiserver kube-controller-manager kube-scheduler; do find_binary $name >/dev/null || missing+=($name); done
   [ ${#missing[@]} = 0 ] || { say "not found: ${missing[*]} (set KUBEBUILDER_ASSETS to the folder that has them)"; build_binaries; }
-}
-apt_install() {
-  command -v apt-get >/dev/null || die "there is no apt-get here: install $* by hand"
-  [ "$(id -u)" = 0 ] || die "installing $* needs root"
-  say "installing $*"
-  local log; log=$(mktemp)
-  export DEBIAN_FRONTEND=noninteractive
-  apt-get install -y --no-install-recommends "$@" >"$log" 2>&1 || { apt-get update >"$log" 2>&1 && apt-get install -y --no-install-recommends "$@" >"$log" 2>&1; } || { tail -n 20 "$log" >&2; die "could not install $*"; }
-  rm -f "$log"
 }
 # Everything happens in a folder beside the final one, which appears whole or not at all.
 build_binaries() {

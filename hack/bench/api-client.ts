@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { parse } from 'yaml';
+import { onJsonLines } from './on-json-lines.ts';
 
 interface Kubeconfig {
   readonly clusters: readonly { readonly cluster: { readonly server: string; readonly 'certificate-authority-data': string } }[];
@@ -56,14 +57,7 @@ export class ApiClient {
     return new Promise((resolve, reject) => {
       const url = new URL(`${path}?watch=1&resourceVersion=${list.metadata.resourceVersion}`, this.#server);
       const req = request(url, { agent: this.#agent }, (res) => {
-        let rest = '';
-        res.setEncoding('utf8');
-        res.on('error', () => {});
-        res.on('data', (chunk: string) => {
-          const lines = (rest + chunk).split('\n');
-          rest = lines.pop() ?? '';
-          for (const line of lines.filter(Boolean)) onEvent(JSON.parse(line) as PodEvent);
-        });
+        onJsonLines(res, (line) => onEvent(line as PodEvent));
         resolve(() => req.destroy());
       });
       req.on('error', reject);

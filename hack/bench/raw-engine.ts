@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http';
+import { onJsonLines } from './on-json-lines.ts';
 
 /** The plainest client of a Docker Engine: what the agent's speed is held against. */
 export class RawEngine {
@@ -67,14 +68,7 @@ export class RawEngine {
     const filters = encodeURIComponent(JSON.stringify({ type: ['container'] }));
     return new Promise((resolve, reject) => {
       const req = request({ socketPath: this.#socketPath, path: `/events?filters=${filters}` }, (res) => {
-        let rest = '';
-        res.setEncoding('utf8');
-        res.on('error', () => {});
-        res.on('data', (chunk: string) => {
-          const lines = (rest + chunk).split('\n');
-          rest = lines.pop() ?? '';
-          for (const line of lines.filter(Boolean)) onEvent(JSON.parse(line) as EngineEvent);
-        });
+        onJsonLines(res, (line) => onEvent(line as EngineEvent));
         resolve(() => req.destroy());
       });
       req.on('error', reject);
