@@ -68,7 +68,7 @@ start_private_engine() {
   engine_config "$DIR/daemon.json"
   local bridge address; read -r bridge address < <(bridge_of "$DIR")
   ip link show "$bridge" >/dev/null 2>&1 || ip link add "$bridge" type bridge
-  ip addr show "$bridge" | grep -q "$address" || ip addr add "$address" dev "$bridge"
+  ip addr replace "$address" dev "$bridge"
   ip link set "$bridge" up
   rm -f "$DIR/docker.pid"
   setsid dockerd --config-file "$DIR/daemon.json" --host "$HOST" --data-root "$DIR/data" --exec-root "$DIR/exec" --pidfile "$DIR/docker.pid" \
