@@ -1,4 +1,5 @@
 import { isForbiddenNodeLabel, kubeletLabelNamespaces, kubeletLabels } from '../model/kubelet-labels.ts';
+import { tlsCipherSuites } from '../model/tls-settings.ts';
 import { isLabelValue, isQualifiedName } from '../model/validation/formats.ts';
 import { optionsTable, type OptionName, type OptionValues } from './options-table.ts';
 
@@ -46,6 +47,7 @@ export function checkOptions(values: OptionValues, set: ReadonlySet<OptionName>)
   if (values.nodeStatusMaxImages < -1) problems.push(`invalid configuration: ${named('nodeStatusMaxImages')} must be -1 or greater`);
   if (values.nodeLeaseDurationSeconds <= 0) problems.push('invalid configuration: nodeLeaseDurationSeconds must be greater than 0');
   problems.push(...nodeLabelProblems(values.nodeLabels));
+  problems.push(...serverProblems(values));
   if (values.maxParallelImagePulls !== undefined) {
     if (values.maxParallelImagePulls < 1) {
       problems.push(`invalid configuration: ${named('maxParallelImagePulls')} ${values.maxParallelImagePulls} must be a positive number`);
@@ -59,6 +61,25 @@ export function checkOptions(values: OptionValues, set: ReadonlySet<OptionName>)
     problems.push(`invalid configuration: ${named('manifestUrl')} must be an http or https URL`);
   }
   if (values.rootDir === '') problems.push(`invalid configuration: ${named('rootDir')} must not be empty`);
+  return problems;
+}
+
+function serverProblems(values: OptionValues): readonly string[] {
+  const problems: string[] = [];
+  for (const [name, least] of [['port', 1] as const, ['readOnlyPort', 0] as const, ['healthzPort', 0] as const]) {
+    const port = values[name];
+    // The kubelet's words for healthzPort, which may be 0, say 1.
+    const from = name === 'healthzPort' ? 1 : least;
+    if (port < least || port > 65_535) {
+      problems.push(`invalid configuration: ${named(name)} ${port} must be between ${from} and 65535, inclusive`);
+    }
+  }
+  if ((values.tlsCertFile === '') !== (values.tlsPrivateKeyFile === '')) {
+    problems.push(`invalid configuration: ${named('tlsCertFile')} and ${named('tlsPrivateKeyFile')} belong together`);
+  }
+  if (values.tlsCipherSuites.length > 0 && values.tlsCipherSuites.every((name) => tlsCipherSuites[name] === undefined)) {
+    problems.push(`invalid configuration: ${named('tlsCipherSuites')} names only suites that are too weak to be spoken`);
+  }
   return problems;
 }
 

@@ -81,15 +81,7 @@ export const duration: Kind<number> = {
   },
   show: (ms) => formatGoDuration(BigInt(Math.round(ms * Number(NS_PER_MS)))),
   // metav1.Duration is a JSON string; a bare number is refused, as it has no unit.
-  schema: (z) =>
-    z.string({ error: duration.expected }).transform((text, context) => {
-      try {
-        return duration.parse(text);
-      } catch {
-        context.addIssue({ code: 'custom', message: duration.expected });
-        return z.NEVER;
-      }
-    }),
+  schema: (z) => parsedText(z, duration.expected, (text) => duration.parse(text)),
 };
 
 export const string: Kind<string> = {
@@ -118,6 +110,23 @@ export const ip: Kind<string> = {
   show: (value) => value,
   schema: (z) => z.string({ error: ip.expected }).refine((text) => isIP(text) > 0, ip.expected),
 };
+
+/** What `parse` reads, from a text in the config file. */
+export const parsedText = <T>(z: Z, expected: string, parse: (text: string) => T): zod.ZodType<T> =>
+  z.string({ error: expected }).transform((text, context) => {
+    try {
+      return parse(text);
+    } catch {
+      context.addIssue({ code: 'custom', message: expected });
+      return z.NEVER;
+    }
+  });
+
+/** A field that is an empty text in the config file is one that is not set: it is dropped when the file's values are picked. */
+export function orUnset<T extends string>(kind: Kind<T>): Kind<T> {
+  const isUnset = (text: string): text is T => text === '';
+  return { ...kind, schema: (z) => parsedText(z, kind.expected, (text) => (isUnset(text) ? text : kind.parse(text))) };
+}
 
 /** pflag's StringSlice: comma-separated values, quoted as in CSV where they hold a comma. */
 export const strings: Kind<readonly string[]> = {

@@ -25,6 +25,16 @@ describe('a config file sets', () => {
       '{\n\t"apiVersion": "kubelet.config.k8s.io/v1beta1",\n\t"kind": "KubeletConfiguration",\n\t"maxParallelImagePulls": 4\n}\n',
       { maxParallelImagePulls: 4 },
     ],
+    [
+      'authentication and authorisation, empty texts and zeros aside',
+      `${head}address: ""\nauthentication: {anonymous: {enabled: true}, x509: {clientCAFile: ca.pem}, webhook: {cacheTTL: 0s}}\nauthorization: {mode: ""}\ntlsMinVersion: VersionTLS13\ntlsCipherSuites: [TLS_AES_128_GCM_SHA256]`,
+      {
+        anonymousAuth: true,
+        clientCaFile: '/etc/ca.pem',
+        tlsMinVersion: 'VersionTLS13',
+        tlsCipherSuites: ['TLS_AES_128_GCM_SHA256'],
+      },
+    ],
     ['through anchors', `${head}syncFrequency: &f 5s\nhttpCheckFrequency: *f`, { syncFrequencyMs: 5_000, httpCheckFrequencyMs: 5_000 }],
   ] as const) {
     test(name, async () => {
@@ -34,10 +44,15 @@ describe('a config file sets', () => {
 });
 
 test('fields of real kubelets that have no effect yet are named, nested ones by their path', async () => {
-  const text = `${head}evictionHard: {memory.available: 100Mi}\nauthentication: {anonymous: {enabled: false}}\nseccompDefault: true\ntracing: {any: 1}\n`;
+  const text = `${head}evictionHard: {memory.available: 100Mi}\ncrashLoopBackOff: {maxContainerRestartPeriod: 10s}\nseccompDefault: true\ntracing: {any: 1}\n`;
   const parsed = await parseConfigFile(text, file);
   assert.deepEqual(parsed.problems, []);
-  assert.deepEqual(parsed.withoutEffect.toSorted(), ['authentication.anonymous.enabled', 'evictionHard', 'seccompDefault', 'tracing']);
+  assert.deepEqual(parsed.withoutEffect.toSorted(), [
+    'crashLoopBackOff.maxContainerRestartPeriod',
+    'evictionHard',
+    'seccompDefault',
+    'tracing',
+  ]);
 });
 
 describe('a config file is refused for', () => {

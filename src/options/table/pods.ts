@@ -1,0 +1,70 @@
+import { bool, colonSeparatedMultimap, duration, string } from '../kinds.ts';
+import { option } from '../option.ts';
+import { minute, second } from './units.ts';
+
+export const podOptions = {
+  podManifestPath: option<string>({
+    flag: 'pod-manifest-path',
+    config: 'staticPodPath',
+    kind: string,
+    default: '',
+    defaultText: 'none',
+    group: 'Pods',
+    path: true,
+    help: 'A directory of pod manifests to run, or one manifest file. Names that start with a dot are ignored.',
+  }),
+  manifestUrl: option<string>({
+    flag: 'manifest-url',
+    config: 'staticPodURL',
+    kind: string,
+    default: '',
+    defaultText: 'none',
+    group: 'Pods',
+    help: 'An http or https URL that serves a pod, or a list of pods, to run.',
+  }),
+  manifestUrlHeader: option<Readonly<Record<string, readonly string[]>>>({
+    flag: 'manifest-url-header',
+    config: 'staticPodURLHeader',
+    kind: colonSeparatedMultimap,
+    default: {},
+    defaultText: 'none',
+    group: 'Pods',
+    help: 'HTTP headers to send to --manifest-url. May be repeated; values of one name keep their order.',
+  }),
+  fileCheckFrequencyMs: option<number>({
+    flag: 'file-check-frequency',
+    config: 'fileCheckFrequency',
+    kind: duration,
+    default: 20 * second,
+    group: 'Pods',
+    zeroInFileIsUnset: true,
+    help: 'How often the manifest directory is read afresh, besides at once when it changes.',
+  }),
+  httpCheckFrequencyMs: option<number>({
+    flag: 'http-check-frequency',
+    config: 'httpCheckFrequency',
+    kind: duration,
+    default: 20 * second,
+    group: 'Pods',
+    zeroInFileIsUnset: true,
+    help: 'How often --manifest-url is fetched.',
+  }),
+  syncFrequencyMs: option<number>({
+    flag: 'sync-frequency',
+    config: 'syncFrequency',
+    kind: duration,
+    default: minute,
+    group: 'Pods',
+    zeroInFileIsUnset: true,
+    help: 'The longest time between two looks at a pod when nothing has happened to it.',
+  }),
+  runOnce: option<boolean>({
+    flag: 'runonce',
+    config: 'runOnce',
+    kind: bool,
+    default: false,
+    group: 'Pods',
+    deprecated: 'newer Kubernetes releases discourage this mode',
+    help: 'Start the pods that the manifests declare, then exit and leave them running.',
+  }),
+} as const;

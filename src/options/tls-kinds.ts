@@ -1,0 +1,33 @@
+import { type TlsVersionName, tlsCipherSuites, tlsVersions } from '../model/tls-settings.ts';
+import { parsedText, strings } from './kinds.ts';
+import { ExpectedError, type Kind } from './option.ts';
+
+const versionNames = Object.keys(tlsVersions).join(' or ');
+const isVersion = (text: string): text is TlsVersionName => text in tlsVersions;
+
+/** An empty text is the default, as for the kubelet (component-base TLSVersion). */
+export const tlsVersion: Kind<TlsVersionName> = {
+  name: 'string',
+  expected: versionNames,
+  parse: (text) => {
+    if (text === '') return 'VersionTLS12';
+    if (isVersion(text)) return text;
+    throw new ExpectedError(versionNames);
+  },
+  show: (value) => value,
+  schema: (z) => parsedText(z, versionNames, (text) => tlsVersion.parse(text)),
+};
+
+const expectedSuites = `a list of cipher suites out of ${Object.keys(tlsCipherSuites).join(', ')}`;
+const areKnown = (names: readonly string[]): boolean => names.every((name) => Object.hasOwn(tlsCipherSuites, name));
+
+export const cipherSuites: Kind<readonly string[]> = {
+  ...strings,
+  expected: expectedSuites,
+  parse: (text) => {
+    const names = strings.parse(text);
+    if (areKnown(names)) return names;
+    throw new ExpectedError(expectedSuites);
+  },
+  schema: (z) => strings.schema(z).refine(areKnown, expectedSuites),
+};
