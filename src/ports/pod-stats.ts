@@ -6,6 +6,10 @@ export interface CpuStats {
   readonly atMs: number;
   readonly usageNanoCores?: number;
   readonly usageCoreNanoSeconds: number;
+  readonly userNanoSeconds?: number;
+  readonly systemNanoSeconds?: number;
+  /** How the CPU limit was enforced; undefined without a limit. */
+  readonly throttling?: { readonly periods: number; readonly throttledPeriods: number; readonly throttledNanoSeconds: number };
 }
 export interface MemoryStats {
   readonly atMs: number;
@@ -16,6 +20,12 @@ export interface MemoryStats {
   readonly rssBytes: number;
   readonly pageFaults: number;
   readonly majorPageFaults: number;
+  readonly cacheBytes?: number;
+  readonly mappedFileBytes?: number;
+  readonly swapBytes?: number;
+  readonly maxUsageBytes?: number;
+  /** How often the limit was hit. */
+  readonly limitHits?: number;
 }
 export interface NetworkInterfaceStats {
   readonly name: string;
@@ -41,6 +51,18 @@ export interface FilesystemStats {
   readonly inodesFree?: number;
   readonly inodes?: number;
   readonly inodesUsed?: number;
+  /** "/dev/sda1" */
+  readonly device?: string;
+}
+
+/** What a container's cgroup grants it. Undefined: no limit. */
+export interface CgroupLimits {
+  readonly cpuShares?: number;
+  readonly cpuPeriodUs?: number;
+  readonly cpuQuotaUs?: number;
+  readonly memoryBytes?: number;
+  readonly memoryAndSwapBytes?: number;
+  readonly memoryReservationBytes?: number;
 }
 
 /** What one container, pause containers ("POD") included, uses now. */
@@ -52,6 +74,14 @@ export interface ContainerUsage {
   readonly memory?: MemoryStats;
   readonly rootfs?: FilesystemStats;
   readonly logs?: FilesystemStats;
+  /** "/docker/ID": the path below the cgroup hierarchy's root. */
+  readonly cgroup?: string;
+  /** As the engine calls it. */
+  readonly engineName?: string;
+  readonly image?: string;
+  readonly processes?: number;
+  readonly threads?: number;
+  readonly limits?: CgroupLimits;
 }
 export interface VolumeUsage extends FilesystemStats {
   readonly name: string;
@@ -71,6 +101,8 @@ export interface PodUsage {
   readonly volumes: readonly VolumeUsage[];
   readonly ephemeralStorage?: FilesystemStats;
   readonly processes?: number;
+  /** Of the pod's own cgroup, where it has one; else `cpu` and `memory` are its containers' sums. */
+  readonly cgroup?: string;
 }
 export interface NodeUsage {
   readonly startedAtMs: number;
@@ -86,6 +118,7 @@ export interface NodeUsage {
 
 /** What the node and its pods use. Measured when asked, at most once in a short while, however many ask. */
 export interface PodStats {
-  node(signal: AbortSignal): Promise<NodeUsage>;
-  pods(signal: AbortSignal): Promise<readonly PodUsage[]>;
+  /** With `cpuAndMemory` nothing else is measured. */
+  node(signal: AbortSignal, only?: 'cpuAndMemory'): Promise<NodeUsage>;
+  pods(signal: AbortSignal, only?: 'cpuAndMemory'): Promise<readonly PodUsage[]>;
 }
