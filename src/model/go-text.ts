@@ -8,6 +8,13 @@ export function trimSpace(text: string): string {
   return text.replace(edgeSpace, '');
 }
 
+const space = /[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;
+
+/** strings.Fields: the parts between white space. */
+export function splitFields(text: string): readonly string[] {
+  return text.split(space).filter((field) => field !== '');
+}
+
 const shortEscapes: Readonly<Record<string, string>> = {
   '"': '\\"',
   '\\': '\\\\',

@@ -1,5 +1,6 @@
 import type { Observable } from 'rxjs';
 import type { Container, Pod, PodUid } from '../model/pod.ts';
+import type { DnsConfig } from '../model/resolv-conf.ts';
 
 export type SandboxId = string & { readonly __brand: 'SandboxId' };
 export type ContainerId = string & { readonly __brand: 'ContainerId' };
@@ -75,6 +76,8 @@ export interface SandboxSpec {
   readonly attempt: number;
   /** The pod's host name inside; undefined under hostNetwork. */
   readonly hostname: string | undefined;
+  /** What its containers' /etc/resolv.conf says; undefined leaves that to the engine. */
+  readonly dns?: DnsConfig;
 }
 
 export interface Mount {

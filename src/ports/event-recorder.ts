@@ -24,7 +24,11 @@ export type EventReason =
   | 'InvalidEnvironmentVariableNames'
   | 'Unhealthy'
   | 'ProbeWarning'
+  | 'NetworkNotReady'
+  | 'DNSConfigForming'
+  | 'MissingClusterDNS'
   // About the node.
+  | 'CheckLimitsForResolvConf'
   | 'Starting'
   | 'Rebooted'
   | 'NodeReady'

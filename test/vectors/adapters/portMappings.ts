@@ -1,4 +1,4 @@
-import { portMappings } from '../../../src/docker/port-mappings.ts';
+import { portMappings } from '../../../src/model/port-mappings.ts';
 import type { Container } from '../../../src/model/pod.ts';
 
 export function run({ ports }: { readonly ports: Container['ports'] }): unknown {

@@ -1,0 +1,17 @@
+import type { Pod } from '../model/pod.ts';
+import type { SandboxId } from './container-runtime.ts';
+
+/** Whose sandbox it is; a sandbox that vanished before anybody could ask is known by its id alone. */
+export type SandboxOwner = Pick<Pod['metadata'], 'name' | 'namespace'>;
+
+/** Who connects sandboxes that the engine leaves without a network. `pid` is the process that holds the sandbox's network namespace. */
+export interface SandboxNetwork {
+  /** Why no sandbox can be connected now, in the kubelet's words; undefined: it works. */
+  readonly fault: () => string | undefined;
+  /** Connects a new sandbox. Resolves with its addresses, primary first. What a failure leaves half done, `tearDown` undoes. */
+  setUp(pod: Pod, id: SandboxId, pid: number, signal: AbortSignal): Promise<readonly string[]>;
+  /** A running sandbox's addresses, primary first; none when it is not, or not wholly, connected. */
+  addresses(id: SandboxId, pid: number, signal: AbortSignal): Promise<readonly string[]>;
+  /** Gives back what the sandbox has. `pid` is undefined when its namespace is gone. Succeeds when nothing is left to give back. */
+  tearDown(id: SandboxId, owner: SandboxOwner | undefined, pid: number | undefined, signal: AbortSignal): Promise<void>;
+}
