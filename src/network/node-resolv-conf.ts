@@ -1,0 +1,35 @@
+import { readFile } from 'node:fs/promises';
+import { type DnsConfig, parseResolvConf } from '../model/resolv-conf.ts';
+
+/** What a containers' engine reads too when systemd-resolved answers on the node's loopback address, which pods have not. */
+const STUB = { file: '/etc/resolv.conf', server: '127.0.0.53', upstream: '/run/systemd/resolve/resolv.conf' } as const;
+
+/**
+ * How the node resolves names: the file of --resolv-conf, nothing where that is empty. Where /etc/resolv.conf names only the stub of
+ * systemd-resolved, the servers behind it. Rejects in the kubelet's words.
+ */
+export async function nodeResolvConf(path: string): Promise<DnsConfig> {
+  if (path === '') return { servers: [], searches: [], options: [] };
+  const own = parseResolvConf(await readNodeFile(path));
+  if (path !== STUB.file || own.servers.length === 0 || own.servers.some((server) => server !== STUB.server)) return own;
+  return readFile(STUB.upstream, 'utf8').then(parseResolvConf, () => own);
+}
+
+/** Rejects as Go's os package words it. */
+export async function readNodeFile(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+    const words = goWords[code];
+    throw words === undefined ? cause : new Error(`${words.call} ${path}: ${words.why}`, { cause });
+  }
+}
+
+const goWords: Readonly<Record<string, { readonly call: string; readonly why: string }>> = {
+  ENOENT: { call: 'open', why: 'no such file or directory' },
+  ENOTDIR: { call: 'open', why: 'not a directory' },
+  EACCES: { call: 'open', why: 'permission denied' },
+  ELOOP: { call: 'open', why: 'too many levels of symbolic links' },
+  EISDIR: { call: 'read', why: 'is a directory' },
+};
