@@ -1,0 +1,67 @@
+import type { ServerResponse } from 'node:http';
+import type { Clock } from '../../base/clock.ts';
+import { errorText } from '../../base/error-text.ts';
+import { HttpError, type Route, type RouteRequest } from '../route.ts';
+import { beginStream, writeTo } from './answer.ts';
+import { logOptions } from './log-options.ts';
+import { loggedContainer } from './logged-container.ts';
+import { containerSpec, findPod, type ServedPods } from './served-pods.ts';
+
+/** A log that is followed and says nothing for so long is answered, empty, so that the client knows that it is being followed. */
+const SILENCE_MS = 200;
+
+export interface ContainerLogDeps {
+  readonly served: Pick<ServedPods, 'pods' | 'statusOf' | 'access' | 'mirrorUidOf'>;
+  readonly clock: Pick<Clock, 'now' | 'sleep'>;
+}
+
+/** /containerLogs: what a container has written, as it comes and as fast as it is read. */
+export function containerLogRoutes(deps: ContainerLogDeps): readonly Route[] {
+  return [
+    {
+      methods: ['GET'],
+      path: '/containerLogs/{namespace}/{pod}/{container}',
+      debugging: true,
+      handle: (request, response) => sendLog(deps, request, response),
+    },
+  ];
+}
+
+async function sendLog(
+  { served, clock }: ContainerLogDeps,
+  { params, query, signal }: RouteRequest,
+  response: ServerResponse,
+): Promise<void> {
+  const { pod: podName = '', container: name = '' } = params;
+  const { previous, options } = logOptions(query, clock.now());
+  const pod = findPod(served, params, `pod ${JSON.stringify(podName)} does not exist`);
+  if (!containerSpec(pod, name)) throw new HttpError(404, `container ${JSON.stringify(name)} not found in pod ${JSON.stringify(podName)}`);
+  const status = served.statusOf(pod.metadata.uid) ?? pod.status ?? {};
+  const id = loggedContainer(podName, status, name, previous);
+
+  const stop = new AbortController();
+  const either = AbortSignal.any([signal, stop.signal]);
+  const pieces = served.access.logs(id, options, either)[Symbol.asyncIterator]();
+  try {
+    const first = pieces.next();
+    // What fails before a byte was sent still gets a status that says so.
+    const failed = first.then(
+      () => undefined,
+      (error: unknown) => new HttpError(400, errorText(error), { cause: error }),
+    );
+    const failure = await (options.follow ? Promise.race([failed, silence(clock, either)]) : failed);
+    if (failure) throw failure;
+    beginStream(response);
+    for (let piece = await first; piece.done !== true; piece = await pieces.next()) {
+      if (!(await writeTo(response, piece.value.bytes, signal))) return;
+    }
+    response.end();
+  } finally {
+    stop.abort();
+    await pieces.return?.();
+  }
+}
+
+async function silence(clock: Pick<Clock, 'sleep'>, signal: AbortSignal): Promise<undefined> {
+  await clock.sleep(SILENCE_MS, signal).catch(() => undefined);
+}

@@ -1,0 +1,48 @@
+import type { ServerResponse } from 'node:http';
+import { HttpError, type Route, type RouteRequest } from '../route.ts';
+import { sendText } from './answer.ts';
+
+/** One thing that is looked at, and what is wrong with it. */
+export interface HealthCheck {
+  readonly name: string;
+  /** Undefined: it is well. */
+  readonly error?: string;
+}
+
+/**
+ * /healthz and one path for each check (k8s.io/apiserver/pkg/server/healthz). "ping" and "log" always hold: who answers is there, and
+ * log lines are written before the call that prints them returns. `health` adds the rest: "syncloop", as the kubelet names it.
+ */
+export function healthRoutes({ health }: { readonly health: () => readonly HealthCheck[] }): readonly Route[] {
+  const checks = (): readonly HealthCheck[] => [{ name: 'ping' }, { name: 'log' }, ...health()];
+  return [
+    { methods: ['GET'], path: '/healthz', readOnly: true, handle: async ({ query }, response) => answerAll(checks(), query, response) },
+    {
+      methods: ['GET'],
+      path: '/healthz/{check}',
+      readOnly: true,
+      handle: async ({ params }: RouteRequest, response) => {
+        const check = checks().find(({ name }) => name === params['check']);
+        if (!check) throw new HttpError(404, '404 page not found');
+        if (check.error !== undefined) throw new HttpError(500, `internal server error: ${check.error}`);
+        sendText(response, 'ok');
+      },
+    },
+  ];
+}
+
+/** Why something fails is not said here: this path may be open to more people than the check's own. */
+function answerAll(checks: readonly HealthCheck[], query: URLSearchParams, response: ServerResponse): void {
+  const excluded = new Set(query.getAll('exclude'));
+  const lines = checks.map(({ name, error }) => {
+    if (excluded.delete(name)) return `[+]${name} excluded: ok\n`;
+    return error === undefined ? `[+]${name} ok\n` : `[-]${name} failed: reason withheld\n`;
+  });
+  if (excluded.size > 0) {
+    const names = [...excluded].toSorted().map((name) => JSON.stringify(name));
+    lines.push(`warn: some health checks cannot be excluded: no matches for ${names.join(',')}\n`);
+  }
+  const report = lines.join('');
+  if (report.includes('[-]')) throw new HttpError(500, `${report}healthz check failed`);
+  sendText(response, query.has('verbose') ? `${report}healthz check passed\n` : 'ok');
+}

@@ -1,0 +1,129 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open, readdir, readlink, realpath } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { resolve, sep } from 'node:path';
+import { HttpError, type Route, type RouteRequest } from '../route.ts';
+import { sendText, writeTo } from './answer.ts';
+import { byteRange } from './byte-range.ts';
+
+export interface NodeLogDeps {
+  /** "/var/log". */
+  readonly directory: string;
+  /** Where links from there may lead, too: where the engine keeps the logs of containers. Anything else outside is not there. */
+  readonly linkTargets?: readonly string[];
+  /** enableSystemLogHandler. */
+  readonly enabled: boolean;
+}
+
+const PIECE_BYTES = 64 * 1024;
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&#34;', "'": '&#39;' };
+
+/**
+ * /logs/: the node's own logs, listed and read as Go's file server does it, in plain text or as bytes, never as a page. What a link leads to
+ * is read only below the directory and the targets that are named: what was opened is looked at, so a link that changes meanwhile
+ * leads nowhere.
+ */
+export function nodeLogRoutes(deps: NodeLogDeps): readonly Route[] {
+  const handle: Route['handle'] = async (request, response) => {
+    if (!deps.enabled) throw new HttpError(405, 'logs endpoint is disabled.');
+    await sendLogFile(deps, request, response);
+  };
+  return [
+    { methods: ['GET'], path: '/logs', debugging: true, handle },
+    { methods: ['GET'], path: '/logs/{rest*}', debugging: true, handle },
+  ];
+}
+
+async function sendLogFile(deps: NodeLogDeps, request: RouteRequest, response: ServerResponse): Promise<void> {
+  const { file, path } = await openBelow(deps, request.params['rest'] ?? '');
+  try {
+    const stat = await file.stat();
+    const asked = (request.message.url ?? '').split('?')[0] ?? '';
+    if (stat.isDirectory()) {
+      if (asked.endsWith('/')) await sendListing(path, response);
+      else redirect(response, `${asked.split('/').at(-1)}/`);
+    } else if (!stat.isFile()) {
+      throw notFound();
+    } else if (asked.endsWith('/')) {
+      redirect(response, `../${asked.split('/').at(-2)}`);
+    } else {
+      await sendFile(file, stat, request, response);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+async function openBelow({ directory, linkTargets = [] }: NodeLogDeps, below: string): Promise<{ file: FileHandle; path: string }> {
+  const wanted = resolve(directory, `./${below}`);
+  if (below.includes('\0') || !isBelow(wanted, resolve(directory))) throw notFound();
+  let file: FileHandle | undefined;
+  try {
+    const roots = await Promise.all([directory, ...linkTargets].map((root) => realpath(root).catch(() => undefined)));
+    const allowed = (path: string): boolean => roots.some((root) => root !== undefined && isBelow(path, root));
+    // Looked at before, too: to open a device may do something to it. A pipe that nobody writes to is not waited for.
+    const real = await realpath(wanted);
+    if (!allowed(real)) throw notFound();
+    file = await open(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW);
+    const path = await readlink(`/proc/self/fd/${file.fd}`);
+    if (!allowed(path)) throw notFound();
+    return { file, path };
+  } catch (error) {
+    await file?.close();
+    throw error instanceof HttpError ? error : notFound();
+  }
+}
+
+const isBelow = (path: string, root: string): boolean => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
+
+async function sendListing(path: string, response: ServerResponse): Promise<void> {
+  const entries = await readdir(path, { withFileTypes: true });
+  const names = entries.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)).toSorted();
+  // A name with a colon would be read as a scheme.
+  const lines = names.map((name) => {
+    const link = encodeURI(name).replaceAll('?', '%3F').replaceAll('#', '%23');
+    return `<a href="${escaped(name.split('/')[0]?.includes(':') ? `./${link}` : link)}">${escaped(name)}</a>\n`;
+  });
+  sendText(response, `<pre>\n${lines.join('')}</pre>\n`, { type: 'text/html; charset=utf-8' });
+}
+
+async function sendFile(
+  file: FileHandle,
+  { size, mtime }: { readonly size: number; readonly mtime: Date },
+  { message, signal }: RouteRequest,
+  response: ServerResponse,
+): Promise<void> {
+  const range = byteRange(message.headers.range, size);
+  response.setHeader('Accept-Ranges', 'bytes');
+  response.setHeader('Last-Modified', mtime.toUTCString());
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  if (range === 'unsatisfiable') {
+    response.setHeader('Content-Range', `bytes */${size}`);
+    throw new HttpError(416, 'invalid range: failed to overlap');
+  }
+  const { start, end } = range ?? { start: 0, end: size };
+  const buffer = Buffer.allocUnsafe(PIECE_BYTES);
+  const head = await file.read(buffer, 0, 512, 0);
+  const binary = buffer.subarray(0, head.bytesRead).includes(0);
+  response.writeHead(range ? 206 : 200, {
+    'Content-Type': binary ? 'application/octet-stream' : 'text/plain; charset=utf-8',
+    'Content-Length': end - start,
+    ...(range ? { 'Content-Range': `bytes ${start}-${end - 1}/${size}` } : {}),
+  });
+  // Up to the length that was announced: a log grows while it is read. Each piece is copied: the response may keep it.
+  for (let at = start; at < end;) {
+    const { bytesRead } = await file.read(buffer, 0, Math.min(PIECE_BYTES, end - at), at);
+    if (bytesRead === 0) throw new Error('log file was cut while it was read');
+    if (!(await writeTo(response, Buffer.from(buffer.subarray(0, bytesRead)), signal))) return;
+    at += bytesRead;
+  }
+  response.end();
+}
+
+function redirect(response: ServerResponse, location: string): void {
+  response.writeHead(301, { Location: location, 'Content-Length': 0 });
+  response.end();
+}
+
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => escapes[character] ?? '');
+const notFound = (): HttpError => new HttpError(404, '404 page not found');
