@@ -8,6 +8,8 @@ import type { ImageService } from './ports/image-service.ts';
 export interface EnginePart {
   readonly runtime: ContainerRuntime;
   readonly imageService: ImageService;
+  /** Why no pod can be connected to the pods' network now, in the kubelet's words; undefined: it works. */
+  readonly networkFault: () => string | undefined;
   /** The engine lacks the pause image: the error names it. */
   readonly missingSandboxImage: (error: unknown) => string | undefined;
 }
@@ -19,7 +21,7 @@ export async function enginePart(options: KubeletOptions, clock: Clock, log: Log
   if (fakeOptions) {
     const { fakeEngine } = await import('./fakeengine/fake-engine.ts');
     const { runtime, images } = fakeEngine({ clock, log, ...fakeOptions });
-    return { runtime, imageService: images, missingSandboxImage: () => undefined };
+    return { runtime, imageService: images, networkFault: () => undefined, missingSandboxImage: () => undefined };
   }
   const [{ engineClient }, { dockerRuntime }, { DockerImageService }, { SandboxImageMissingError }] = await Promise.all([
     import('./docker/engine-client.ts'),
@@ -32,6 +34,7 @@ export async function enginePart(options: KubeletOptions, clock: Clock, log: Log
   return {
     runtime: dockerRuntime({ client, clock, random: chance, log, rootDir, podInfraContainerImage }),
     imageService: new DockerImageService({ engine: client, clock, log, imagePullProgressDeadlineMs }),
+    networkFault: () => undefined,
     missingSandboxImage: (error) => (error instanceof SandboxImageMissingError ? error.image : undefined),
   };
 }

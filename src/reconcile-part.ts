@@ -20,6 +20,7 @@ import type { DesiredPod } from './ports/pod-store.ts';
 import type { StatusManager } from './ports/status-manager.ts';
 import type { EnginePart } from './engine-part.ts';
 import type { KubeletParts } from './kubelet.ts';
+import type { PodNetwork } from './network/pod-network.ts';
 import type { PodVolumes } from './volumes/pod-volumes.ts';
 
 export interface ReconcilePartDeps {
@@ -27,6 +28,7 @@ export interface ReconcilePartDeps {
   readonly engine: EnginePart;
   readonly images: ImagePuller;
   readonly volumes: PodVolumes;
+  readonly network: PodNetwork;
   readonly objects: ObjectStore;
   readonly tokens: Pick<ServiceAccountTokens, 'forget'>;
   /** The services that the pod may be told of; undefined while they are not known. */
@@ -47,7 +49,7 @@ export interface ReconcilePartDeps {
 
 /** Everything that moves one pod, joined: the planner's facts, the executors, the status, and what is forgotten at the end. */
 export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'] {
-  const { clock, images, volumes, objects, tokens, statuses, events, trace, hostIps } = deps;
+  const { clock, images, volumes, network, objects, tokens, statuses, events, trace, hostIps } = deps;
   const { runtime } = deps.engine;
   const memory = new PodMemory();
   const backoff = new RestartBackoff(clock);
@@ -100,6 +102,20 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
     tokens.forget(uid);
   };
 
+  /** Of the pods' present sandboxes, as they were last seen. */
+  const addresses = new Map<PodUid, readonly string[]>();
+  const observed = (pod: ObservedPod): ObservedPod => {
+    const [newest] = pod.sandboxes;
+    if (newest?.ready && newest.ips.length > 0) addresses.set(pod.uid, newest.ips);
+    else addresses.delete(pod.uid);
+    return pod;
+  };
+  /** A pod on the node's network has the node's addresses. */
+  const podIps = async ({ metadata: { uid }, spec }: Pod, signal: AbortSignal): Promise<readonly string[]> => {
+    if (spec.hostNetwork) return hostIps;
+    return addresses.get(uid) ?? observed(await runtime.observePod(uid, signal)).sandboxes[0]?.ips ?? [];
+  };
+
   const executors = podSteps({
     runtime,
     runSandbox: sandboxRunner(deps.engine, images),
@@ -107,6 +123,13 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
     events,
     memory,
     prepare: (pod, signal) => prepared(pod, signal),
+    network: {
+      fault: deps.engine.networkFault,
+      sandbox: (pod) => {
+        addresses.delete(pod.metadata.uid);
+        return network.sandbox(pod);
+      },
+    },
     onStart: (pod, container, observed) => backoff.started(pod, container, observed),
     containerSpec: async (pod, container, attempt, imageRef, signal) =>
       containerSpec(
@@ -115,9 +138,12 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
         attempt,
         imageRef,
         {
-          podIps: async () => (await runtime.observePod(pod.metadata.uid, signal)).sandboxes[0]?.ips ?? [],
+          podIps: () => podIps(pod, signal),
           hostIp: hostIps[0],
-          mounts: (env) => volumes.mountsFor(pod, container, env),
+          mounts: async (env) => [
+            ...(await volumes.mountsFor(pod, container, env)),
+            ...(await network.hostsMounts(pod, container, await podIps(pod, signal))),
+          ],
           objects,
           services: await deps.services(pod, signal),
           allocatable: deps.allocatable(),
@@ -128,7 +154,7 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
   });
 
   return {
-    runtime: { observePod: async (uid, signal) => memory.withRestarts(await runtime.observePod(uid, signal)) },
+    runtime: { observePod: async (uid, signal) => memory.withRestarts(observed(await runtime.observePod(uid, signal))) },
     plan: planPod,
     factsFor,
     executors,

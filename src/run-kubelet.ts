@@ -15,6 +15,7 @@ import { isStaticPod } from './model/mirror-pod.ts';
 import { type Pod, podFullName } from './model/pod.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
 import { noObjects, noTokens } from './objects/no-objects.ts';
+import { podNetwork } from './network/pod-network.ts';
 import { podLifecycleEvents } from './pleg/pod-lifecycle-events.ts';
 import { reconcilePart } from './reconcile-part.ts';
 import { runOnce } from './run-once.ts';
@@ -44,6 +45,10 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
   const objects = cluster?.objects ?? noObjects;
   const tokens = cluster?.tokens ?? noTokens;
   const joined = cluster?.join({ engine, pleg, statuses, events });
+  const nodeIps = options.nodeIp === '' ? hostIps() : options.nodeIp.split(',');
+  const { rootDir, nodeName, clusterDns, clusterDomain, resolvConf } = options;
+  const network = podNetwork({ rootDir, nodeName, nodeIps, clusterDns, clusterDomain, resolvConf, events, log: folded });
+  await network.checkNodeFile();
   const allocatable = (): Readonly<Record<string, string>> => joined?.allocatable() ?? {};
   const agent: Kubelet = kubelet({
     clock,
@@ -58,6 +63,7 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
       engine,
       images,
       volumes: podVolumes({ rootDir: options.rootDir, clock, events, facts: { objects, tokens, allocatable } }),
+      network,
       objects,
       tokens,
       allocatable,
@@ -71,7 +77,7 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
       events,
       trace,
       syncFrequencyMs: options.syncFrequencyMs,
-      hostIps: options.nodeIp === '' ? hostIps() : options.nodeIp.split(','),
+      hostIps: nodeIps,
       ...(joined ? { admit: (pod: Pod) => joined.admit(pod, agent.pods) } : {}),
     }),
   });

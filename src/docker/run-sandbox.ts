@@ -1,11 +1,15 @@
 import type { ContainerInspectInfo } from 'dockerode';
+import { errorText } from '../base/error-text.ts';
 import type { Pod } from '../model/pod.ts';
+import type { DnsConfig } from '../model/resolv-conf.ts';
 import type { SandboxId, SandboxSpec } from '../ports/container-runtime.ts';
 import { createContainer, type Created, type Creating, startCreated } from './create-container.ts';
 import type { CreateRequest } from './create-body.ts';
 import { SANDBOX_TYPE, TYPE_LABEL } from './docker-labels.ts';
 import { daemonWords, isNotFound } from './engine-errors.ts';
+import { inspectContainer } from './inspect-container.ts';
 import { sandboxCreateRequest } from './sandbox-create-request.ts';
+import { rewriteSandboxResolvConf } from './sandbox-resolv-conf.ts';
 
 /** The engine lacks the pause image: pull it and run the sandbox again. */
 export class SandboxImageMissingError extends Error {
@@ -35,7 +39,19 @@ export async function runSandbox(context: SandboxRunning, pod: Pod, spec: Sandbo
       throw new Error(`failed to start sandbox container for pod ${quotedName}: ${daemonWords(cause)}`, { cause });
     }
   }
+  if (spec.dns) await setResolvConf(context, pod, id, spec.dns, signal);
   return id as SandboxId;
+}
+
+async function setResolvConf({ client }: SandboxRunning, pod: Pod, id: string, dns: DnsConfig, signal: AbortSignal): Promise<void> {
+  const name = JSON.stringify(pod.metadata.name);
+  const info = await inspectContainer(client, id, signal);
+  if (!info) throw new Error(`failed to inspect sandbox container for pod ${name}: it is gone`);
+  try {
+    await rewriteSandboxResolvConf(info.ResolvConfPath, dns);
+  } catch (cause) {
+    throw new Error(`rewrite resolv.conf failed for pod ${name}: ${errorText(cause)}`, { cause });
+  }
 }
 
 function request({ image }: SandboxRunning, pod: Pod, { attempt, hostname }: SandboxSpec): CreateRequest {

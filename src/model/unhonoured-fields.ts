@@ -14,8 +14,7 @@ export function unhonouredFields({ spec }: Pick<Pod, 'spec'>): readonly string[]
     if (emptyDir?.sizeLimit && emptyDir.medium !== 'Memory') paths.push(`spec.volumes[${i}].emptyDir.sizeLimit`);
     if (hostPath?.type) paths.push(`spec.volumes[${i}].hostPath.type`);
   }
-  if (spec.dnsPolicy === 'None') paths.push('spec.dnsPolicy');
-  for (const field of ['dnsConfig', 'hostAliases', 'readinessGates', 'ephemeralContainers', 'runtimeClassName'] as const) {
+  for (const field of ['readinessGates', 'ephemeralContainers', 'runtimeClassName'] as const) {
     if (spec[field] !== undefined) paths.push(`spec.${field}`);
   }
   return paths;

@@ -53,7 +53,7 @@ export interface Option<T> {
 /** Keeps the type of the option's value. */
 export const option = <T>(declared: Option<T>): Option<T> => declared;
 
-export const optionGroups = ['Pods', 'Engine and images', 'Node', 'Cluster', 'Server', 'Logging', 'General'] as const;
+export const optionGroups = ['Pods', 'Engine and images', 'Node', 'Network', 'Cluster', 'Server', 'Logging', 'General'] as const;
 export type OptionGroup = (typeof optionGroups)[number];
 
 /** A flag or field of the kubelet's that is read and checked, and then has no effect. At least one of flag and config is there. */

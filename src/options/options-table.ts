@@ -3,6 +3,7 @@ import { clusterOptions } from './table/cluster.ts';
 import { engineAndImageOptions } from './table/engine-and-images.ts';
 import { generalOptions } from './table/general.ts';
 import { loggingOptions } from './table/logging.ts';
+import { networkOptions } from './table/network.ts';
 import { nodeOptions } from './table/node.ts';
 import { podOptions } from './table/pods.ts';
 import { serverOptions } from './table/server.ts';
@@ -15,6 +16,7 @@ export const optionsTable = {
   ...podOptions,
   ...engineAndImageOptions,
   ...nodeOptions,
+  ...networkOptions,
   ...clusterOptions,
   ...serverOptions,
   ...loggingOptions,

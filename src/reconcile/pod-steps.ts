@@ -6,7 +6,6 @@ import type { EventReason, EventRecorder } from '../ports/event-recorder.ts';
 import type { ImagePuller } from '../ports/image-puller.ts';
 import type { DesiredPod } from '../ports/pod-store.ts';
 import type { Executors } from './execute-plan.ts';
-import { podHostname } from './pod-hostname.ts';
 import type { PodMemory } from './pod-memory.ts';
 import type { StepContext } from './pod-reconciler.ts';
 
@@ -21,6 +20,12 @@ export interface PodStepsDeps {
   readonly memory: PodMemory;
   /** Makes the pod's volumes, before its sandbox and again before each container. A failure holds the start, and has been told. */
   readonly prepare: (pod: Pod, signal: AbortSignal) => Promise<void>;
+  readonly network: {
+    /** Why no pod can be connected to the pods' network now; undefined: it works. */
+    readonly fault: () => string | undefined;
+    /** How the pod's sandbox is named and resolves names. */
+    readonly sandbox: (pod: Pod) => Promise<Omit<SandboxSpec, 'attempt'>>;
+  };
   /** Called when a container is about to be started, so that a crash loop is counted. */
   readonly onStart: (pod: Pod, container: Container, observed: StepContext['observed']) => void;
   readonly containerSpec: (
@@ -40,6 +45,7 @@ export function podSteps({
   events,
   memory,
   prepare,
+  network,
   onStart,
   containerSpec,
 }: PodStepsDeps): Executors<StepContext> {
@@ -58,9 +64,14 @@ export function podSteps({
   return {
     async runSandbox({ attempt }, context, signal) {
       const { pod } = declared(context);
+      const fault = pod.spec.hostNetwork ? undefined : network.fault();
+      if (fault !== undefined) {
+        tell(context, 'Warning', 'NetworkNotReady', `network is not ready: ${fault}`);
+        throw new Error(`run the sandbox of ${formatPod(pod)}: network is not ready: ${fault}`);
+      }
       await prepare(pod, signal);
-      const spec: SandboxSpec = { attempt, hostname: podHostname(pod) };
       try {
+        const spec: SandboxSpec = { attempt, ...(await network.sandbox(pod)) };
         context.sandbox = await runSandbox(pod, spec, signal);
       } catch (error) {
         if (!signal.aborted) tell(context, 'Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${errorText(error)}`);

@@ -92,7 +92,7 @@ export function startAgent(over: {
     events,
     reconcile: reconcilePart({
       clock,
-      engine: { runtime: engine.runtime, imageService: engine.images, missingSandboxImage: () => undefined },
+      engine: { runtime: engine.runtime, imageService: engine.images, networkFault: () => undefined, missingSandboxImage: () => undefined },
       images: imageManager({
         images: engine.images,
         events,
@@ -105,6 +105,11 @@ export function startAgent(over: {
         pullSecrets: async () => [],
       }),
       volumes: { prepare: async () => {}, mountsFor: async () => [], remove: async () => {} },
+      network: {
+        sandbox: async ({ metadata }) => ({ hostname: metadata.name }),
+        hostsMounts: async () => [],
+        checkNodeFile: async () => {},
+      },
       objects: noObjects,
       tokens: noTokens,
       services: async () => [],

@@ -15,13 +15,13 @@ test('every field that is not honoured is named by its path', () => {
       aContainer('b', { livenessProbe: { exec: { command: ['true'] } }, terminationMessagePolicy: 'FallbackToLogsOnError' }),
     ],
     volumes: [{ name: 'v', emptyDir: { medium: 'HugePages' } }],
-    hostAliases: [{ ip: '10.0.0.1' }],
+    readinessGates: [{ conditionType: 'a/b' }],
   });
   assert.deepEqual(unhonouredFields(pod), [
     'spec.initContainers[0].lifecycle',
     'spec.containers[1].livenessProbe',
     'spec.containers[1].terminationMessagePolicy',
     'spec.volumes[0].emptyDir.medium',
-    'spec.hostAliases',
+    'spec.readinessGates',
   ]);
 });

@@ -46,6 +46,13 @@ test("without arguments every option has the kubelet's default", async () => {
     nodeStatusReportFrequencyMs: 300_000,
     nodeLeaseDurationSeconds: 40,
     nodeStatusMaxImages: 50,
+    networkPlugin: '',
+    cniConfDir: '/etc/cni/net.d',
+    cniBinDir: '/opt/cni/bin',
+    cniCacheDir: '/var/lib/cni/cache',
+    clusterDns: [],
+    clusterDomain: '',
+    resolvConf: '/etc/resolv.conf',
     kubeconfig: '',
     bootstrapKubeconfig: '',
     certDir: '/var/lib/kubelet/pki',
@@ -192,10 +199,10 @@ test('a relative root directory becomes absolute', async () => {
 });
 
 test('warnings name what has no effect, what is deprecated and what can not work', async () => {
-  const argv = ['--config=x', '--network-plugin=cni', '--runonce', '--registry-burst=0'];
+  const argv = ['--config=x', '--hairpin-mode=none', '--runonce', '--registry-burst=0'];
   const { warnings } = await loadOptions(argv, environment(`${head}evictionPressureTransitionPeriod: 5s`));
   assert.deepEqual(warnings, [
-    { message: 'flag has no effect yet', option: '--network-plugin' },
+    { message: 'flag has no effect yet', option: '--hairpin-mode' },
     { message: 'config field has no effect yet', option: 'evictionPressureTransitionPeriod' },
     { message: 'option is deprecated: newer Kubernetes releases discourage this mode', option: '--runonce' },
     { message: 'a burst of 0 lets no image pull start', option: '--registry-burst' },

@@ -1,0 +1,23 @@
+import { open } from 'node:fs/promises';
+import { type DnsConfig, formatResolvConf } from '../model/resolv-conf.ts';
+
+/**
+ * Writes over the file that the engine made for a sandbox, and with it for all containers that join the sandbox's network: what the
+ * engine itself makes of DNS settings is not theirs (pkg/kubelet/dockershim rewriteResolvFile). Settings that say nothing leave it as it is.
+ */
+export async function rewriteSandboxResolvConf(path: string, dns: DnsConfig): Promise<void> {
+  const text = formatResolvConf(dns);
+  if (path === '' || text === undefined) return;
+  // Only what exists: containers have the file mounted, so that another one in its place would not be theirs.
+  const file = await open(path, 'r+').catch((cause: unknown) => {
+    throw cause instanceof Error && 'code' in cause && cause.code === 'ENOENT'
+      ? new Error(`ResolvConfPath ${JSON.stringify(path)} does not exist`, { cause })
+      : cause;
+  });
+  try {
+    await file.truncate(0);
+    await file.write(text, 0);
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,83 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorText } from '../base/error-text.ts';
+import type { Logger } from '../base/logger.ts';
+import { nodeReference } from '../model/object-reference.ts';
+import { podDirectory } from '../model/pod-directory.ts';
+import type { Container, Pod } from '../model/pod.ts';
+import type { Mount, SandboxSpec } from '../ports/container-runtime.ts';
+import type { EventRecorder } from '../ports/event-recorder.ts';
+import { hostNetworkHostsFile, managedHostsFile } from './hosts-file.ts';
+import { nodeResolvConf, readNodeFile } from './node-resolv-conf.ts';
+import { type DnsWarning, goIp, nodeFileWarning, podDns } from './pod-dns.ts';
+import { podHostname, sandboxHostname } from './pod-hostname.ts';
+
+export interface PodNetworkSettings {
+  readonly rootDir: string;
+  readonly nodeName: string;
+  /** Primary first. */
+  readonly nodeIps: readonly string[];
+  readonly clusterDns: readonly string[];
+  readonly clusterDomain: string;
+  /** --resolv-conf; empty: pods get no name servers from the node. */
+  readonly resolvConf: string;
+}
+
+export interface PodNetworkDeps extends PodNetworkSettings {
+  readonly events: EventRecorder;
+  readonly log: Logger;
+}
+
+/** What a pod sees of its network besides the network itself: its own name, its hosts file, and who resolves names for it. */
+export interface PodNetwork {
+  /** How the pod's sandbox is named and resolves names. Tells in events what of it is cut short. Rejects in the kubelet's words. */
+  sandbox(pod: Pod): Promise<Pick<SandboxSpec, 'hostname' | 'dns'>>;
+  /** /etc/hosts, written anew for each container; none for a pod without addresses, or a container that mounts its own (pkg/kubelet makeMounts). */
+  hostsMounts(pod: Pod, container: Container, podIps: readonly string[]): Promise<readonly Mount[]>;
+  /** Tells in an event what pods cannot use of the node's resolv.conf. */
+  checkNodeFile(): Promise<void>;
+}
+
+const HOSTS = '/etc/hosts';
+
+export function podNetwork(deps: PodNetworkDeps): PodNetwork {
+  const { rootDir, nodeName, nodeIps, clusterDomain, resolvConf, events, log } = deps;
+  const clusterDns = deps.clusterDns.flatMap((text) => {
+    const address = goIp(text);
+    if (address === undefined) log.warn('cluster DNS address is invalid and left out', { address: text });
+    return address ?? [];
+  });
+  const settings = { clusterDns, clusterDomain, usesNodeFile: resolvConf !== '', nodeIps };
+
+  const tell = (pod: Pod | undefined, { about, reason, message }: DnsWarning): void =>
+    events.record(about === 'pod' && pod ? pod : nodeReference(nodeName), 'Warning', reason, message);
+
+  return {
+    async sandbox(pod) {
+      const hostname = sandboxHostname(pod, clusterDomain);
+      const { dns, warnings } = podDns(pod, settings, await nodeResolvConf(resolvConf));
+      for (const warning of warnings) tell(pod, warning);
+      return { hostname, dns };
+    },
+
+    async hostsMounts(pod, container, podIps) {
+      if (podIps.length === 0 || container.volumeMounts?.some(({ mountPath }) => mountPath === HOSTS)) return [];
+      const { hostNetwork, hostAliases } = pod.spec;
+      const content = hostNetwork
+        ? hostNetworkHostsFile(await readNodeFile(HOSTS), hostAliases)
+        : managedHostsFile(podIps, podHostname(pod, clusterDomain), hostAliases);
+      const directory = podDirectory(rootDir, pod.metadata.uid);
+      await mkdir(directory, { recursive: true, mode: 0o750 });
+      const hostPath = join(directory, 'etc-hosts');
+      // In place: the pod's containers that run already have this very file.
+      await writeFile(hostPath, content, { mode: 0o644 });
+      return [{ hostPath, containerPath: HOSTS, readOnly: false }];
+    },
+
+    async checkNodeFile() {
+      if (resolvConf === '') return;
+      const message = await nodeResolvConf(resolvConf).then((node) => nodeFileWarning(resolvConf, clusterDomain, node), errorText);
+      if (message !== undefined) tell(undefined, { about: 'node', reason: 'CheckLimitsForResolvConf', message });
+    },
+  };
+}
