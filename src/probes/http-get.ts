@@ -1,0 +1,238 @@
+import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { isIP } from 'node:net';
+import type { Clock } from '../base/clock.ts';
+import { errorText } from '../base/error-text.ts';
+import { quote } from '../model/go-text.ts';
+import { dialErrorText, dialTimeoutText, fieldOf } from './dial-error.ts';
+import { formatGoUrl, type GoUrl, GoUrlError, hostnameOf, parseGoUrl, portOf, requestUri, resolveGoUrl } from './go-url.ts';
+import { MAX_OUTPUT_BYTES } from './probe-outcome.ts';
+import type { ProbeHeaders } from './probe-request.ts';
+
+export interface HttpGetOptions {
+  readonly clock: Pick<Clock, 'schedule'>;
+  /** For everything, redirects and the body included; 0: as long as it takes. */
+  readonly timeoutMs: number;
+  /** Where redirects may lead. One that may not be followed is the answer. */
+  readonly follow: 'same host' | 'any host';
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  /** Its beginning. */
+  readonly body: string;
+}
+
+/** There was no answer: `Get "URL": why`, in the words of Go's client. */
+export class HttpGetError extends Error {
+  /** The answer began, and broke off. */
+  readonly inBody: boolean;
+
+  constructor(message: string, inBody = false) {
+    super(message);
+    this.name = 'HttpGetError';
+    this.inBody = inBody;
+  }
+}
+
+/** net/http stops there. */
+const MAX_REQUESTS = 10;
+const MAX_HEADER_BYTES = 1 << 20;
+
+/**
+ * GET as Go's HTTP client does it for pkg/probe/http: a connection for each request, no proxy, certificates unverified, redirects followed
+ * on the same host. Rejects with HttpGetError, or the signal's reason.
+ */
+export async function httpGet(url: GoUrl, headers: ProbeHeaders, options: HttpGetOptions, signal: AbortSignal): Promise<HttpAnswer> {
+  signal.throwIfAborted();
+  const own = new AbortController();
+  const onAbort = (): void => own.abort(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  const { timeoutMs, clock } = options;
+  const deadline = timeoutMs > 0 ? clock.schedule(() => own.abort(new TimeoutReached()), timeoutMs) : undefined;
+  try {
+    return await followed({ url, headers, host: headers.get('Host')?.[0] ?? '' }, options, own.signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    deadline?.unsubscribe();
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+class TimeoutReached extends Error {}
+
+interface Get {
+  readonly url: GoUrl;
+  readonly headers: ProbeHeaders;
+  /** Of the Host header; empty: the URL's. */
+  readonly host: string;
+}
+
+async function followed(first: Get, { follow }: HttpGetOptions, signal: AbortSignal): Promise<HttpAnswer> {
+  let get = first;
+  for (let requests = 1; ; requests++) {
+    const answer = await send(get, signal);
+    const { location } = answer.headers;
+    if (!isRedirect(answer) || location === undefined || location === '') return await read(answer, signal);
+    const next = redirected(first, get, location, answer);
+    if (follow === 'same host' && hostnameOf(next.url) !== hostnameOf(first.url)) return await read(answer, signal);
+    answer.destroy();
+    if (requests === MAX_REQUESTS) throw new HttpGetError(`Get ${quote(location)}: stopped after ${MAX_REQUESTS} redirects`);
+    get = next;
+  }
+}
+
+function isRedirect({ statusCode = 0 }: IncomingMessage): boolean {
+  return [301, 302, 303, 307, 308].includes(statusCode);
+}
+
+function redirected(first: Get, { url: last }: Get, location: string, answer: IncomingMessage): Get {
+  try {
+    const reference = parseGoUrl(location);
+    const url = resolveGoUrl(last, reference);
+    const headers = new Map(first.headers);
+    if (!headers.has('Referer') && !(last.scheme === 'https' && url.scheme === 'http')) {
+      headers.set('Referer', [formatGoUrl({ ...last, user: undefined })]);
+    }
+    // A host that the probe has asked for goes on where the redirect stays at the same place.
+    return { url, headers, host: reference.scheme === '' ? first.host : '' };
+  } catch (error) {
+    answer.destroy();
+    if (!(error instanceof GoUrlError)) throw error;
+    throw new HttpGetError(`${opening(last)}failed to parse Location header ${quote(location)}: ${error.message}`);
+  }
+}
+
+const opening = (url: GoUrl): string => `Get ${quote(formatGoUrl({ ...url, user: url.user?.replace(/:.*/, ':***') }))}: `;
+
+function send({ url, headers, host }: Get, signal: AbortSignal): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const fail = (why: string): void => reject(new HttpGetError(`${opening(url)}${why}`));
+    const fault = faultOf(url, headers);
+    if (fault !== undefined) {
+      fail(fault);
+      return;
+    }
+    const isTls = url.scheme === 'https';
+    const hostname = hostnameOf(url) || 'localhost';
+    const port = portOf(url) ?? (isTls ? 443 : 80);
+    const options: RequestOptions & { readonly rejectUnauthorized: boolean; readonly servername: string } = {
+      agent: false,
+      hostname,
+      port,
+      path: requestUri(url),
+      headers: headerLines({ url, headers, host }),
+      insecureHTTPParser: true,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      rejectUnauthorized: false,
+      servername: isIP(hostname) ? '' : hostname,
+    };
+    let connected = false;
+    const request = (isTls ? httpsRequest : httpRequest)(options);
+    const onAbort = (): void => {
+      request.destroy();
+      if (!(signal.reason instanceof TimeoutReached)) reject(signal.reason);
+      else
+        fail(
+          `${connected ? 'context deadline exceeded' : dialTimeoutText(hostname, port)} (Client.Timeout exceeded while awaiting headers)`,
+        );
+    };
+    if (signal.aborted) {
+      onAbort();
+      return;
+    }
+    signal.addEventListener('abort', onAbort, { once: true });
+    request.once('socket', (socket) => socket.once('connect', () => (connected = true)));
+    request.once('response', (answer) => {
+      signal.removeEventListener('abort', onAbort);
+      resolve(answer);
+    });
+    request.on('error', (error) => {
+      signal.removeEventListener('abort', onAbort);
+      fail(sendErrorText(error, hostname, port));
+    });
+    request.end();
+  });
+}
+
+function sendErrorText(error: Error, host: string, port: number): string {
+  const dialled = dialErrorText(error, host, port);
+  if (dialled !== undefined) return dialled;
+  const code = fieldOf(error, 'code');
+  if (code === 'ECONNRESET') return error.message === 'socket hang up' ? 'EOF' : 'read: connection reset by peer';
+  if (code === 'EPIPE') return 'write: broken pipe';
+  if (code.startsWith('HPE_')) return 'net/http: HTTP/1.x transport connection broken: malformed HTTP response';
+  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') {
+    return 'http: server gave HTTP response to HTTPS client';
+  }
+  return errorText(error);
+}
+
+/** The answer's beginning; what comes after it is not waited for. */
+function read(answer: IncomingMessage, signal: AbortSignal): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const settle = (end: () => void): void => {
+      signal.removeEventListener('abort', onAbort);
+      answer.destroy();
+      end();
+    };
+    const fail = (why: string): void => settle(() => reject(new HttpGetError(why, true)));
+    const onAbort = (): void => {
+      if (!(signal.reason instanceof TimeoutReached)) settle(() => reject(signal.reason));
+      else fail('context deadline exceeded (Client.Timeout or context cancellation while reading body)');
+    };
+    const done = (): void =>
+      settle(() => resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(chunks).subarray(0, MAX_OUTPUT_BYTES).toString() }));
+    if (signal.aborted) {
+      onAbort();
+      return;
+    }
+    signal.addEventListener('abort', onAbort, { once: true });
+    answer.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes >= MAX_OUTPUT_BYTES) done();
+    });
+    answer.once('end', done);
+    answer.on('error', (error) => fail(fieldOf(error, 'code') === 'ECONNRESET' ? 'unexpected EOF' : errorText(error)));
+  });
+}
+
+/** Why the request cannot be sent at all; undefined: it can. */
+function faultOf(url: GoUrl, headers: ProbeHeaders): string | undefined {
+  for (const [name, values] of headers) {
+    if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)) return `net/http: invalid header field name ${quote(name)}`;
+    if (values.some((value) => value.split('').some((char) => (char < ' ' && char !== '\t') || char === '\x7f')))
+      return `net/http: invalid header field value for ${quote(name)}`;
+  }
+  if (url.scheme !== 'http' && url.scheme !== 'https') return `unsupported protocol scheme ${quote(url.scheme)}`;
+  return url.host === '' ? 'http: no Host in request URL' : undefined;
+}
+
+/** Names are written as they are given: two that differ in case alone are two headers. */
+function headerLines({ url, headers, host }: Get): string[] {
+  const lines: string[] = ['Host', host || url.host];
+  const add = (name: string, value: string): number => lines.push(name, Buffer.from(value.trim()).toString('latin1'));
+  const agent = headers.get('User-Agent')?.[0] ?? '';
+  if (agent !== '') add('User-Agent', agent);
+  for (const [name, values] of [...headers].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    if (!handled.has(name)) for (const value of values) add(name, value);
+  }
+  if (url.user !== undefined && !headers.has('Authorization')) {
+    add('Authorization', `Basic ${Buffer.from(userBytes(url.user), 'latin1').toString('base64')}`);
+  }
+  if (!headers.get('Connection')?.some((value) => /(^|,)\s*close\s*(,|$)/i.test(value))) add('Connection', 'close');
+  return lines;
+}
+
+function userBytes(user: string): string {
+  const both = user.includes(':') ? user : `${user}:`;
+  return both.replace(/%([0-9A-F]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+}
+
+/** Written apart from the others, or by nobody: a GET has no body. */
+const handled: ReadonlySet<string> = new Set(['Host', 'User-Agent', 'Content-Length', 'Transfer-Encoding', 'Trailer']);
