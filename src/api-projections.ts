@@ -12,6 +12,7 @@ import type { KubeApi } from './ports/kube-api.ts';
 import { KeyedWorkQueue } from './queue/keyed-work-queue.ts';
 import { PodStatusSync } from './status/pod-status-sync.ts';
 import type { PodStatusManager } from './status/status-manager.ts';
+import type { PodVolumes } from './volumes/pod-volumes.ts';
 
 export interface ApiProjectionsDeps {
   readonly clock: Clock;
@@ -20,6 +21,7 @@ export interface ApiProjectionsDeps {
   readonly apiPods: ApiPods;
   readonly statuses: PodStatusManager;
   readonly runtime: Pick<ContainerRuntime, 'observePod'>;
+  readonly volumes: Pick<PodVolumes, 'remain'>;
   /** This agent's Node; undefined while it is not known. */
   readonly node: Observable<MirrorOwner | undefined>;
 }
@@ -29,7 +31,7 @@ const retries = exponential(200, 5_000);
 
 /** The pods as the API server shows them: statuses, deletions of what has ended, mirror pods. */
 export function apiProjections(deps: ApiProjectionsDeps): (inside: KubeletInside) => Follower {
-  const { clock, log, api, apiPods, statuses, runtime, node } = deps;
+  const { clock, log, api, apiPods, statuses, runtime, volumes, node } = deps;
   const onError = (key: string, error: unknown, retryInMs: number): void => log.v(4, 'call is made again', { key, error, retryInMs });
   return ({ pods, updates, isHeld }) => {
     const statusSync = new PodStatusSync({
@@ -42,7 +44,7 @@ export function apiProjections(deps: ApiProjectionsDeps): (inside: KubeletInside
       queue: new KeyedWorkQueue<PodUid>({ clock, backoffMs: retries, onError }),
       remainsOf: async (uid, signal) => {
         const { containers, sandboxes } = await runtime.observePod(uid, signal);
-        return { containers: containers.length, sandboxes: sandboxes.length, volumes: false, cgroup: false };
+        return { containers: containers.length, sandboxes: sandboxes.length, volumes: await volumes.remain(uid), cgroup: false };
       },
     });
     const mirrorPods = new MirrorPods({

@@ -21,11 +21,13 @@ import { NodeLease } from './node/node-lease.ts';
 import { goArch } from './node/node-info.ts';
 import { NodeStatusReporter } from './node/node-status-reporter.ts';
 import { runtimeErrors } from './node/runtime-errors.ts';
+import { claimReader } from './objects/claim-reader.ts';
 import { objectStore } from './objects/object-store.ts';
 import { ServiceList } from './objects/service-list.ts';
 import { TokenManager } from './objects/token-manager.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
 import type { PodLifecycleEvents } from './pleg/pod-lifecycle-events.ts';
+import type { ClaimReader } from './ports/claim-reader.ts';
 import type { EventRecorder } from './ports/event-recorder.ts';
 import type { ResourceEvent, WatchedObject } from './ports/kube-api.ts';
 import type { ObjectStore } from './ports/object-store.ts';
@@ -33,6 +35,7 @@ import type { PodStore } from './ports/pod-store.ts';
 import type { ServiceAccountTokens } from './ports/service-account-tokens.ts';
 import { type ApiSource, apiSource } from './sources/api-source.ts';
 import type { PodStatusManager } from './status/status-manager.ts';
+import type { PodVolumes } from './volumes/pod-volumes.ts';
 
 /** The cluster's side of the agent, before the parts that it follows are there. */
 export interface ClusterPart {
@@ -42,6 +45,7 @@ export interface ClusterPart {
   /** The ConfigMaps, Secrets and tokens that pods here ask for. */
   readonly objects: ObjectStore;
   readonly tokens: ServiceAccountTokens;
+  readonly claims: ClaimReader;
   readonly services: ServiceList;
   /** Joins the rest: this node in the API, and the pods as the API shows them. */
   join(parts: JoinedParts): JoinedCluster;
@@ -52,6 +56,7 @@ export interface JoinedParts {
   readonly pleg: PodLifecycleEvents;
   readonly statuses: PodStatusManager;
   readonly events: EventRecorder;
+  readonly volumes: Pick<PodVolumes, 'remain'>;
 }
 
 export interface JoinedCluster {
@@ -62,6 +67,8 @@ export interface JoinedCluster {
   readonly admit: (pod: Pod, pods: PodStore) => PodRefusal | undefined;
   /** What the node has for pods, as its Node says. */
   readonly allocatable: () => Readonly<Record<string, string>>;
+  /** This node as the API server shows it; undefined while it is not known. */
+  readonly node: () => Node | undefined;
 }
 
 export interface ClusterPartDeps {
@@ -93,7 +100,9 @@ export async function clusterPart(options: KubeletOptions, { clock, log }: Clust
   const services = new ServiceList({ informer: clients.informer, clock });
   const tokens = new TokenManager({ api: clients.main, clock, log, random: chance });
 
-  const join = ({ engine, pleg, statuses, events }: JoinedParts): JoinedCluster => {
+  const claims = claimReader(clients.main);
+
+  const join = ({ engine, pleg, statuses, events, volumes }: JoinedParts): JoinedCluster => {
     const initial = initialNode({
       nodeName,
       hostname: nodeName,
@@ -163,13 +172,15 @@ export async function clusterPart(options: KubeletOptions, { clock, log }: Clust
         apiPods: source.pods,
         statuses,
         runtime: engine.runtime,
+        volumes,
         node: latest,
       }),
       allocatable: () => latest.value?.status?.allocatable ?? {},
+      node: () => latest.value,
       admit: (pod, pods) => admitPod({ pod, otherPods: othersAdmitted(pod, pods, statuses), node: latest.value ?? initial }),
     };
   };
-  return { source, recorder: sink.recorder, objects, tokens, services, join };
+  return { source, recorder: sink.recorder, objects, tokens, claims, services, join };
 }
 
 /** The node's own server is another part's; its port is what the API server is told to ask at. */

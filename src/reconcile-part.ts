@@ -13,13 +13,13 @@ import { formatTime } from './model/time.ts';
 import type { ContainerRuntime, ObservedPod } from './ports/container-runtime.ts';
 import type { EventRecorder } from './ports/event-recorder.ts';
 import type { ImagePuller } from './ports/image-puller.ts';
-import type { ObjectStore } from './ports/object-store.ts';
 import type { ServiceAccountTokens } from './ports/service-account-tokens.ts';
 import type { PlanFacts, Trace } from './ports/pod-plan.ts';
 import type { DesiredPod } from './ports/pod-store.ts';
 import type { StatusManager } from './ports/status-manager.ts';
 import type { EnginePart } from './engine-part.ts';
 import type { KubeletParts } from './kubelet.ts';
+import type { PodObjects } from './objects/pod-objects.ts';
 import type { PodNetwork } from './network/pod-network.ts';
 import type { PodVolumes } from './volumes/pod-volumes.ts';
 
@@ -29,7 +29,7 @@ export interface ReconcilePartDeps {
   readonly images: ImagePuller;
   readonly volumes: PodVolumes;
   readonly network: PodNetwork;
-  readonly objects: ObjectStore;
+  readonly objects: PodObjects;
   readonly tokens: Pick<ServiceAccountTokens, 'forget'>;
   /** The services that the pod may be told of; undefined while they are not known. */
   readonly services: (pod: Pod, signal: AbortSignal) => Promise<ContainerSpecFacts['services']>;
@@ -144,7 +144,7 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
             ...(await volumes.mountsFor(pod, container, env)),
             ...(await network.hostsMounts(pod, container, await podIps(pod, signal))),
           ],
-          objects,
+          objects: objects.for(pod),
           services: await deps.services(pod, signal),
           allocatable: deps.allocatable(),
           onInvalidNames: (message) => events.record(pod, 'Warning', 'InvalidEnvironmentVariableNames', message),
@@ -192,8 +192,14 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
       return { ...status, startTime: formatTime(startTimeMs) };
     },
     refresh: async (pod, observed, signal) => {
-      if (isTerminalPhase(statuses.get(pod.metadata.uid)?.phase)) forgetObjects(pod.metadata.uid);
-      else if (observed.containers.some(({ state }) => state.phase === 'running')) await prepared(pod, signal);
+      const { uid } = pod.metadata;
+      const runs = observed.containers.some(({ state }) => state.phase === 'running');
+      if (!isTerminalPhase(statuses.get(uid)?.phase)) {
+        if (runs) await prepared(pod, signal);
+        return;
+      }
+      forgetObjects(uid);
+      if (!runs) await volumes.tearDown(uid);
     },
     release: async (uid) => {
       forgetObjects(uid);

@@ -14,7 +14,10 @@ import { type Kubelet, kubelet } from './kubelet.ts';
 import { isStaticPod } from './model/mirror-pod.ts';
 import { type Pod, podFullName } from './model/pod.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
+import { noClaims } from './objects/claim-reader.ts';
+import { ManifestObjects } from './objects/manifest-objects.ts';
 import { noObjects, noTokens } from './objects/no-objects.ts';
+import { podObjects } from './objects/pod-objects.ts';
 import { podNetwork } from './network/pod-network.ts';
 import { podLifecycleEvents } from './pleg/pod-lifecycle-events.ts';
 import { reconcilePart } from './reconcile-part.ts';
@@ -22,6 +25,7 @@ import { runOnce } from './run-once.ts';
 import { sourcesPart } from './sources-part.ts';
 import { PodStatusManager } from './status/status-manager.ts';
 import { TraceLog } from './trace/trace-log.ts';
+import { orphanSweeper } from './volumes/orphan-sweeper.ts';
 import { podVolumes } from './volumes/pod-volumes.ts';
 
 /** Runs the agent until `signal` aborts, or with --runonce until its pods are up. Resolves with the exit code. */
@@ -33,6 +37,7 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
   const cluster =
     options.kubeconfig === '' ? undefined : await (await import('./cluster-part.ts')).clusterPart(options, { clock, log: folded });
   const events = cluster ? eventRecorders(new EventLog(log), cluster.recorder) : new EventLog(log);
+  const manifestObjects = new ManifestObjects();
   const statuses = new PodStatusManager({
     clock,
     log,
@@ -42,9 +47,21 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
   const engine = await enginePart(options, clock, log);
   const images = imagePart(options, { clock, log, imageService: engine.imageService, events, trace });
   const pleg = podLifecycleEvents({ runtime: engine.runtime, clock, log });
-  const objects = cluster?.objects ?? noObjects;
+  const objects = podObjects(cluster?.objects ?? noObjects, manifestObjects);
   const tokens = cluster?.tokens ?? noTokens;
-  const joined = cluster?.join({ engine, pleg, statuses, events });
+  const volumes = podVolumes({
+    rootDir: options.rootDir,
+    clock,
+    events,
+    factsFor: (pod) => ({
+      objects: objects.for(pod),
+      tokens,
+      allocatable,
+      claims: cluster?.claims ?? noClaims,
+      node: () => joined?.node(),
+    }),
+  });
+  const joined = cluster?.join({ engine, pleg, statuses, events, volumes });
   const nodeIps = options.nodeIp === '' ? hostIps() : options.nodeIp.split(',');
   const { rootDir, nodeName, clusterDns, clusterDomain, resolvConf } = options;
   const network = podNetwork({ rootDir, nodeName, nodeIps, clusterDns, clusterDomain, resolvConf, events, log: folded });
@@ -62,7 +79,7 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
       clock,
       engine,
       images,
-      volumes: podVolumes({ rootDir: options.rootDir, clock, events, facts: { objects, tokens, allocatable } }),
+      volumes,
       network,
       objects,
       tokens,
@@ -81,6 +98,17 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
       ...(joined ? { admit: (pod: Pod) => joined.admit(pod, agent.pods) } : {}),
     }),
   });
+  const sweeper = orphanSweeper({
+    volumes,
+    synced: agent.synced,
+    isKnown: async (uid, stop) => {
+      if (agent.pods.get(uid) !== undefined) return true;
+      const { containers, sandboxes } = await engine.runtime.observePod(uid, stop);
+      return containers.length > 0 || sandboxes.length > 0;
+    },
+    clock,
+    log,
+  });
   log.info('starting', {
     version: version(),
     node: options.nodeName,
@@ -89,7 +117,7 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
   });
   try {
     if (options.runOnce) return await runOnce({ agent, sources, statuses, clock, log, signal });
-    await runServices([...(joined?.phases ?? []), ...agent.phases], signal);
+    await runServices([...(joined?.phases ?? []), ...agent.phases, [sweeper]], signal);
   } finally {
     folded.flush();
   }

@@ -1,4 +1,4 @@
-import type { V1NodeSelectorRequirement, V1NodeSelectorTerm } from '@kubernetes/client-node';
+import type { V1NodeSelector, V1NodeSelectorRequirement, V1NodeSelectorTerm } from '@kubernetes/client-node';
 import { labelRequirement, type LabelOperator, type Labels, LabelSelectorError, requirementMatches } from './label-requirement.ts';
 import type { Node } from './node.ts';
 import type { PodSpec } from './pod.ts';
@@ -11,12 +11,16 @@ type Requirement = Wire<V1NodeSelectorRequirement>;
  * Whether the node is one that the pod asks for: all of nodeSelector, and one term of the required node affinity
  * (PodMatchesNodeSelectorAndAffinityTerms in pkg/scheduler). A term that says nothing, or nonsense, matches no node.
  */
-export function matchesNode({ nodeSelector = {}, affinity }: Pick<PodSpec, 'nodeSelector' | 'affinity'>, { metadata }: Node): boolean {
-  const labels = metadata?.labels ?? {};
+export function matchesNode({ nodeSelector = {}, affinity }: Pick<PodSpec, 'nodeSelector' | 'affinity'>, node: Node): boolean {
+  const labels = node.metadata?.labels ?? {};
   if (!Object.entries(nodeSelector).every(([key, value]) => labels[key] === value)) return false;
   const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-  if (!required) return true;
-  return (required.nodeSelectorTerms ?? []).some((term) => termMatches(term, labels, metadata?.name ?? ''));
+  return required === undefined || matchesNodeSelector(required, node);
+}
+
+/** Whether one term of the selector matches the node: a pod's, or a persistent volume's. */
+export function matchesNodeSelector({ nodeSelectorTerms }: Wire<V1NodeSelector>, { metadata }: Node): boolean {
+  return (nodeSelectorTerms ?? []).some((term) => termMatches(term, metadata?.labels ?? {}, metadata?.name ?? ''));
 }
 
 function termMatches({ matchExpressions = [], matchFields = [] }: Term, labels: Labels, name: string): boolean {

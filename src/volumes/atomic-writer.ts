@@ -1,4 +1,4 @@
-import { chmod, chown, lstat, mkdir, mkdtemp, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdir, mkdtemp, readdir, readFile, readlink, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatTime } from '../model/time.ts';
 import type { PayloadFile } from './payload.ts';
@@ -123,11 +123,13 @@ async function shows(state: string, files: readonly PayloadFile[], fsGroup: numb
 /** The names that a container sees: those of the payload, and unless `add` is said no others. */
 async function showNames(directory: string, files: readonly PayloadFile[], only?: 'add'): Promise<void> {
   const names = new Set(files.map(({ path }) => path.split('/')[0] ?? path));
-  const present = new Set(await readdir(directory));
+  const entries = await readdir(directory, { withFileTypes: true });
+  const present = new Set(entries.map(({ name }) => name));
   for (const name of names) if (!present.has(name)) await symlink(join(DATA, name), join(directory, name));
   if (only === 'add') return;
-  for (const name of present) {
-    if (!name.startsWith('..') && !names.has(name)) await rm(join(directory, name), { recursive: true, force: true });
+  // What is no link is where another volume is mounted.
+  for (const entry of entries) {
+    if (entry.isSymbolicLink() && !entry.name.startsWith('..') && !names.has(entry.name)) await unlink(join(directory, entry.name));
   }
 }
 

@@ -9,37 +9,72 @@ interface Told {
   readonly againAtMs: number;
 }
 
+interface Pending {
+  readonly told: Map<string, Told>;
+  /** When the pod began to wait for its volumes, or was last said to wait. */
+  waitsSinceMs: number | undefined;
+}
+
 /** The kubelet tries a mount again after as long (goroutinemap/exponentialbackoff), and tells each try. */
 const delayMs = exponential(500, 122_000);
+
+/** How long the kubelet waits for a pod's volumes before it says so (podAttachAndMountTimeout in pkg/kubelet/volumemanager). */
+const WAIT_MS = 123_000;
 
 /** FailedMount events: at once when something new is wrong, then as often as the kubelet tells of the same fault, however often it is met. */
 export class FailedMounts {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #events: EventRecorder;
-  readonly #told = new Map<PodUid, Map<string, Told>>();
+  readonly #pods = new Map<PodUid, Pending>();
 
   constructor(clock: Pick<Clock, 'now'>, events: EventRecorder) {
     this.#clock = clock;
     this.#events = events;
   }
 
-  failed(pod: Pod, volume: string, message: string): void {
-    const { uid } = pod.metadata;
-    const ofPod = this.#told.get(uid) ?? new Map<string, Told>();
-    this.#told.set(uid, ofPod);
-    const before = ofPod.get(volume);
+  /** `subject`: the volume, or whatever else it is that fails. */
+  failed(pod: Pod, subject: string, message: string): void {
+    const { told } = this.#pending(pod.metadata.uid);
+    const before = told.get(subject);
     const times = before?.message === message ? before.times + 1 : 1;
     const nowMs = this.#clock.now();
     if (before !== undefined && times > 1 && nowMs < before.againAtMs) return;
-    ofPod.set(volume, { message, times, againAtMs: nowMs + delayMs(times) });
+    told.set(subject, { message, times, againAtMs: nowMs + delayMs(times) });
     this.#events.record(pod, 'Warning', 'FailedMount', message);
   }
 
-  worked({ metadata }: Pod, volume: string): void {
-    this.#told.get(metadata.uid)?.delete(volume);
+  worked({ metadata }: Pod, subject: string): void {
+    this.#pods.get(metadata.uid)?.told.delete(subject);
+  }
+
+  /** The pod cannot begin without these: said after as long as the kubelet waits, and again each time as long. */
+  waits(pod: Pod, unmounted: readonly string[], all: readonly string[]): void {
+    const pending = this.#pending(pod.metadata.uid);
+    const nowMs = this.#clock.now();
+    pending.waitsSinceMs ??= nowMs;
+    if (nowMs - pending.waitsSinceMs < WAIT_MS) return;
+    pending.waitsSinceMs = nowMs;
+    this.#events.record(pod, 'Warning', 'FailedMount', unableToMount(unmounted, all, 'timed out waiting for the condition'));
+  }
+
+  /** Every volume of the pod is there. */
+  complete({ metadata }: Pod): void {
+    const pending = this.#pods.get(metadata.uid);
+    if (pending) pending.waitsSinceMs = undefined;
   }
 
   forget(uid: PodUid): void {
-    this.#told.delete(uid);
+    this.#pods.delete(uid);
   }
+
+  #pending(uid: PodUid): Pending {
+    const pending = this.#pods.get(uid) ?? { told: new Map(), waitsSinceMs: undefined };
+    this.#pods.set(uid, pending);
+    return pending;
+  }
+}
+
+/** The kubelet's words (WaitForAttachAndMount); nothing counts as attached there, so that the second list is of all volumes. */
+export function unableToMount(unmounted: readonly string[], all: readonly string[], why: string): string {
+  return `Unable to attach or mount volumes: unmounted volumes=[${unmounted.join(' ')}], unattached volumes=[${all.join(' ')}]: ${why}`;
 }

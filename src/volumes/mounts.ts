@@ -1,43 +1,88 @@
 import { execFile } from 'node:child_process';
-import { readFile, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { isWithin, mountOf, mountTable, otherMountsOf } from './mount-table.ts';
+
+export interface MountRequest {
+  readonly type: 'nfs' | 'bind';
+  readonly source: string;
+  readonly options: readonly string[];
+}
 
 /** What is mounted under a pod's directory. */
 export interface Mounts {
   /** A file system in memory, unless something is mounted there. `sizeBytes` undefined: half of the memory, as the kernel has it. */
   tmpfs(directory: string, options: { readonly sizeBytes: bigint | undefined; readonly fsGroup: number | undefined }): Promise<void>;
+  /** Shows `source` at `directory`, unless something is mounted there. */
+  mount(directory: string, request: MountRequest): Promise<void>;
   /** Shows `source`, taken as it is written, at `target` in place of what was mounted there. */
   bind(source: string, target: string): Promise<void>;
+  /** Makes `directory` one whose mounts are seen by whoever it is shown to, and the other way round. */
+  share(directory: string): Promise<void>;
+  /** Where else `directory` is mounted. */
+  others(directory: string): Promise<readonly string[]>;
+  /** What is mounted below `directory`, outermost first. */
+  below(directory: string): Promise<readonly string[]>;
   /** Rejects while something is in use. Succeeds when nothing is mounted. */
   unmountBelow(directory: string): Promise<void>;
 }
 
-const run = promisify(execFile);
+/** A server of a network file system may never answer. */
+const PATIENCE_MS = 110_000;
+
+const execute = promisify(execFile);
 
 /** With mount(8) and umount(8), which need root. */
 export const mounts: Mounts = {
   async tmpfs(directory, { sizeBytes, fsGroup }) {
-    if ((await mountPoints()).includes(await realpath(directory))) return;
+    if (await isMountPoint(directory)) return;
     const mode = fsGroup === undefined ? 'mode=0777' : `mode=2777,gid=${fsGroup}`;
-    const size = sizeBytes === undefined ? '' : `,size=${sizeBytes}`;
+    const size = sizeBytes === undefined || sizeBytes <= 0n ? '' : `,size=${sizeBytes}`;
     await run('mount', ['-t', 'tmpfs', '-o', mode + size, 'tmpfs', directory]);
+  },
+  async mount(directory, { type, source, options }) {
+    if (await isMountPoint(directory)) return;
+    const all = type === 'bind' ? ['bind', ...options] : options;
+    await run('mount', [...(type === 'bind' ? [] : ['-t', type]), ...(all.length > 0 ? ['-o', all.join(',')] : []), source, directory]);
   },
   async bind(source, target) {
     const path = await realpath(target);
-    for (const each of await mountPoints()) if (each === path) await run('umount', ['--no-canonicalize', path]);
+    for (const each of await mountTable()) if (each.path === path) await run('umount', ['--no-canonicalize', path]);
     await run('mount', ['--no-canonicalize', '--bind', source, path]);
   },
-  async unmountBelow(directory) {
+  async share(directory) {
+    const path = await realpath(directory);
+    if (mountOf(await mountTable(), path)?.shared) return;
+    if (!(await isMountPoint(path))) await run('mount', ['--no-canonicalize', '--bind', path, path]);
+    await run('mount', ['--no-canonicalize', '--make-shared', path]);
+  },
+  async others(directory) {
+    return otherMountsOf(await mountTable(), await realpath(directory));
+  },
+  async below(directory) {
     const path = await realpath(directory).catch(() => directory);
-    const below = (await mountPoints()).filter((each) => each.startsWith(`${path}/`));
-    for (const each of below.reverse()) await run('umount', ['--no-canonicalize', each]);
+    return (await mountTable()).map((each) => each.path).filter((each) => each !== path && isWithin(each, path));
+  },
+  async unmountBelow(directory) {
+    for (const each of [...(await this.below(directory))].reverse()) await run('umount', ['--no-canonicalize', each]);
   },
 };
 
-/** In the order they were mounted; one on which two are stacked stands there twice. */
-async function mountPoints(): Promise<readonly string[]> {
-  const lines = (await readFile('/proc/self/mountinfo', 'utf8')).split('\n');
-  return lines.map((line) =>
-    (line.split(' ')[4] ?? '').replaceAll(/\\(\d{3})/g, (_, code: string) => String.fromCharCode(parseInt(code, 8))),
-  );
+async function isMountPoint(directory: string): Promise<boolean> {
+  const path = await realpath(directory);
+  return (await mountTable()).some((each) => each.path === path);
+}
+
+/** Fails in the kubelet's words (k8s.io/mount-utils), on one line. */
+async function run(command: 'mount' | 'umount', argv: readonly string[]): Promise<void> {
+  try {
+    await execute(command, argv, { timeout: PATIENCE_MS });
+  } catch (error) {
+    const { code, stderr } = error as { readonly code?: number | string | null; readonly stderr?: string };
+    const status = code === null ? 'timed out' : typeof code === 'number' ? `exit status ${code}` : `${code}`;
+    const output = (stderr ?? '').trim().replaceAll(/\s*\n\s*/g, ' ');
+    if (command === 'umount')
+      throw new Error(`unmount failed: ${status}, unmounting arguments: ${argv.at(-1)}, output: ${output}`, { cause: error });
+    throw new Error(`mount failed: ${status}, mounting arguments: ${argv.join(' ')}, output: ${output}`, { cause: error });
+  }
 }

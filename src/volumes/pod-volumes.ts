@@ -1,188 +1,202 @@
-import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
-import { ContainerStartError } from '../model/container-start-error.ts';
-import { Quantity } from '../model/quantity.ts';
-import { expand } from '../model/expansion.ts';
 import type { Container, Pod, PodUid } from '../model/pod.ts';
 import type { Mount } from '../ports/container-runtime.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
-import { holdsState, own, writeAtomically } from './atomic-writer.ts';
-import { configMapPayload } from './config-map-volume.ts';
-import { downwardApiPayload } from './downward-api-volume.ts';
-import { FailedMounts } from './failed-mounts.ts';
+import { holdsState } from './atomic-writer.ts';
+import { containerMounts } from './container-mounts.ts';
+import { FailedMounts, unableToMount } from './failed-mounts.ts';
 import { type Mounts, mounts as systemMounts } from './mounts.ts';
-import type { PayloadFacts, PayloadFile } from './payload.ts';
-import { projectedPayload } from './projected-volume.ts';
-import { secretPayload } from './secret-volume.ts';
-import { showSubPath } from './sub-path.ts';
-
-type Volume = NonNullable<Pod['spec']['volumes']>[number];
+import type { PayloadFacts } from './payload.ts';
+import { PodDirectories } from './pod-directories.ts';
+import { removeTree } from './remove-tree.ts';
+import { type ClaimFacts, type ResolvedVolume, resolveVolume } from './resolve-volume.ts';
+import { SerialByKey } from './serial-by-key.ts';
+import { MountStepError, type PodVolume, type VolumeKind, type VolumeMount, VolumeRefusedError } from './volume-kind.ts';
+import { kindOf } from './volume-kinds.ts';
 
 export interface PodVolumes {
   /**
-   * Makes the pod's volumes as they should be now; equal ones are left alone. Rejects when one that the pod has never had cannot be made;
-   * one that it has keeps its last state. Either is told in FailedMount events.
+   * Makes the volumes that the pod's containers mount as they should be now; equal ones are left alone. Rejects when one that the pod has never
+   * had cannot be made; one that it has keeps its last state. Either is told in FailedMount events.
    */
   prepare(pod: Pod, signal: AbortSignal): Promise<void>;
-  /** What a container of this environment mounts, once the pod is prepared. Rejects with CreateContainerConfigError for a volume that is not supported. */
+  /** What a container of this environment mounts, once the pod is prepared. Rejects with CreateContainerConfigError. */
   mountsFor(pod: Pod, container: Container, env: ReadonlyMap<string, string>): Promise<readonly Mount[]>;
-  /** Removes what the pod's volumes left on disk. Succeeds when there is nothing. */
+  /** Unmounts and removes the volumes of a pod whose containers have all ended for good. Succeeds when there are none. */
+  tearDown(uid: PodUid): Promise<void>;
+  /** The same, and the pod's directory with them. Rejects while a volume is in use: nothing is removed through a mount. */
   remove(uid: PodUid): Promise<void>;
+  /** Whether something of the pod's volumes is left on this node. */
+  remain(uid: PodUid): Promise<boolean>;
+  /**
+   * Removes what pods left that are known no more. `isKnown` is asked for each pod that has a directory, and must not forget one that runs or that
+   * a source may still declare. Resolves with what it removed, and with what could not be and may be later.
+   */
+  sweep(isKnown: (uid: PodUid) => Promise<boolean>, signal: AbortSignal): Promise<Swept>;
+}
+
+export interface Swept {
+  readonly removed: readonly PodUid[];
+  readonly failed: ReadonlyMap<PodUid, unknown>;
 }
 
 export interface PodVolumesDeps {
   readonly rootDir: string;
   readonly clock: Pick<Clock, 'now'>;
   readonly events: EventRecorder;
-  readonly facts: PayloadFacts;
+  /** What volumes are made of, where that depends on the pod. */
+  readonly factsFor: (pod: Pod) => PayloadFacts & ClaimFacts;
   /** Another one than the kernel's, for tests. */
   readonly mounts?: Mounts;
 }
 
-/** Volumes where the kubelet has them: ROOT/pods/UID/volumes/PLUGIN/NAME. */
-export function podVolumes({ rootDir, clock, events, facts, mounts = systemMounts }: PodVolumesDeps): PodVolumes {
+/** Volumes where the kubelet has them: ROOT/pods/UID/volumes/PLUGIN/NAME. After a restart what is there is found again. */
+export function podVolumes({ rootDir, clock, events, factsFor, mounts = systemMounts }: PodVolumesDeps): PodVolumes {
+  const directories = new PodDirectories(rootDir);
   const failedMounts = new FailedMounts(clock, events);
+  const serial = new SerialByKey<PodUid>();
+  /** The actual world, as far as this process has seen it. */
+  const present = new Map<PodUid, Map<string, Present>>();
 
-  const prepareOne = async (pod: Pod, volume: Volume, signal: AbortSignal): Promise<void> => {
-    const kind = kindOf(volume);
-    if (kind === 'hostPath') return;
-    const directory = volumeDir(rootDir, pod.metadata.uid, volume);
-    const fsGroup = pod.spec.securityContext?.fsGroup;
-    if (kind === 'emptyDir') {
-      await makeDir(directory, fsGroup);
-      const { medium, sizeLimit } = volume.emptyDir ?? {};
-      const sizeBytes = sizeLimit === undefined ? undefined : Quantity.fromJson(sizeLimit).value();
-      if (medium === 'Memory') await mounts.tmpfs(directory, { sizeBytes, fsGroup });
-      return;
+  interface Present extends VolumeMount {
+    readonly changes: boolean;
+  }
+
+  const setUp = async (pod: Pod, { name, source, readOnly, mountOptions }: ResolvedVolume, kind: VolumeKind, signal: AbortSignal) => {
+    if (mountOptions.length > 0 && !kind.takesMountOptions)
+      throw new MountStepError('MountOptionSupport check', 'Mount options are not supported for this volume type');
+    const directory = directories.volume(pod.metadata.uid, kind.plugin, name);
+    const facts = factsFor(pod);
+    const task = { pod, directory, readOnly, mountOptions, facts, mounts, podsDir: directories.root, nowMs: clock.now() };
+    return kind.setUp(task, signal);
+  };
+
+  /** Resolves with why the pod must go without the volume, undefined when it has it, be it as it was before. Tells what fails. */
+  const prepareOne = async (pod: Pod, volume: PodVolume, signal: AbortSignal): Promise<VolumeFault | undefined> => {
+    const { uid } = pod.metadata;
+    const ofPod = present.get(uid) ?? new Map<string, Present>();
+    const before = ofPod.get(volume.name);
+    if (before?.changes === false) return undefined;
+    let resolved: ResolvedVolume;
+    let kind: VolumeKind | undefined;
+    try {
+      resolved = await resolveVolume(volume, pod, factsFor(pod), signal);
+      kind = kindOf(resolved.source);
+      if (kind === undefined)
+        throw new VolumeRefusedError(`volume "${resolved.name}" is of kind ${resolved.kind}, which this node does not support`);
+    } catch (error) {
+      signal.throwIfAborted();
+      return { error, refused: true, message: errorText(error) };
     }
-    const files = await payloadOf(volume, pod, facts, signal);
-    await makeDir(directory, fsGroup);
-    await writeAtomically(directory, files, { nowMs: clock.now(), fsGroup });
+    const { changes, plugin } = kind;
+    try {
+      if (resolved.refusal) throw resolved.refusal;
+      const made = await setUp(pod, resolved, kind, signal);
+      present.set(uid, ofPod.set(volume.name, { ...made, changes }));
+      failedMounts.worked(pod, volume.name);
+      return undefined;
+    } catch (error) {
+      signal.throwIfAborted();
+      const step = error instanceof MountStepError ? error.step : 'SetUp';
+      const message = `MountVolume.${step} failed for volume "${resolved.name}" : ${errorText(error)}`;
+      failedMounts.failed(pod, volume.name, message);
+      if (before !== undefined) return undefined;
+      const directory = directories.volume(uid, plugin, resolved.name);
+      if (!changes || !(await holdsState(directory))) return { error, refused: false, message };
+      // As it was before the agent was started.
+      present.set(uid, ofPod.set(volume.name, { hostPath: directory, readOnly: true, changes }));
+      return undefined;
+    }
+  };
+
+  const prepare = async (pod: Pod, signal: AbortSignal): Promise<void> => {
+    const { mounted, devices } = volumesInUse(pod);
+    const faults = new Map<string, VolumeFault>();
+    for (const name of devices) {
+      const message = `volume "${name}" is asked for as a block device (volumeDevices), which this node does not support`;
+      faults.set(name, { error: new VolumeRefusedError(message), refused: true, message });
+    }
+    for (const volume of pod.spec.volumes ?? []) {
+      if (!mounted.has(volume.name)) continue;
+      const fault = await prepareOne(pod, volume, signal);
+      if (fault) faults.set(volume.name, fault);
+    }
+    const all = [...new Set([...mounted, ...devices])];
+    const unmounted = [...faults.keys()];
+    const refused = [...faults.values()].filter((fault) => fault.refused);
+    if (refused.length > 0) {
+      const message = unableToMount(unmounted, all, refused.map((fault) => fault.message).join('; '));
+      failedMounts.failed(pod, REFUSED, message);
+      throw new Error(message, { cause: refused[0]?.error });
+    }
+    failedMounts.worked(pod, REFUSED);
+    const [first] = faults.values();
+    if (first) {
+      failedMounts.waits(pod, unmounted, all);
+      throw new Error(first.message, { cause: first.error });
+    }
+    failedMounts.complete(pod);
+  };
+
+  const tearDown = async (uid: PodUid, whole: boolean): Promise<void> => {
+    failedMounts.forget(uid);
+    present.delete(uid);
+    // One that is in use rejects here: nothing is deleted through a mount.
+    await mounts.unmountBelow(directories.of(uid));
+    for (const directory of whole ? [directories.of(uid)] : [directories.subPaths(uid), directories.volumes(uid)])
+      await removeTree(directory);
   };
 
   return {
-    async prepare(pod, signal) {
-      const failures: Error[] = [];
-      for (const volume of pod.spec.volumes ?? []) {
-        if (kindOf(volume) === undefined) continue;
-        try {
-          await prepareOne(pod, volume, signal);
-          failedMounts.worked(pod, volume.name);
-        } catch (error) {
-          signal.throwIfAborted();
-          const message = `MountVolume.SetUp failed for volume "${volume.name}" : ${errorText(error)}`;
-          failedMounts.failed(pod, volume.name, message);
-          if (!(await holdsState(volumeDir(rootDir, pod.metadata.uid, volume)))) failures.push(new Error(message, { cause: error }));
-        }
-      }
-      if (failures[0]) throw failures[0];
+    prepare: (pod, signal) => serial.run(pod.metadata.uid, () => prepare(pod, signal)),
+    mountsFor: (pod, container, env) => {
+      const { uid } = pod.metadata;
+      const podDir = directories.of(uid);
+      const subPathsDir = directories.subPaths(uid);
+      return containerMounts(container, { volumes: present.get(uid) ?? new Map(), env, podDir, subPathsDir, mounts });
     },
-    mountsFor: (pod, container, env) =>
-      Promise.all(
-        (container.volumeMounts ?? []).map(async ({ name, mountPath, readOnly, subPath, subPathExpr }, i): Promise<Mount> => {
-          const volume = pod.spec.volumes?.find((each) => each.name === name);
-          if (!volume)
-            throw new ContainerStartError('CreateContainerConfigError', `volume mount ${mountPath}: the pod has no volume "${name}"`);
-          const kind = kindOf(volume);
-          if (kind === undefined) {
-            const unknown = Object.keys(volume).find((key) => key !== 'name') ?? 'unknown';
-            throw notSupported(`volume "${volume.name}" of kind ${unknown}`);
+    tearDown: (uid) =>
+      serial.run(uid, async () => {
+        if (present.has(uid) || (await directories.hasVolumes(uid))) await tearDown(uid, false);
+      }),
+    remove: (uid) => serial.run(uid, () => tearDown(uid, true)),
+    remain: (uid) => directories.hasVolumes(uid),
+    async sweep(isKnown, signal) {
+      const removed: PodUid[] = [];
+      const failed = new Map<PodUid, unknown>();
+      for (const uid of await directories.list()) {
+        signal.throwIfAborted();
+        await serial.run(uid, async () => {
+          if (await isKnown(uid)) return;
+          try {
+            await tearDown(uid, true);
+            removed.push(uid);
+          } catch (error) {
+            failed.set(uid, error);
           }
-          const { uid } = pod.metadata;
-          let hostPath = volume.hostPath ? volume.hostPath.path : volumeDir(rootDir, uid, volume);
-          const path = subPathExpr ? expandPath(subPathExpr, env) : subPath;
-          if (path) {
-            const target = join(podDir(rootDir, uid), 'volume-subpaths', name, container.name, `${i}`);
-            try {
-              await showSubPath(hostPath, path, target, mounts);
-            } catch (error) {
-              const what = `failed to prepare subPath for volumeMount "${name}" of container "${container.name}"`;
-              throw new ContainerStartError('CreateContainerConfigError', `${what}: ${errorText(error)}`, { cause: error });
-            }
-            hostPath = target;
-          }
-          return {
-            hostPath,
-            containerPath: mountPath,
-            readOnly: readOnly === true || (kind !== 'hostPath' && kind !== 'emptyDir'),
-          };
-        }),
-      ),
-    remove: async (uid) => {
-      failedMounts.forget(uid);
-      // One that is in use rejects here: nothing is deleted through a mount.
-      await mounts.unmountBelow(podDir(rootDir, uid));
-      await rm(podDir(rootDir, uid), { recursive: true, force: true });
+        });
+      }
+      return { removed, failed };
     },
   };
 }
 
-/** The kinds that there are, by the directories of their plugins; a hostPath has none. */
-const plugins = {
-  hostPath: '',
-  emptyDir: 'kubernetes.io~empty-dir',
-  secret: 'kubernetes.io~secret',
-  configMap: 'kubernetes.io~configmap',
-  downwardAPI: 'kubernetes.io~downward-api',
-  projected: 'kubernetes.io~projected',
-} as const;
-type VolumeKind = keyof typeof plugins;
-const kinds = Object.keys(plugins) as readonly VolumeKind[];
-
-function kindOf(volume: Volume): VolumeKind | undefined {
-  return kinds.find((kind) => volume[kind] !== undefined);
+interface VolumeFault {
+  readonly error: unknown;
+  /** Nothing was tried. */
+  readonly refused: boolean;
+  readonly message: string;
 }
 
-async function payloadOf(
-  { secret, configMap, downwardAPI, projected }: Volume,
-  pod: Pod,
-  facts: PayloadFacts,
-  signal: AbortSignal,
-): Promise<readonly PayloadFile[]> {
-  if (secret) return secretPayload(secret, pod, facts, signal);
-  if (configMap) return configMapPayload(configMap, pod, facts, signal);
-  if (projected) return projectedPayload(projected, pod, facts, signal);
-  return downwardAPI ? downwardApiPayload(downwardAPI, pod, facts) : [];
-}
+/** No volume has this name. */
+const REFUSED = '';
 
-/**
- * Nobody but root comes through the directories above. Appears with its mode and group or not at all, whatever happens to the agent; what a
- * container made of it later stays.
- */
-async function makeDir(directory: string, fsGroup: number | undefined): Promise<void> {
-  if (existsSync(directory)) return;
-  const above = dirname(directory);
-  await mkdir(above, { recursive: true, mode: 0o700 });
-  const draft = await mkdtemp(join(above, '..'));
-  await own(draft, fsGroup, true);
-  // Any user of a container may write there, as under the kubelet.
-  await chmod(draft, fsGroup === undefined ? 0o777 : 0o2777);
-  await rename(draft, directory);
-}
-
-/** Every variable must be there (pkg/kubelet/container ExpandContainerVolumeMounts). */
-function expandPath(expression: string, env: ReadonlyMap<string, string>): string {
-  return expand(expression, (name) => {
-    const value = env.get(name);
-    if (value !== undefined) return value;
-    throw new ContainerStartError('CreateContainerConfigError', `subPathExpr "${expression}": missing value for "${name}"`);
-  });
-}
-
-function notSupported(what: string): ContainerStartError {
-  return new ContainerStartError('CreateContainerConfigError', `${what} is not supported yet`);
-}
-
-function volumeDir(rootDir: string, uid: PodUid, volume: Volume): string {
-  return join(podDir(rootDir, uid), 'volumes', plugins[kindOf(volume) ?? 'emptyDir'], volume.name);
-}
-
-/** A pod's uid comes from its manifest: it must not lead out of the root directory. */
-function podDir(rootDir: string, uid: PodUid): string {
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(uid))
-    throw new ContainerStartError('CreateContainerConfigError', `pod uid "${uid}" cannot name a directory`);
-  return join(rootDir, 'pods', uid);
+/** What no container uses is not made (pkg/volume/util GetPodVolumeNames). */
+function volumesInUse({ spec }: Pod): { readonly mounted: ReadonlySet<string>; readonly devices: ReadonlySet<string> } {
+  const containers = [...(spec.initContainers ?? []), ...spec.containers, ...(spec.ephemeralContainers ?? [])];
+  return {
+    mounted: new Set(containers.flatMap(({ volumeMounts }) => (volumeMounts ?? []).map(({ name }) => name))),
+    devices: new Set(containers.flatMap(({ volumeDevices }) => (volumeDevices ?? []).map(({ name }) => name))),
+  };
 }

@@ -2,9 +2,7 @@ import { constants } from 'node:fs';
 import { chmod, type FileHandle, mkdir, open, realpath, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import type { Mounts } from './mounts.ts';
-
-/** Of Linux; Node has no name for it. What is opened so can be shown and walked, not read. */
-const O_PATH = 0o10_000_000;
+import { O_PATH } from './o-path.ts';
 
 /**
  * Shows the file or directory `subPath` of a volume at `target`, and makes it a directory where there is nothing (pkg/volume/util/subpath).

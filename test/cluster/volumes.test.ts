@@ -13,6 +13,7 @@ import { kubeClients, type OwnedKubeClients } from '../../src/kube/kube-clients.
 import { loadKubeconfig } from '../../src/kube/load-kubeconfig.ts';
 import { isNotFound } from '../../src/model/api-error.ts';
 import type { Pod, PodSpec } from '../../src/model/pod.ts';
+import { claimReader } from '../../src/objects/claim-reader.ts';
 import { objectStore } from '../../src/objects/object-store.ts';
 import { TokenManager } from '../../src/objects/token-manager.ts';
 import type { ObjectStore } from '../../src/ports/object-store.ts';
@@ -48,8 +49,8 @@ before(async () => {
   running = store.run(stop.signal);
   rootDir = await mkdtemp(join(tmpdir(), 'rxlet-cluster-'));
   const tokens = new TokenManager({ api: node.main, clock: systemClock, log: silentLogger, random: () => 0 });
-  const facts = { objects: store, tokens, allocatable: () => ({}) };
-  volumes = podVolumes({ rootDir, clock: systemClock, events: { record: () => {} }, facts });
+  const facts = { objects: store, tokens, allocatable: () => ({}), claims: claimReader(node.main), node: () => undefined };
+  volumes = podVolumes({ rootDir, clock: systemClock, events: { record: () => {} }, factsFor: () => facts });
 });
 after(async () => {
   stop.abort();
@@ -62,7 +63,8 @@ after(async () => {
 });
 
 async function create(name: string, spec: Partial<PodSpec>): Promise<Pod> {
-  const containers = [{ name: 'app', image: 'busybox:1.35' }];
+  const volumeMounts = (spec.volumes ?? []).map((volume) => ({ name: volume.name, mountPath: `/${volume.name}` }));
+  const containers = [{ name: 'app', image: 'busybox:1.35', volumeMounts }];
   const body = { metadata: { name }, spec: { nodeName, automountServiceAccountToken: false, containers, ...spec } };
   await until(() => kubectl('get', 'serviceaccount', 'default', '-n', namespace));
   return admin.main.request<Pod>({ method: 'POST', path: `/api/v1/namespaces/${namespace}/pods`, body }, patience);

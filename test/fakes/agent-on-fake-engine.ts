@@ -12,6 +12,7 @@ import type { MirrorOwner } from '../../src/mirror/mirror-pod-actions.ts';
 import type { PodRefusal } from '../../src/model/pod-admission.ts';
 import { type Pod, podFullName, type PodStatus } from '../../src/model/pod.ts';
 import { noObjects, noTokens } from '../../src/objects/no-objects.ts';
+import { podObjects } from '../../src/objects/pod-objects.ts';
 import { podLifecycleEvents } from '../../src/pleg/pod-lifecycle-events.ts';
 import type { Informer, KubeApi } from '../../src/ports/kube-api.ts';
 import type { ReconcileRecord } from '../../src/ports/pod-plan.ts';
@@ -86,7 +87,17 @@ export function startAgent(over: {
     log,
     sources: [{ name: 'file', snapshots: snapshots.pipe(filter((pods) => pods !== undefined)) }, ...(api ? [api] : [])],
     ...(over.cluster && api
-      ? { follow: apiProjections({ ...over.cluster, clock, log, apiPods: api.pods, statuses, runtime: engine.runtime }) }
+      ? {
+          follow: apiProjections({
+            ...over.cluster,
+            clock,
+            log,
+            apiPods: api.pods,
+            statuses,
+            runtime: engine.runtime,
+            volumes: { remain: async () => false },
+          }),
+        }
       : {}),
     pleg: podLifecycleEvents({ runtime: engine.runtime, clock, log }),
     events,
@@ -104,13 +115,20 @@ export function startAgent(over: {
         backoff: new Backoff({ clock, baseMs: 10_000, maxMs: 300_000 }),
         pullSecrets: async () => [],
       }),
-      volumes: { prepare: async () => {}, mountsFor: async () => [], remove: async () => {} },
+      volumes: {
+        prepare: async () => {},
+        mountsFor: async () => [],
+        tearDown: async () => {},
+        remove: async () => {},
+        remain: async () => false,
+        sweep: async () => ({ removed: [], failed: new Map() }),
+      },
       network: {
         sandbox: async ({ metadata }) => ({ hostname: metadata.name }),
         hostsMounts: async () => [],
         checkNodeFile: async () => {},
       },
-      objects: noObjects,
+      objects: podObjects(noObjects, noObjects),
       tokens: noTokens,
       services: async () => [],
       allocatable: () => ({}),

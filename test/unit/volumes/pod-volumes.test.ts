@@ -6,6 +6,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { ApiError } from '../../../src/model/api-error.ts';
 import { type ObjectReferenceOfPod, referenceKey } from '../../../src/model/pod-references.ts';
 import type { PodSpec, PodUid } from '../../../src/model/pod.ts';
+import type { PersistentVolume, PersistentVolumeClaim } from '../../../src/ports/claim-reader.ts';
 import type { ReferencedObject } from '../../../src/ports/object-store.ts';
 import type { TokenRequest } from '../../../src/ports/service-account-tokens.ts';
 import { podVolumes, type PodVolumes } from '../../../src/volumes/pod-volumes.ts';
@@ -23,6 +24,10 @@ let events: string[];
 /** What is mounted where, and the directories that are in use. */
 let mounted: Map<string, unknown>;
 let busy: Set<string>;
+/** Where else what is mounted is mounted. */
+let elsewhere: readonly string[];
+let claims: Map<string, PersistentVolumeClaim>;
+let persistentVolumes: Map<string, PersistentVolume>;
 
 beforeEach(async () => {
   rootDir = await mkdtemp(join(tmpdir(), 'rxlet-root-'));
@@ -32,19 +37,26 @@ beforeEach(async () => {
   events = [];
   mounted = new Map();
   busy = new Set();
+  elsewhere = [];
+  claims = new Map();
+  persistentVolumes = new Map();
   volumes = podVolumes({
     rootDir,
     clock: { now: () => nowMs },
     events: { record: (_about, type, reason, message) => events.push(`${type} ${reason} ${message}`) },
     mounts: {
       tmpfs: async (directory, options) => void mounted.set(directory, options),
+      mount: async (directory, request) => void mounted.set(directory, request),
       bind: async (source, target) => void mounted.set(target, await readlink(source)),
+      share: async (directory) => void mounted.set(directory, 'shared'),
+      others: async () => elsewhere,
+      below: async (directory) => [...mounted.keys()].filter((target) => target.startsWith(directory)),
       unmountBelow: async (directory) => {
         if (busy.has(directory)) throw new Error('target is busy');
         for (const target of mounted.keys()) if (target.startsWith(directory)) mounted.delete(target);
       },
     },
-    facts: {
+    factsFor: () => ({
       objects: {
         get: async (reference: ObjectReferenceOfPod) => {
           const { name, kind } = reference;
@@ -60,9 +72,17 @@ beforeEach(async () => {
         },
       },
       allocatable: () => ({ memory: '1Gi' }),
-    },
+      claims: {
+        claim: async (namespace, name) => claims.get(name) ?? notThere(`persistentvolumeclaims "${namespace}/${name}" not found`),
+        volume: async (name) => persistentVolumes.get(name) ?? notThere(`persistentvolumes "${name}" not found`),
+      },
+      node: () => ({ metadata: { name: 'n1', labels: { zone: 'a' } } }),
+    }),
   });
 });
+const notThere = (message: string): never => {
+  throw new ApiError(404, 'NotFound', message);
+};
 afterEach(() => rm(rootDir, { recursive: true, force: true }));
 
 type Volume = NonNullable<PodSpec['volumes']>[number];
@@ -181,15 +201,13 @@ test('an emptyDir is for everybody, and stays as its pod made it; at the end not
   assert.deepEqual(await readdir(join(rootDir, 'pods')), []);
 });
 
-test('a kind that is not supported holds the container that mounts it', async () => {
-  const pod = podWith({ name: 'n', nfs: { path: '/', server: 's' } });
-  await volumes.prepare(pod, signal);
-  const [container] = pod.spec.containers;
-  assert.ok(container);
-  await assert.rejects(volumes.mountsFor(pod, container, env), {
-    reason: 'CreateContainerConfigError',
-    message: 'volume "n" of kind nfs is not supported yet',
-  });
+test('a kind that is not supported holds the pod, unless no container mounts the volume', async () => {
+  const rbd = { name: 'r', rbd: { image: 'i', monitors: ['m'] } };
+  const why = 'volume "r" is of kind rbd, which this node does not support';
+  const message = `Unable to attach or mount volumes: unmounted volumes=[r], unattached volumes=[e r]: ${why}`;
+  await assert.rejects(volumes.prepare(podWith({ name: 'e', emptyDir: {} }, rbd), signal), { message });
+  assert.deepEqual(events, [`Warning FailedMount ${message}`]);
+  await volumes.prepare(aPod('web', { volumes: [rbd] }), signal);
 });
 
 test('a fault that lasts is told less and less often, a new one at once', async () => {

@@ -1,0 +1,80 @@
+import { join } from 'node:path';
+import { errorText } from '../base/error-text.ts';
+import { ContainerStartError } from '../model/container-start-error.ts';
+import { expand } from '../model/expansion.ts';
+import type { Container } from '../model/pod.ts';
+import type { Mount } from '../ports/container-runtime.ts';
+import type { Mounts } from './mounts.ts';
+import { showSubPath } from './sub-path.ts';
+import type { VolumeMount } from './volume-kind.ts';
+
+type ContainerVolumeMount = NonNullable<Container['volumeMounts']>[number];
+
+export interface ContainerMountFacts {
+  /** The pod's volumes by name, as they are there. */
+  readonly volumes: ReadonlyMap<string, VolumeMount>;
+  readonly env: ReadonlyMap<string, string>;
+  /** The pod's own directory. What is in it goes with the pod, and may be mounted to. */
+  readonly podDir: string;
+  readonly subPathsDir: string;
+  readonly mounts: Pick<Mounts, 'bind' | 'share'>;
+}
+
+/** A container's volume mounts, with parts of volumes made ready to be shown (pkg/kubelet makeMounts). Rejects with CreateContainerConfigError. */
+export function containerMounts(container: Container, facts: ContainerMountFacts): Promise<readonly Mount[]> {
+  return Promise.all((container.volumeMounts ?? []).map((mount, i) => oneMount(container, mount, i, facts)));
+}
+
+async function oneMount(container: Container, mount: ContainerVolumeMount, i: number, facts: ContainerMountFacts): Promise<Mount> {
+  const { name, mountPath, readOnly: onlyRead, subPath, subPathExpr, recursiveReadOnly, mountPropagation } = mount;
+  const volume = facts.volumes.get(name);
+  if (volume === undefined) throw configError(`cannot find volume "${name}" to mount into container "${container.name}"`);
+  if (recursiveReadOnly === 'Enabled') {
+    throw configError(
+      `volume mount ${mountPath}: recursiveReadOnly: Enabled cannot be had from this node's engine (IfPossible goes without)`,
+    );
+  }
+  const propagation = propagationOf(mountPropagation);
+  let { hostPath } = volume;
+  if (propagation !== 'private' && hostPath.startsWith(`${facts.podDir}/`)) await facts.mounts.share(hostPath);
+  const path = subPathExpr ? expandPath(subPathExpr, facts.env) : subPath;
+  if (path) {
+    const target = join(facts.subPathsDir, name, container.name, `${i}`);
+    try {
+      await showSubPath(hostPath, path, target, facts.mounts);
+    } catch (error) {
+      throw configError(`failed to prepare subPath for volumeMount "${name}" of container "${container.name}": ${errorText(error)}`, error);
+    }
+    hostPath = target;
+  }
+  const containerPath = mountPath.startsWith('/') ? mountPath : `/${mountPath}`;
+  return { hostPath, containerPath, readOnly: onlyRead === true || volume.readOnly, ...(propagation !== 'private' && { propagation }) };
+}
+
+function propagationOf(written: string | undefined): NonNullable<Mount['propagation']> {
+  switch (written) {
+    case undefined:
+    case '':
+    case 'None':
+      return 'private';
+    case 'HostToContainer':
+      return 'hostToContainer';
+    case 'Bidirectional':
+      return 'bidirectional';
+    default:
+      throw configError(`invalid MountPropagation mode: "${written}"`);
+  }
+}
+
+/** Every variable must be there (pkg/kubelet/container ExpandContainerVolumeMounts). */
+function expandPath(expression: string, env: ReadonlyMap<string, string>): string {
+  return expand(expression, (name) => {
+    const value = env.get(name);
+    if (value !== undefined) return value;
+    throw configError(`subPathExpr "${expression}": missing value for "${name}"`);
+  });
+}
+
+function configError(message: string, cause?: unknown): ContainerStartError {
+  return new ContainerStartError('CreateContainerConfigError', message, { cause });
+}

@@ -1,0 +1,53 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ContainerStartError } from '../model/container-start-error.ts';
+import type { PodUid } from '../model/pod.ts';
+
+const UID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+
+/** Where the kubelet has what belongs to pods: ROOT/pods/UID. */
+export class PodDirectories {
+  readonly root: string;
+
+  constructor(rootDir: string) {
+    this.root = join(rootDir, 'pods');
+  }
+
+  /** A pod's uid comes from its manifest: it must not lead out of the root directory. */
+  of(uid: PodUid): string {
+    if (!UID.test(uid)) throw new ContainerStartError('CreateContainerConfigError', `pod uid "${uid}" cannot name a directory`);
+    return join(this.root, uid);
+  }
+
+  volume(uid: PodUid, plugin: string, name: string): string {
+    return join(this.volumes(uid), plugin, name);
+  }
+
+  volumes(uid: PodUid): string {
+    return join(this.of(uid), 'volumes');
+  }
+
+  /** The parts of volumes that containers are shown by subPath. */
+  subPaths(uid: PodUid): string {
+    return join(this.of(uid), 'volume-subpaths');
+  }
+
+  /** Pods that have a directory. */
+  async list(): Promise<readonly PodUid[]> {
+    const entries = await readdir(this.root, { withFileTypes: true }).catch(unlessMissing);
+    return (entries ?? []).filter((entry) => entry.isDirectory() && UID.test(entry.name)).map(({ name }) => name as PodUid);
+  }
+
+  /** Whether the pod has volumes on this node, mounted or not. */
+  async hasVolumes(uid: PodUid): Promise<boolean> {
+    const plugins = (await readdir(this.volumes(uid)).catch(unlessMissing)) ?? [];
+    const found = await Promise.all(plugins.map((plugin) => readdir(join(this.volumes(uid), plugin)).catch(unlessMissing)));
+    const shown = await readdir(this.subPaths(uid)).catch(unlessMissing);
+    return found.some((names) => names !== undefined && names.length > 0) || (shown !== undefined && shown.length > 0);
+  }
+}
+
+function unlessMissing(error: unknown): undefined {
+  if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return undefined;
+  throw error;
+}

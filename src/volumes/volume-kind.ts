@@ -1,0 +1,89 @@
+import type { V1LocalVolumeSource } from '@kubernetes/client-node';
+import type { Pod } from '../model/pod.ts';
+import type { Wire } from '../model/wire.ts';
+import type { Mounts } from './mounts.ts';
+import type { PayloadFacts } from './payload.ts';
+
+export type PodVolume = NonNullable<Pod['spec']['volumes']>[number];
+
+/** What a volume is made of: of a pod's own volume, or of the persistent volume behind a claim. */
+export interface VolumeSource extends Omit<PodVolume, 'name'> {
+  readonly local?: Wire<V1LocalVolumeSource>;
+}
+
+/** One volume to be made for one pod. */
+export interface VolumeTask {
+  readonly pod: Pod;
+  /** Its directory under the pod's; not there yet at first. A kind that has none of its own leaves it alone. */
+  readonly directory: string;
+  /** Of a claim that is only read. */
+  readonly readOnly: boolean;
+  readonly mountOptions: readonly string[];
+  readonly facts: PayloadFacts;
+  readonly mounts: Mounts;
+  /** Where all pods have their directories. */
+  readonly podsDir: string;
+  readonly nowMs: number;
+}
+
+/** A volume that is there. */
+export interface VolumeMount {
+  /** What containers are shown. */
+  readonly hostPath: string;
+  /** Whether containers may only read it, whatever they ask for. */
+  readonly readOnly: boolean;
+}
+
+/** One kind of volume. What it leaves under the pod's directory is unmounted and removed with it, the same way for all kinds. */
+export interface VolumeKind {
+  /** The directory of its kind under ROOT/pods/UID/volumes: kubernetes.io~nfs. */
+  readonly plugin: string;
+  /** What it shows changes: it is set up again with each look at the pod. Others are left alone once they are there. */
+  readonly changes: boolean;
+  /** Whether `mountOptions` are taken. */
+  readonly takesMountOptions: boolean;
+  /** Makes the volume, and finds again what is there. Rejects in the kubelet's words. */
+  setUp(task: VolumeTask, signal: AbortSignal): Promise<VolumeMount>;
+}
+
+export type KindName = {
+  [K in keyof VolumeSource]-?: K;
+}[keyof VolumeSource];
+
+/** A kind as it is written down: from its own part of the source. */
+export interface KindRules<K extends KindName> {
+  readonly plugin: string;
+  readonly changes?: boolean;
+  readonly takesMountOptions?: boolean;
+  readonly setUp: (source: NonNullable<VolumeSource[K]>, task: VolumeTask, signal: AbortSignal) => Promise<VolumeMount>;
+}
+
+/** Undefined where the source is of another kind. */
+export type KindOf = (source: VolumeSource) => VolumeKind | undefined;
+
+export function volumeKind<K extends KindName>(
+  name: K,
+  { plugin, changes = false, takesMountOptions = false, setUp }: KindRules<K>,
+): KindOf {
+  return (source) => {
+    const own: VolumeSource[K] | undefined = source[name];
+    if (own === undefined || own === null) return undefined;
+    return { plugin, changes, takesMountOptions, setUp: (task, signal) => setUp(own, task, signal) };
+  };
+}
+
+/** A volume that cannot be made, with the step that fails, as the kubelet's events name it (operationexecutor). */
+export class MountStepError extends Error {
+  override readonly name = 'MountStepError';
+  readonly step: 'CanMount' | 'NodeAffinity check' | 'MountOptionSupport check';
+
+  constructor(step: MountStepError['step'], message: string) {
+    super(message);
+    this.step = step;
+  }
+}
+
+/** A volume that this pod cannot have as things are: nothing was tried. */
+export class VolumeRefusedError extends Error {
+  override readonly name = 'VolumeRefusedError';
+}
