@@ -1,12 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { isatty } from 'node:tty';
+import { systemClock } from './base/clock.ts';
 import type { Logger } from './base/logger.ts';
 import { stopOnSignals } from './base/stop-on-signals.ts';
 import { version } from './base/version.ts';
 import { helpText } from './options/help-text.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
 import { nodeNameOf } from './options/node-name.ts';
+import { optionsTable } from './options/options-table.ts';
 import { type LoadedOptions, loadOptions, OptionsError } from './options/load-options.ts';
 
 /** sysexits are of no use to a supervisor: 0 well, 1 failed, 2 asked for wrongly. */
@@ -14,12 +16,23 @@ const FAILED = 1;
 const MISUSED = 2;
 const STANDARD_ERROR = 2;
 
+/** What an agent on this machine is asked over its local socket. */
+const nodeCommands = ['ps', 'logs', 'exec', 'stats'] as const;
+
 /** Reads the command line and does what it says. Sets the exit code; the agent itself ends the process. */
 export async function main(argv: readonly string[]): Promise<void> {
   // `rxlet --help | head`: a reader may leave early.
   process.stdout.on('error', () => {});
   if (argv[0] === 'validate') {
     process.exitCode = await validate(argv.slice(1));
+    return;
+  }
+  const nodeCommand = nodeCommands.find((name) => name === argv[0]);
+  if (nodeCommand !== undefined) {
+    const { runNodeCommand } = await import('./cli/node-commands.ts');
+    const { stdin, stdout, stderr, env } = process;
+    const io = { stdin, stdout, stderr, nowMs: () => systemClock.now(), plain: Boolean(env['NO_COLOR']) };
+    process.exitCode = await runNodeCommand(nodeCommand, argv.slice(1), io, optionsTable.rootDir.default);
     return;
   }
   let loaded: LoadedOptions;

@@ -10,8 +10,8 @@ export interface LineDestination {
 
 export interface PinoLoggerOptions {
   readonly format: 'json' | 'text';
-  /** `--v`: `v(level, …)` prints up to this level. */
-  readonly verbosity: number;
+  /** `--v`: `v(level, …)` prints up to this level. A function, where it can change. */
+  readonly verbosity: number | (() => number);
   readonly destination: LineDestination;
   /** For the text format. */
   readonly colour?: boolean;
@@ -28,7 +28,8 @@ const STACK_VERBOSITY = 4;
  */
 export function pinoLogger(options: PinoLoggerOptions): Logger {
   const write = options.format === 'json' ? jsonWriter(options) : textWriter(options);
-  return loggerOn(write, options.verbosity, {});
+  const { verbosity } = options;
+  return loggerOn(write, typeof verbosity === 'number' ? () => verbosity : verbosity, {});
 }
 
 /** Standard error, written at once, surviving a reader that has gone away. */
@@ -62,11 +63,11 @@ function textWriter({ destination, colour = false, nowMs = Date.now }: PinoLogge
   };
 }
 
-function loggerOn(write: Write, verbosity: number, context: LogFields): Logger {
+function loggerOn(write: Write, verbosity: () => number, context: LogFields): Logger {
   const log = (severity: Severity, level: number, message: string, fields: LogFields | undefined): void => {
     const { error, ...rest } = { ...context, ...fields };
     const plain = plainFields(error === undefined ? rest : { ...rest, err: error });
-    const stack = verbosity >= STACK_VERBOSITY && error instanceof Error ? { stack: error.stack ?? '' } : {};
+    const stack = verbosity() >= STACK_VERBOSITY && error instanceof Error ? { stack: error.stack ?? '' } : {};
     try {
       write(severity, level, message, { ...plain, ...stack });
     } catch {
@@ -74,9 +75,9 @@ function loggerOn(write: Write, verbosity: number, context: LogFields): Logger {
     }
   };
   return {
-    enabled: (level) => level <= verbosity,
+    enabled: (level) => level <= verbosity(),
     v: (level, message, fields) => {
-      if (level <= verbosity) log('info', level, message, fields);
+      if (level <= verbosity()) log('info', level, message, fields);
     },
     info: (message, fields) => log('info', 0, message, fields),
     warn: (message, fields) => log('warning', 0, message, fields),

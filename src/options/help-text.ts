@@ -11,6 +11,10 @@ export function helpText(columns: number): string {
     'Usage:',
     '  rxlet [flags]                 run the agent',
     '  rxlet validate <manifest>...  check manifests without running them',
+    '  rxlet ps                      list the pods on this node',
+    '  rxlet logs <pod>              print the log of a container',
+    '  rxlet exec <pod> -- <cmd>...  run a command in a container',
+    '  rxlet stats [<pod>]           what pods or containers use',
     '',
     "Flags are the kubelet's. The kubelet's other flags are accepted and have no effect yet.",
   ];

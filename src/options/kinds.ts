@@ -80,6 +80,7 @@ export const duration: Kind<number> = {
     }
   },
   show: (ms) => formatGoDuration(BigInt(Math.round(ms * Number(NS_PER_MS)))),
+  write: (ms) => duration.show(ms),
   // metav1.Duration is a JSON string; a bare number is refused, as it has no unit.
   schema: (z) => parsedText(z, duration.expected, (text) => duration.parse(text)),
 };

@@ -19,6 +19,8 @@ export interface Kind<T> {
   merge?(earlier: T, later: T): T;
   /** As it would be written after `--flag=`. */
   show(value: T): string;
+  /** As the config file has it; absent: as it is. */
+  write?(value: T): unknown;
   /** For the config file; its output is T. */
   schema(z: typeof zod): zod.ZodType<T>;
 }

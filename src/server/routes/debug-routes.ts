@@ -38,7 +38,7 @@ export function debugRoutes(deps: DebugDeps): readonly Route[] {
   const guarded =
     (handle: Handle): Handle =>
     async (request, response) => {
-      if (!profiling) throw new HttpError(405, 'profiling endpoint is disabled.');
+      if (!profiling) throw new HttpError(405, 'profiling endpoint is disabled.\n');
       await handle(request, response);
     };
   return [
@@ -64,7 +64,7 @@ export function debugRoutes(deps: DebugDeps): readonly Route[] {
       path: '/debug/flags/v',
       debugging: true,
       handle: async ({ message }, response) => {
-        if (!flags) throw new HttpError(405, 'flags endpoint is disabled.');
+        if (!flags) throw new HttpError(405, 'flags endpoint is disabled.\n');
         if (message.method !== 'PUT') throw new HttpError(406, 'unsupported http method');
         const text = await readBody(message);
         const level = /^[+-]?\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
@@ -82,7 +82,7 @@ export function debugRoutes(deps: DebugDeps): readonly Route[] {
 function cpuProfiler(clock: Pick<Clock, 'sleep'>): (lengthSeconds: number, signal: AbortSignal) => Promise<string> {
   let running = false;
   return async (lengthSeconds, signal) => {
-    if (running) throw new HttpError(500, 'Could not enable CPU profiling: cpu profiling already in use');
+    if (running) throw new HttpError(500, 'Could not enable CPU profiling: cpu profiling already in use\n');
     running = true;
     const session = new Session();
     try {
@@ -103,7 +103,7 @@ function cpuProfiler(clock: Pick<Clock, 'sleep'>): (lengthSeconds: number, signa
 function seconds(query: URLSearchParams): number {
   const asked = Number(query.get('seconds') ?? '');
   if (!(asked > 0)) return DEFAULT_SECONDS;
-  if (asked > MAX_SECONDS) throw new HttpError(400, `profile duration exceeds ${MAX_SECONDS} seconds`);
+  if (asked > MAX_SECONDS) throw new HttpError(400, `profile duration exceeds ${MAX_SECONDS} seconds\n`);
   return asked;
 }
 

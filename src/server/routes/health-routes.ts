@@ -23,8 +23,8 @@ export function healthRoutes({ health }: { readonly health: () => readonly Healt
       readOnly: true,
       handle: async ({ params }: RouteRequest, response) => {
         const check = checks().find(({ name }) => name === params['check']);
-        if (!check) throw new HttpError(404, '404 page not found');
-        if (check.error !== undefined) throw new HttpError(500, `internal server error: ${check.error}`);
+        if (!check) throw new HttpError(404, '404 page not found\n');
+        if (check.error !== undefined) throw new HttpError(500, `internal server error: ${check.error}\n`);
         sendText(response, 'ok');
       },
     },
@@ -43,6 +43,6 @@ function answerAll(checks: readonly HealthCheck[], query: URLSearchParams, respo
     lines.push(`warn: some health checks cannot be excluded: no matches for ${names.join(',')}\n`);
   }
   const report = lines.join('');
-  if (report.includes('[-]')) throw new HttpError(500, `${report}healthz check failed`);
+  if (report.includes('[-]')) throw new HttpError(500, `${report}healthz check failed\n`);
   sendText(response, query.has('verbose') ? `${report}healthz check passed\n` : 'ok');
 }

@@ -25,13 +25,10 @@ const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
  */
 export function nodeLogRoutes(deps: NodeLogDeps): readonly Route[] {
   const handle: Route['handle'] = async (request, response) => {
-    if (!deps.enabled) throw new HttpError(405, 'logs endpoint is disabled.');
+    if (!deps.enabled) throw new HttpError(405, 'logs endpoint is disabled.\n');
     await sendLogFile(deps, request, response);
   };
-  return [
-    { methods: ['GET'], path: '/logs', debugging: true, handle },
-    { methods: ['GET'], path: '/logs/{rest*}', debugging: true, handle },
-  ];
+  return [{ methods: ['GET'], path: '/logs/{rest*}', debugging: true, handle }];
 }
 
 async function sendLogFile(deps: NodeLogDeps, request: RouteRequest, response: ServerResponse): Promise<void> {
@@ -99,7 +96,7 @@ async function sendFile(
   response.setHeader('X-Content-Type-Options', 'nosniff');
   if (range === 'unsatisfiable') {
     response.setHeader('Content-Range', `bytes */${size}`);
-    throw new HttpError(416, 'invalid range: failed to overlap');
+    throw new HttpError(416, 'invalid range: failed to overlap\n');
   }
   const { start, end } = range ?? { start: 0, end: size };
   const buffer = Buffer.allocUnsafe(PIECE_BYTES);
@@ -126,4 +123,4 @@ function redirect(response: ServerResponse, location: string): void {
 }
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => escapes[character] ?? '');
-const notFound = (): HttpError => new HttpError(404, '404 page not found');
+const notFound = (): HttpError => new HttpError(404, '404 page not found\n');

@@ -1,0 +1,125 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import { podFullName } from '../../model/pod.ts';
+import type { ContainerSession, StreamsWanted } from '../../ports/container-access.ts';
+import { HttpError, type Route, type RouteRequest } from '../route.ts';
+import { execQuery } from '../streaming/exec-query.ts';
+import { containerSpec, findPod, networkSandbox, runningContainer, type ServedPods } from './served-pods.ts';
+
+export interface StreamTimes {
+  /** 0: for ever. */
+  readonly idleTimeoutMs: number;
+  readonly streamCreationTimeoutMs: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+/** Opens what the client asked for, once its streams are there. */
+export interface SessionOpener extends StreamTimes {
+  open(wanted: StreamsWanted, signal: AbortSignal): Promise<ContainerSession>;
+}
+export interface PortDialler extends StreamTimes {
+  dial(port: number, signal: AbortSignal): Promise<Duplex>;
+}
+
+/** Speaks with the client over the connection that it wants to go on with, until both are done. */
+type Serve<Options> = (request: RouteRequest, socket: Duplex, head: Buffer, options: Options) => Promise<void>;
+
+export interface ExecDeps extends StreamTimes {
+  readonly served: Pick<ServedPods, 'pods' | 'runtime' | 'access' | 'mirrorUidOf'>;
+  readonly serveExec: Serve<SessionOpener>;
+  readonly serveAttach: Serve<SessionOpener>;
+  readonly servePortForward: Serve<PortDialler>;
+}
+
+/** Everything is looked up before the connection is switched, so that a refusal has a status and its words. */
+type Prepare = (request: RouteRequest) => Promise<(socket: Duplex, head: Buffer) => Promise<void>>;
+
+const container = ['{namespace}/{pod}/{container}', '{namespace}/{pod}/{uid}/{container}'];
+const pod = ['{namespace}/{pod}', '{namespace}/{pod}/{uid}'];
+
+/** /exec, /attach and /portForward (pkg/kubelet/server getExec, getAttach, getPortForward), over SPDY or a WebSocket. */
+export function execRoutes(deps: ExecDeps): readonly Route[] {
+  return [
+    ...container.map((below) => streamRoute(`/exec/${below}`, (request) => prepareExec(deps, request))),
+    ...container.map((below) => streamRoute(`/attach/${below}`, (request) => prepareAttach(deps, request))),
+    ...pod.map((below) => streamRoute(`/portForward/${below}`, (request) => preparePortForward(deps, request))),
+  ];
+}
+
+function streamRoute(path: string, prepare: Prepare): Route {
+  return {
+    methods: ['GET', 'POST'],
+    path,
+    debugging: true,
+    handle: async (request) => {
+      await prepare(request);
+      // The kubelet's words. It says 500, though the fault is the client's.
+      throw new HttpError(400, 'Upgrade request required\n');
+    },
+    upgrade: async (request, socket, head) => {
+      const serve = await prepare(request);
+      await serve(socket, head);
+    },
+  };
+}
+
+async function prepareExec(deps: ExecDeps, request: RouteRequest): ReturnType<Prepare> {
+  const { command } = execQuery(request.query);
+  const { served } = deps;
+  const { container: name = '' } = request.params;
+  const id = await runningContainer(served, findPod(served, request.params), name, request.signal);
+  if (id === undefined) throw new HttpError(500, `container not found (${JSON.stringify(name)})`);
+  return (socket, head) =>
+    deps.serveExec(request, socket, head, { ...times(deps), open: (wanted, signal) => served.access.exec(id, command, wanted, signal) });
+}
+
+async function prepareAttach(deps: ExecDeps, request: RouteRequest): ReturnType<Prepare> {
+  execQuery(request.query);
+  const { served } = deps;
+  const { container: name = '' } = request.params;
+  const found = findPod(served, request.params);
+  const spec = containerSpec(found, name);
+  const id = spec && (await runningContainer(served, found, name, request.signal));
+  if (id === undefined) throw new HttpError(500, `container ${name} not found in pod ${podFullName(found)}`);
+  // Whether there is a terminal was settled when the container was made; with one there is no standard error.
+  const tty = spec?.tty === true;
+  return (socket, head) =>
+    deps.serveAttach(request, socket, head, {
+      ...times(deps),
+      open: (wanted, signal) => served.access.attach(id, { ...wanted, stderr: wanted.stderr && !tty, tty }, signal),
+    });
+}
+
+async function preparePortForward(deps: ExecDeps, request: RouteRequest): ReturnType<Prepare> {
+  const { served } = deps;
+  requirePorts(request.message, request.query);
+  const found = findPod(served, request.params);
+  const sandbox = networkSandbox(await served.runtime.observePod(found.metadata.uid, request.signal));
+  if (sandbox === undefined) throw new HttpError(500, `pod not found (${JSON.stringify(podFullName(found))})`);
+  return (socket, head) =>
+    deps.servePortForward(request, socket, head, { ...times(deps), dial: (port, signal) => served.access.dial(sandbox, port, signal) });
+}
+
+const times = ({ idleTimeoutMs, streamCreationTimeoutMs, clock, log }: ExecDeps): StreamTimes => ({
+  idleTimeoutMs,
+  streamCreationTimeoutMs,
+  clock,
+  log,
+});
+
+/** pkg/kubelet/cri/streaming/portforward NewV4Options: a WebSocket cannot name its ports later. */
+function requirePorts({ headers }: IncomingMessage, query: URLSearchParams): void {
+  if (headers.upgrade?.toLowerCase() !== 'websocket') return;
+  const values = query.getAll('port');
+  if (values.length === 0) throw new HttpError(400, 'query parameter "port" is required');
+  for (const value of values) {
+    if (value === '') throw new HttpError(400, 'query parameter "port" cannot be empty');
+    for (const one of value.split(',')) {
+      const port = /^\d{1,6}$/.test(one) ? Number(one) : Number.NaN;
+      if (!(port <= 65_535)) throw new HttpError(400, `unable to parse ${JSON.stringify(value)} as a port`);
+      if (port < 1) throw new HttpError(400, `port ${JSON.stringify(value)} must be > 0`);
+    }
+  }
+}
