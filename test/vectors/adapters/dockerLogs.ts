@@ -1,0 +1,56 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseLogTime } from '../../../src/docker/log-time.ts';
+import { readLog } from '../../../src/docker/read-log.ts';
+import { logSinceMs } from '../../../src/model/log-since.ts';
+import type { LogOptions } from '../../../src/ports/container-access.ts';
+
+interface Input {
+  readonly file: string;
+  readonly now: string;
+  readonly options: {
+    readonly tailLines?: number;
+    readonly sinceSeconds?: number;
+    readonly sinceTime?: string;
+    readonly limitBytes?: number;
+    readonly timestamps?: boolean;
+  };
+}
+
+const msOf = (text: string | null | undefined): number | undefined => (text ? parseLogTime(text)?.atMs : undefined);
+
+export async function run({ file, now, options: { sinceSeconds, sinceTime, tailLines, limitBytes, timestamps } }: Input): Promise<unknown> {
+  const sinceTimeMs = msOf(sinceTime);
+  const sinceMs = logSinceMs(
+    { ...(typeof sinceSeconds === 'number' && { sinceSeconds }), ...(sinceTimeMs !== undefined && { sinceTimeMs }) },
+    msOf(now) ?? 0,
+  );
+  const options: LogOptions = {
+    follow: false,
+    timestamps: timestamps === true,
+    ...(typeof tailLines === 'number' && { tailLines }),
+    ...(typeof limitBytes === 'number' && { limitBytes }),
+    ...(sinceMs !== undefined && { sinceMs }),
+  };
+  const directory = await mkdtemp(join(tmpdir(), 'rxlet-vectors-'));
+  const path = join(directory, '0.log');
+  const written = { stdout: '', stderr: '' };
+  try {
+    await writeFile(path, file);
+    for await (const { stream, bytes } of readLog(path, options, undefined, new AbortController().signal)) {
+      written[stream] += Buffer.from(bytes).toString('latin1');
+    }
+    return utf8(written);
+  } catch (error) {
+    return { ...utf8(written), error: (error instanceof Error ? error.message : String(error)).replaceAll(path, 'FILE') };
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+/** Pieces may be cut within a character. */
+const utf8 = ({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }): object => ({
+  stdout: Buffer.from(stdout, 'latin1').toString(),
+  stderr: Buffer.from(stderr, 'latin1').toString(),
+});
