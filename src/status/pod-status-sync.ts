@@ -14,7 +14,7 @@ import type { PodStore } from '../ports/pod-store.ts';
 import type { Next, WorkQueue } from '../ports/work-queue.ts';
 import { type PodRemains, whyNotReclaimed } from './pod-reclaim.ts';
 import type { PodStatusManager } from './status-manager.ts';
-import { statusPatch } from './status-patch.ts';
+import { sameConditions, statusPatch } from './status-patch.ts';
 
 export interface PodStatusSyncDeps {
   readonly api: Pick<KubeApi, 'request'>;
@@ -39,9 +39,10 @@ const RECONCILE_MS = 10_000;
 interface Told {
   readonly uid: PodUid;
   readonly status: PodStatus;
-  /** The object's version with it. */
+  /** The object's version with it; undefined when the object turned out to say something else. */
   readonly resourceVersion: string | undefined;
-  readonly atMs: number;
+  /** When someone else's word was last replaced by it. */
+  readonly overruledAtMs: number | undefined;
 }
 
 /**
@@ -127,11 +128,12 @@ export class PodStatusSync implements Service {
     const again = told?.uid === uid && told.status === status;
     if (again && told.resourceVersion === resourceVersion) return undefined;
     const { patch, same } = statusPatch(object, status);
+    const overruledAtMs = told?.uid === uid ? told.overruledAtMs : undefined;
     if (patch === undefined || (again && same)) {
-      this.#told.set(name, { uid, status, resourceVersion, atMs: again ? told.atMs : clock.now() });
+      this.#told.set(name, { uid, status, resourceVersion, overruledAtMs });
       return undefined;
     }
-    const waitMs = again ? told.atMs + RECONCILE_MS - clock.now() : 0;
+    const waitMs = again && overruledAtMs !== undefined ? overruledAtMs + RECONCILE_MS - clock.now() : 0;
     if (waitMs > 0) return { afterMs: waitMs };
     if (again) log.v(2, 'status in the API differs from what was sent: sent again', { pod: shown(object) });
     let answer: Pod;
@@ -144,9 +146,16 @@ export class PodStatusSync implements Service {
       return 'on-change';
     }
     log.v(3, 'status sent', { pod: shown(object), phase: status.phase });
-    this.#told.set(name, { uid, status, resourceVersion: answer.metadata.resourceVersion, atMs: clock.now() });
+    // A patch names only what differed from the object as it was known here: someone else may have changed a condition meanwhile.
+    const asTold = sameConditions(answer, status);
+    this.#told.set(name, {
+      uid,
+      status,
+      resourceVersion: asTold ? answer.metadata.resourceVersion : undefined,
+      overruledAtMs: again ? clock.now() : overruledAtMs,
+    });
     apiPods.learn(answer);
-    return undefined;
+    return asTold ? undefined : { afterMs: 0 };
   }
 
   async #deleteIfReclaimed(uid: PodUid, status: PodStatus, signal: AbortSignal): Promise<Next> {

@@ -20,6 +20,11 @@ export function statusPatch(object: Pod, ours: PodStatus): StatusPatch {
   return { patch: 'status' in patch ? patch : undefined, same: samePodStatus(normalizePodStatus(object, api), merged) };
 }
 
+/** Whether the API's object has our conditions, as far as they are for the kubelet to say. */
+export function sameConditions({ status = {} }: Pod, { conditions = [] }: PodStatus): boolean {
+  return samePodStatus({ conditions: status.conditions ?? [] }, { conditions });
+}
+
 /** The API server writes out times that nobody set as null. */
 function withoutNulls<T>(value: T): T {
   return strip(value) as T;

@@ -35,6 +35,26 @@ clusterScenario('a status that somebody overwrites is put right, and two who nev
   assert.ok(patches(it) - before <= 4, `${patches(it) - before} patches`);
 });
 
+clusterScenario('a condition that somebody changes while a patch is on its way is put right', async (it) => {
+  const pod = aPodThat('web');
+  it.create(pod);
+  await it.advance(20_000);
+  const stop = it.api.intercept(({ method, body }) => {
+    // The last of those that a restart costs.
+    const { conditions = [] } = method === 'PATCH' ? (body as { status: PodStatus }).status : {};
+    if (!conditions.some(({ type, status }) => type === 'Ready' && status === 'True')) return;
+    stop();
+    overwrite(it, pod, (status) => ({
+      ...status,
+      conditions: (status.conditions ?? []).map((each) => (each.type === 'Initialized' ? { ...each, status: 'False' } : each)),
+    }));
+  });
+  it.kill('web/app');
+  await it.advance(5000);
+  assert.equal(it.apiStatus(pod)?.containerStatuses?.[0]?.restartCount, 1);
+  assert.equal(it.apiStatus(pod)?.conditions?.find(({ type }) => type === 'Initialized')?.status, 'True');
+});
+
 clusterScenario('conditions and fields of others stay as they are', async (it) => {
   const pod = aPodThat('web');
   it.create(pod);
