@@ -88,7 +88,11 @@ export class NodeInTrouble {
   }
 
   async until(what: string, look: () => boolean | undefined | Promise<boolean>): Promise<void> {
-    await this.agent.until(`${what}; the pods are ${this.#story}`, look);
+    try {
+      await this.agent.until(what, look);
+    } catch (cause) {
+      throw new Error(`${what}: not seen; the pods are ${this.#story}`, { cause });
+    }
   }
 
   /** A pod's name, not met by other tests' pods in the engine. */
@@ -182,7 +186,10 @@ export class NodeInTrouble {
   get #story(): string {
     const pods = [...this.pods.values()];
     return pods
-      .map(({ metadata, status }) => `${metadata.name} ${status?.phase}${metadata.deletionTimestamp ? ' (deleted)' : ''}`)
+      .map((pod) => {
+        const { metadata, status } = pod;
+        return `${metadata.name} ${status?.phase}${isReady(pod) ? '' : ' (not ready)'}${metadata.deletionTimestamp ? ' (deleted)' : ''}`;
+      })
       .join(', ');
   }
 
