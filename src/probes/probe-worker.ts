@@ -1,0 +1,268 @@
+import { map, Observable, startWith, Subject, switchMap, takeUntil, takeWhile, tap, timer } from 'rxjs';
+import type { Clock } from '../base/clock.ts';
+import { coalesceMap } from '../base/coalesce-map.ts';
+import { errorText } from '../base/error-text.ts';
+import type { Logger } from '../base/logger.ts';
+import { isTerminalPhase } from '../model/pod-predicates.ts';
+import { type Container, type ContainerStatus, formatPod, type Pod, type PodStatus, type PodUid } from '../model/pod.ts';
+import type { ProbeResult } from '../model/probe-result.ts';
+import { parseTime } from '../model/time.ts';
+import type { ContainerId } from '../ports/container-runtime.ts';
+import type { EventRecorder } from '../ports/event-recorder.ts';
+import { initialResults, type ProbeKind, probeTitles } from './probe-kind.ts';
+import type { ProbeOutcome } from './probe-outcome.ts';
+import type { ProbeResults } from './probe-results.ts';
+import type { Probe, RunProbe } from './run-probe.ts';
+
+/** A probe has been executed, retries included. */
+export interface ProbeExecution {
+  readonly kind: ProbeKind;
+  readonly pod: Pod;
+  readonly container: string;
+  readonly result: 'successful' | 'failed';
+  readonly tookMs: number;
+}
+
+export interface ProbeWorkerDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly events: EventRecorder;
+  readonly results: ProbeResults;
+  readonly statusOf: (uid: PodUid) => PodStatus | undefined;
+  readonly runProbe: RunProbe;
+  readonly onProbe?: ((execution: ProbeExecution) => void) | undefined;
+}
+
+export interface ProbeRecord {
+  /** When it began, clock milliseconds. */
+  readonly atMs: number;
+  readonly tookMs: number;
+  readonly containerId: ContainerId;
+  readonly outcome: ProbeOutcome['result'] | 'error';
+  readonly message: string;
+}
+
+/** pkg/kubelet/prober: an execution that gives no outcome is repeated at once. */
+const MAX_TRIES = 3;
+const MAX_RECORDS = 10;
+
+/**
+ * One probe of one container (the worker of pkg/kubelet/prober). It lives longer than the container: each instance has an id of its own.
+ * INVARIANTS: the results that it stores are about `#id`; while it holds it executes nothing.
+ */
+export class ProbeWorker {
+  readonly kind: ProbeKind;
+  readonly container: Container;
+  readonly probe: Probe;
+  readonly #deps: ProbeWorkerDeps;
+  readonly #kicks = new Subject<void>();
+  readonly #stop = new Subject<void>();
+  readonly #history: ProbeRecord[] = [];
+  #pod: Pod;
+  #id: ContainerId | undefined;
+  #kickedFor: string | undefined;
+  #lastResult: ProbeResult | undefined;
+  #run = 0;
+  #onHold = false;
+  #state: 'probing' | 'stopped' | 'ended' = 'probing';
+
+  constructor(deps: ProbeWorkerDeps, kind: ProbeKind, pod: Pod, container: Container, probe: Probe) {
+    this.#deps = deps;
+    this.kind = kind;
+    this.#pod = pod;
+    this.container = container;
+    this.probe = probe;
+  }
+
+  get pod(): Pod {
+    return this.#pod;
+  }
+  /** After a failure of liveness or startup, until there is another container. */
+  get onHold(): boolean {
+    return this.#onHold;
+  }
+  get state(): 'probing' | 'stopped' | 'ended' {
+    return this.#state;
+  }
+  get containerId(): ContainerId | undefined {
+    return this.#id;
+  }
+  /** How often the last outcome has come in a row. */
+  get run(): number {
+    return this.#run;
+  }
+  /** Oldest first. */
+  get history(): readonly ProbeRecord[] {
+    return this.#history;
+  }
+
+  declared(pod: Pod): void {
+    this.#pod = pod;
+  }
+
+  /** Probes now, and from now on each period. */
+  kick(): void {
+    this.#kicks.next();
+  }
+
+  /** A container that has started need not wait for its turn to be found ready: once for each. */
+  started({ containerID = '' }: ContainerStatus): void {
+    if (this.#state !== 'probing' || this.#kickedFor === containerID) return;
+    this.#kickedFor = containerID;
+    if (this.#deps.results.get(this.kind, idOf(containerID)) !== 'success') this.kick();
+  }
+
+  /** Executes nothing any more; what was found stays. */
+  stop(): void {
+    if (this.#state === 'probing') this.#state = 'stopped';
+    this.#stop.next();
+  }
+
+  /** Stops, and takes back what was found. */
+  dispose(): void {
+    this.stop();
+    if (this.#id !== undefined) this.#deps.results.remove(this.kind, this.#id);
+  }
+
+  /** Cold: probes after `firstDelayMs` and then each period while it is subscribed to. Never errors; completes when there is nothing left to probe. */
+  probing(firstDelayMs: number): Observable<boolean> {
+    const periodMs = Math.max(1, this.probe.periodSeconds ?? 10) * 1000;
+    return new Observable((subscriber) => {
+      const aborter = new AbortController();
+      subscriber.add(() => aborter.abort(new Error('probing has stopped')));
+      const ticks = this.#kicks.pipe(
+        map(() => 0),
+        startWith(firstDelayMs),
+        switchMap((delayMs) => timer(delayMs, periodMs, this.#deps.clock)),
+        coalesceMap(() => this.doProbe(aborter.signal)),
+        tap((goOn) => goOn || this.#end()),
+        takeWhile((goOn) => goOn),
+        takeUntil(this.#stop),
+      );
+      if (this.#state === 'probing') subscriber.add(ticks.subscribe(subscriber));
+      else subscriber.complete();
+    });
+  }
+
+  /** One turn: looks at the container and executes the probe if it is due. Resolves with whether to go on. Never rejects. */
+  doProbe(signal: AbortSignal): Promise<boolean> {
+    return this.#turn(signal).catch((error: unknown) => {
+      if (!signal.aborted) this.#deps.log.error('probe worker failed', { ...this.#about(), error });
+      return true;
+    });
+  }
+
+  /** There is nothing left to probe. */
+  #end(): void {
+    this.#state = 'ended';
+    if (this.#id !== undefined) this.#deps.results.remove(this.kind, this.#id);
+  }
+
+  async #turn(signal: AbortSignal): Promise<boolean> {
+    const { results, clock } = this.#deps;
+    const { metadata, spec } = this.#pod;
+    const status = this.#deps.statusOf(metadata.uid);
+    if (status === undefined) return true;
+    if (isTerminalPhase(status.phase)) return false;
+    const found = containerStatus(status, this.container.name);
+    if (!found?.containerID) return true;
+    this.#seen(idOf(found.containerID));
+    if (this.#id === undefined || this.#onHold) return true;
+    const id = this.#id;
+
+    const { running, terminated } = found.state ?? {};
+    if (running === undefined) {
+      results.set(this.kind, id, 'failure', metadata.uid);
+      return terminated === undefined || this.container.restartPolicy === 'Always' || spec.restartPolicy !== 'Never';
+    }
+    const runningMs = clock.now() - (parseTime(running.startedAt) ?? clock.now());
+    if (Math.trunc(runningMs / 1000) < (this.probe.initialDelaySeconds ?? 0)) return true;
+    // Until it has started there is only the startup probe, and from then on only the others.
+    if ((found.started === true) === (this.kind === 'startup')) return true;
+
+    const result = await this.#execute(id, status, signal);
+    if (result === undefined || signal.aborted) return true;
+    this.#judge(id, result);
+    return true;
+  }
+
+  /** Another id is another container: what was found about the last one does not count. */
+  #seen(id: ContainerId): void {
+    const { results } = this.#deps;
+    if (this.#id === id) return;
+    if (this.#id !== undefined) results.remove(this.kind, this.#id);
+    this.#id = id;
+    results.set(this.kind, id, results.restored(this.kind, id) ?? initialResults[this.kind], this.#pod.metadata.uid);
+    this.#onHold = false;
+  }
+
+  #judge(id: ContainerId, result: ProbeResult): void {
+    this.#run = this.#lastResult === result ? this.#run + 1 : 1;
+    this.#lastResult = result;
+    const { failureThreshold = 3, successThreshold = 1 } = this.probe;
+    if (this.#run < (result === 'failure' ? failureThreshold : successThreshold)) return;
+    this.#deps.results.set(this.kind, id, result, this.#pod.metadata.uid);
+    if (this.kind === 'readiness' || result !== 'failure') return;
+    // It is about to be stopped: nothing is executed in it until there is another.
+    this.#onHold = true;
+    this.#run = 0;
+  }
+
+  /** Undefined: it could not be executed, and says nothing. */
+  async #execute(id: ContainerId, status: PodStatus, signal: AbortSignal): Promise<ProbeResult | undefined> {
+    const { clock, onProbe } = this.#deps;
+    const atMs = clock.now();
+    const outcome = await this.#tries({ id, podIp: status.podIP }, signal);
+    if (signal.aborted || this.#state !== 'probing') return undefined;
+    const tookMs = clock.now() - atMs;
+    const record =
+      outcome instanceof Error
+        ? { outcome: 'error' as const, message: errorText(outcome) }
+        : { outcome: outcome.result, message: outcome.output };
+    this.#history.push({ atMs, tookMs, containerId: id, ...record });
+    if (this.#history.length > MAX_RECORDS) this.#history.shift();
+    this.#tell(record.outcome, record.message);
+    if (record.outcome === 'error') return undefined;
+    const passed = record.outcome === 'success' || record.outcome === 'warning';
+    onProbe?.({ kind: this.kind, pod: this.#pod, container: this.container.name, result: passed ? 'successful' : 'failed', tookMs });
+    return passed ? 'success' : 'failure';
+  }
+
+  async #tries(
+    { id, podIp }: { readonly id: ContainerId; readonly podIp: string | undefined },
+    signal: AbortSignal,
+  ): Promise<ProbeOutcome | Error> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#deps.runProbe(this.probe, { container: this.container, id, podIp }, signal);
+      } catch (error) {
+        if (tries === MAX_TRIES || signal.aborted) return error instanceof Error ? error : new Error(errorText(error));
+      }
+    }
+  }
+
+  #tell(outcome: ProbeRecord['outcome'], message: string): void {
+    const { events, log } = this.#deps;
+    const title = probeTitles[this.kind];
+    const record = (reason: 'Unhealthy' | 'ProbeWarning', text: string): void =>
+      events.record(this.#pod, 'Warning', reason, text, this.container.name);
+    if (outcome === 'error') record('Unhealthy', `${title} probe errored: ${message}`);
+    else if (outcome === 'warning') record('ProbeWarning', `${title} probe warning: ${message}`);
+    else if (outcome !== 'success') record('Unhealthy', `${title} probe failed: ${message}`);
+    log.v(outcome === 'success' || outcome === 'warning' ? 4 : 2, 'probe', { ...this.#about(), outcome, message });
+  }
+
+  #about(): Readonly<Record<string, unknown>> {
+    return { pod: formatPod(this.#pod), container: this.container.name, probe: this.kind };
+  }
+}
+
+/** Of an app container, or of a sidecar. */
+export function containerStatus({ containerStatuses, initContainerStatuses }: PodStatus, name: string): ContainerStatus | undefined {
+  return [...(containerStatuses ?? []), ...(initContainerStatuses ?? [])].find((status) => status.name === name);
+}
+
+/** Status has "docker://ID". */
+export function idOf(containerID: string): ContainerId {
+  return containerID.replace(/^[^:/]*:\/\//, '') as ContainerId;
+}
