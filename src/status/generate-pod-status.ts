@@ -1,21 +1,19 @@
-import { deadlineMs, isSidecar, isTerminalPhase } from '../model/pod-predicates.ts';
+import { deadlineMs, isTerminalPhase } from '../model/pod-predicates.ts';
 import type { ContainerStatus, Pod, PodCondition, PodStatus } from '../model/pod.ts';
-import type { ProbeResult } from '../model/probe-result.ts';
 import { podQosClass } from '../model/qos.ts';
 import { formatTime, parseTime } from '../model/time.ts';
-import type { ContainerId, ObservedPod } from '../ports/container-runtime.ts';
+import type { ObservedPod } from '../ports/container-runtime.ts';
 import { containerStatuses, type ContainerStatusInput, type StartError } from './container-statuses.ts';
 import { containersReadyCondition, kubeletConditions, podInitializedCondition, podReadyCondition } from './pod-conditions.ts';
 import { podPhase } from './pod-phase.ts';
+import { initReady, type ProbeFindings, startedAndReady } from './started-and-ready.ts';
 
-export interface PodStatusFacts {
+/** With what the probes found: a container with a startup probe has started, one with a readiness probe is ready, once they say so. */
+export interface PodStatusFacts extends ProbeFindings {
   readonly nowMs: number;
   /** The status told before; undefined: the one that came with the pod. */
   readonly previous: PodStatus | undefined;
   readonly startErrors: ReadonlyMap<string, StartError>;
-  /** A container with a startup probe has started, one with a readiness probe is ready, once these say so. */
-  readonly startup: (id: ContainerId) => ProbeResult | undefined;
-  readonly readiness: (id: ContainerId) => ProbeResult | undefined;
   /** The node's addresses, at most one a family, primary first; empty when it has none to tell. */
   readonly hostIPs: readonly string[];
   readonly runtimeName: string;
@@ -45,8 +43,8 @@ export function generatePodStatus(pod: Pod, observed: Pick<ObservedPod, 'contain
   // A pod does not come back from its end, whatever the engine says.
   const phase =
     [pod.status?.phase, previous?.phase].find(isTerminalPhase) ?? podPhase(spec, [...appStatuses, ...initStatuses], facts.ending);
-  const apps = appStatuses.map((status) => withReadiness(pod, status, facts));
-  const inits = initStatuses.map((status) => withInitReadiness(pod, status, facts));
+  const apps = appStatuses.map((status) => startedAndReady(pod, status, facts));
+  const inits = initStatuses.map((status) => initReady(pod, status, facts));
   const initialized = podInitializedCondition(spec, inits, phase, appStatuses.some(hasRun));
   const conditions: readonly PodCondition[] = [
     ...foreign,
@@ -106,26 +104,4 @@ function hostAddresses(pod: Pod, { podIP }: PodStatus, hostIPs: readonly string[
 
 function hasRun({ state }: ContainerStatus): boolean {
   return state?.running !== undefined || state?.terminated !== undefined;
-}
-
-/** UpdatePodStatus in pkg/kubelet/prober: what has no probe has started and is ready as soon as it runs. */
-function withReadiness(pod: Pod, status: ContainerStatus, facts: PodStatusFacts): ContainerStatus {
-  const spec = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])].find(({ name }) => name === status.name);
-  const passed = (probe: unknown, result: (id: ContainerId) => ProbeResult | undefined): boolean => {
-    if (status.state?.running === undefined) return false;
-    const found = result(idOf(status, facts));
-    return found === undefined ? probe === undefined : found === 'success';
-  };
-  const started = passed(spec?.startupProbe, facts.startup);
-  return { ...status, started, ...(started ? { ready: passed(spec?.readinessProbe, facts.readiness) } : {}) };
-}
-
-function withInitReadiness(pod: Pod, status: ContainerStatus, facts: PodStatusFacts): ContainerStatus {
-  const sidecar = pod.spec.initContainers?.find(({ name }) => name === status.name);
-  if (sidecar && isSidecar(sidecar)) return withReadiness(pod, { ...status, ready: false }, facts);
-  return { ...status, ready: status.state?.terminated?.exitCode === 0 };
-}
-
-function idOf({ containerID = '' }: ContainerStatus, { runtimeName }: PodStatusFacts): ContainerId {
-  return containerID.slice(`${runtimeName}://`.length) as ContainerId;
 }
