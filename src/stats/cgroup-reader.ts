@@ -1,0 +1,96 @@
+import { access, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { CgroupLimits } from '../ports/pod-stats.ts';
+import {
+  type CgroupFiles,
+  type CgroupPaths,
+  cpuFilesV1,
+  cpuFilesV2,
+  cpuOfV1,
+  cpuOfV2,
+  type CpuUse,
+  limitFilesV1,
+  limitFilesV2,
+  limitsOfV1,
+  limitsOfV2,
+  memoryFilesV1,
+  memoryFilesV2,
+  memoryOfV1,
+  memoryOfV2,
+  type MemoryUse,
+  parseNumber,
+} from './cgroup-texts.ts';
+
+/** What one cgroup's files tell. Undefined: the kernel does not count it there, or the cgroup is gone. */
+export interface CgroupReader {
+  cpu(paths: CgroupPaths): Promise<CpuUse | undefined>;
+  memory(paths: CgroupPaths): Promise<MemoryUse | undefined>;
+  tasks(paths: CgroupPaths): Promise<{ readonly processes?: number; readonly threads?: number }>;
+  limits(paths: CgroupPaths): Promise<CgroupLimits>;
+  /** The path that names the cgroup to people. */
+  nameOf(paths: CgroupPaths): string | undefined;
+  /** The same place in every hierarchy. */
+  at(path: string): CgroupPaths;
+}
+
+/** `root` is where the hierarchies are mounted, "/sys/fs/cgroup": version 2 when that is one itself, else version 1. */
+export async function cgroupReader(root: string): Promise<CgroupReader> {
+  const unified = await access(join(root, 'cgroup.controllers')).then(
+    () => true,
+    () => false,
+  );
+  return unified ? readerV2(root) : readerV1(root);
+}
+
+function readerV1(root: string): CgroupReader {
+  /** Without a path of its own hierarchy the cgroup is not counted by that controller. */
+  const read = <N extends string>(paths: CgroupPaths, names: readonly N[]): Promise<CgroupFiles<N>> =>
+    readAll(names, async (name) => {
+      const controller = name.slice(0, name.indexOf('.'));
+      const path = paths.get(controller);
+      if (path === undefined) return undefined;
+      const own = await textOf(join(root, controller, path, name));
+      // Some systems mount cpu and cpuacct as one, without the names by themselves.
+      return own ?? (controller === 'cpu' || controller === 'cpuacct' ? textOf(join(root, 'cpu,cpuacct', path, name)) : undefined);
+    });
+  return {
+    cpu: async (paths) => cpuOfV1(await read(paths, cpuFilesV1)),
+    memory: async (paths) => memoryOfV1(await read(paths, memoryFilesV1)),
+    limits: async (paths) => limitsOfV1(await read(paths, limitFilesV1)),
+    tasks: (paths) => tasksIn(join(root, 'pids', paths.get('pids') ?? paths.get('memory') ?? '/')),
+    nameOf: (paths) => paths.get('memory') ?? paths.get('cpuacct'),
+    at: (path) => new Map(['cpu', 'cpuacct', 'memory', 'pids'].map((controller) => [controller, path])),
+  };
+}
+
+function readerV2(root: string): CgroupReader {
+  const read = <N extends string>(paths: CgroupPaths, names: readonly N[]): Promise<CgroupFiles<N>> =>
+    readAll(names, (name) => textOf(join(root, paths.get('') ?? '/', name)));
+  return {
+    cpu: async (paths) => cpuOfV2(await read(paths, cpuFilesV2)),
+    memory: async (paths) => memoryOfV2(await read(paths, memoryFilesV2)),
+    limits: async (paths) => limitsOfV2(await read(paths, limitFilesV2)),
+    tasks: (paths) => tasksIn(join(root, paths.get('') ?? '/')),
+    nameOf: (paths) => paths.get(''),
+    at: (path) => new Map([['', path]]),
+  };
+}
+
+async function tasksIn(directory: string): Promise<{ processes?: number; threads?: number }> {
+  const [procs, current] = await Promise.all([textOf(join(directory, 'cgroup.procs')), textOf(join(directory, 'pids.current'))]);
+  const threads = parseNumber(current);
+  return {
+    ...(procs === undefined ? {} : { processes: procs.split('\n').filter((line) => line !== '').length }),
+    ...(threads === undefined ? {} : { threads }),
+  };
+}
+
+async function readAll<N extends string>(names: readonly N[], read: (name: N) => Promise<string | undefined>): Promise<CgroupFiles<N>> {
+  const entries = await Promise.all(names.map(async (name) => [name, await read(name)] as const));
+  return Object.fromEntries(entries) as CgroupFiles<N>;
+}
+
+/** Undefined when it is not there or not to be read: cgroups come and go. */
+export function textOf(path: string): Promise<string | undefined> {
+  return readFile(path, 'utf8').catch(() => undefined);
+}

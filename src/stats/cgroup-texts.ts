@@ -1,0 +1,196 @@
+import type { CgroupLimits, CpuStats, MemoryStats } from '../ports/pod-stats.ts';
+
+/** The files of one cgroup, by name; undefined: not there. */
+export type CgroupFiles<Name extends string> = Readonly<Record<Name, string | undefined>>;
+
+export const cpuFilesV1 = ['cpuacct.usage', 'cpuacct.stat', 'cpu.stat'] as const;
+export const memoryFilesV1 = [
+  'memory.usage_in_bytes',
+  'memory.max_usage_in_bytes',
+  'memory.failcnt',
+  'memory.stat',
+  'memory.limit_in_bytes',
+] as const;
+export const limitFilesV1 = [
+  'cpu.shares',
+  'cpu.cfs_period_us',
+  'cpu.cfs_quota_us',
+  'memory.limit_in_bytes',
+  'memory.memsw.limit_in_bytes',
+  'memory.soft_limit_in_bytes',
+] as const;
+export const cpuFilesV2 = ['cpu.stat'] as const;
+export const memoryFilesV2 = [
+  'memory.current',
+  'memory.peak',
+  'memory.events',
+  'memory.stat',
+  'memory.swap.current',
+  'memory.max',
+] as const;
+export const limitFilesV2 = ['cpu.weight', 'cpu.max', 'memory.max', 'memory.swap.max', 'memory.low'] as const;
+
+type V1<Files extends readonly string[]> = CgroupFiles<Files[number]>;
+export type CpuUse = Omit<CpuStats, 'atMs' | 'usageNanoCores'>;
+export type MemoryUse = Omit<MemoryStats, 'atMs'>;
+
+/** /proc's clock ticks a second, as user space sees them on every Linux (USER_HZ). */
+export const TICKS_PER_SECOND = 100;
+const NS_PER_TICK = 1_000_000_000 / TICKS_PER_SECOND;
+/** Larger memory limits mean none: the kernel rounds down its "unlimited" (cAdvisor's maxMemorySize). */
+const UNLIMITED_BYTES = 2 ** 62;
+
+/** "name value" lines. */
+export function parseCounters(text: string): ReadonlyMap<string, number> {
+  return new Map(
+    text.split('\n').flatMap((line): [string, number][] => {
+      const [name, value] = line.split(' ');
+      return name === undefined || value === undefined ? [] : [[name, Number(value)]];
+    }),
+  );
+}
+
+/** A file of one number; undefined where it is missing, or says "max". */
+export function parseNumber(text: string | undefined): number | undefined {
+  const value = Number(text?.trim() || 'none');
+  return Number.isFinite(value) ? value : undefined;
+}
+
+const limited = (bytes: number | undefined): number | undefined => (bytes !== undefined && bytes < UNLIMITED_BYTES ? bytes : undefined);
+const optional = <K extends string>(key: K, value: number | undefined): { readonly [P in K]?: number } =>
+  (value === undefined ? {} : { [key]: value }) as { readonly [P in K]?: number };
+
+export function cpuOfV1(files: V1<typeof cpuFilesV1>): CpuUse | undefined {
+  const usageCoreNanoSeconds = parseNumber(files['cpuacct.usage']);
+  if (usageCoreNanoSeconds === undefined) return undefined;
+  const split = parseCounters(files['cpuacct.stat'] ?? '');
+  const ns = (ticks: number | undefined): number | undefined => (ticks === undefined ? undefined : ticks * NS_PER_TICK);
+  const stat = parseCounters(files['cpu.stat'] ?? '');
+  const periods = stat.get('nr_periods');
+  return {
+    usageCoreNanoSeconds,
+    ...optional('userNanoSeconds', ns(split.get('user'))),
+    ...optional('systemNanoSeconds', ns(split.get('system'))),
+    ...throttling(periods, stat.get('nr_throttled'), stat.get('throttled_time')),
+  };
+}
+
+export function cpuOfV2(files: V1<typeof cpuFilesV2>): CpuUse | undefined {
+  const stat = parseCounters(files['cpu.stat'] ?? '');
+  const ns = (name: string): number | undefined => {
+    const us = stat.get(name);
+    return us === undefined ? undefined : us * 1000;
+  };
+  const usageCoreNanoSeconds = ns('usage_usec');
+  if (usageCoreNanoSeconds === undefined) return undefined;
+  return {
+    usageCoreNanoSeconds,
+    ...optional('userNanoSeconds', ns('user_usec')),
+    ...optional('systemNanoSeconds', ns('system_usec')),
+    ...throttling(stat.get('nr_periods'), stat.get('nr_throttled'), ns('throttled_usec')),
+  };
+}
+
+/** A cgroup that has no CPU limit counts no periods. */
+function throttling(periods = 0, throttledPeriods = 0, throttledNanoSeconds = 0): Pick<CpuUse, 'throttling'> {
+  return periods === 0 ? {} : { throttling: { periods, throttledPeriods, throttledNanoSeconds } };
+}
+
+/** As cAdvisor reckons: usage less the inactive file pages, counted with everything below (total_…). */
+export function memoryOfV1(files: V1<typeof memoryFilesV1>): MemoryUse | undefined {
+  const usageBytes = parseNumber(files['memory.usage_in_bytes']);
+  const text = files['memory.stat'];
+  if (usageBytes === undefined || text === undefined) return undefined;
+  const stat = parseCounters(text);
+  const of = (name: string): number => stat.get(`total_${name}`) ?? stat.get(name) ?? 0;
+  return {
+    usageBytes,
+    ...workingSet(usageBytes, of('inactive_file'), limited(parseNumber(files['memory.limit_in_bytes']))),
+    rssBytes: of('rss'),
+    pageFaults: of('pgfault'),
+    majorPageFaults: of('pgmajfault'),
+    cacheBytes: of('cache'),
+    mappedFileBytes: of('mapped_file'),
+    swapBytes: of('swap'),
+    ...optional('maxUsageBytes', parseNumber(files['memory.max_usage_in_bytes'])),
+    ...optional('limitHits', parseNumber(files['memory.failcnt'])),
+  };
+}
+
+export function memoryOfV2(files: V1<typeof memoryFilesV2>): MemoryUse | undefined {
+  const usageBytes = parseNumber(files['memory.current']);
+  const text = files['memory.stat'];
+  if (usageBytes === undefined || text === undefined) return undefined;
+  const stat = parseCounters(text);
+  const of = (name: string): number => stat.get(name) ?? 0;
+  return {
+    usageBytes,
+    ...workingSet(usageBytes, of('inactive_file'), limited(parseNumber(files['memory.max']))),
+    rssBytes: of('anon'),
+    pageFaults: of('pgfault'),
+    majorPageFaults: of('pgmajfault'),
+    cacheBytes: of('file'),
+    mappedFileBytes: of('file_mapped'),
+    swapBytes: parseNumber(files['memory.swap.current']) ?? 0,
+    ...optional('maxUsageBytes', parseNumber(files['memory.peak'])),
+    ...optional('limitHits', parseCounters(files['memory.events'] ?? '').get('max')),
+  };
+}
+
+/** What is left below a limit may be less than nothing for a moment: then it is nothing. */
+export function workingSet(
+  usageBytes: number,
+  inactiveFileBytes: number,
+  limitBytes: number | undefined,
+): Pick<MemoryUse, 'workingSetBytes' | 'availableBytes'> {
+  const workingSetBytes = Math.max(0, usageBytes - inactiveFileBytes);
+  return { workingSetBytes, ...optional('availableBytes', limitBytes && Math.max(0, limitBytes - workingSetBytes)) };
+}
+
+export function limitsOfV1(files: V1<typeof limitFilesV1>): CgroupLimits {
+  const quota = parseNumber(files['cpu.cfs_quota_us']);
+  return {
+    ...optional('cpuShares', parseNumber(files['cpu.shares'])),
+    ...optional('cpuPeriodUs', parseNumber(files['cpu.cfs_period_us'])),
+    ...optional('cpuQuotaUs', quota !== undefined && quota > 0 ? quota : undefined),
+    ...optional('memoryBytes', limited(parseNumber(files['memory.limit_in_bytes']))),
+    ...optional('memoryAndSwapBytes', limited(parseNumber(files['memory.memsw.limit_in_bytes']))),
+    ...optional('memoryReservationBytes', limited(parseNumber(files['memory.soft_limit_in_bytes']))),
+  };
+}
+
+export function limitsOfV2(files: V1<typeof limitFilesV2>): CgroupLimits {
+  const [quota, period] = (files['cpu.max'] ?? '').trim().split(' ').map(parseNumber);
+  const weight = parseNumber(files['cpu.weight']);
+  const memoryBytes = limited(parseNumber(files['memory.max']));
+  const swapBytes = limited(parseNumber(files['memory.swap.max']));
+  return {
+    // The inverse of how runc turns shares (2 to 262144) into weights (1 to 10000).
+    ...optional('cpuShares', weight === undefined ? undefined : Math.round(2 + ((weight - 1) * 262_142) / 9_999)),
+    ...optional('cpuPeriodUs', period),
+    ...optional('cpuQuotaUs', quota),
+    ...optional('memoryBytes', memoryBytes),
+    ...optional('memoryAndSwapBytes', memoryBytes === undefined || swapBytes === undefined ? undefined : memoryBytes + swapBytes),
+    ...optional('memoryReservationBytes', parseNumber(files['memory.low'])),
+  };
+}
+
+/** Where a process is in each hierarchy: by controller for version 1, '' for version 2. From /proc/PID/cgroup. */
+export type CgroupPaths = ReadonlyMap<string, string>;
+
+export function parseCgroupPaths(text: string): CgroupPaths {
+  const paths = new Map<string, string>();
+  for (const line of text.split('\n')) {
+    const [, controllers, path] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
+    if (controllers === undefined || path === undefined) continue;
+    for (const controller of controllers.split(',')) paths.set(controller, path);
+  }
+  return paths;
+}
+
+/** Where the pod's own cgroup is, when the container's lies in one: "…/podUID/ID" or "…-podUID.slice/docker-ID.scope", with _ for -. */
+export function podCgroupOf(containerPath: string, uid: string): string | undefined {
+  const parent = containerPath.slice(0, Math.max(0, containerPath.lastIndexOf('/')));
+  const name = parent.slice(parent.lastIndexOf('/') + 1);
+  return name === `pod${uid}` || name.endsWith(`-pod${uid.replaceAll('-', '_')}.slice`) ? parent : undefined;
+}

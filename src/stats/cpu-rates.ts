@@ -1,0 +1,48 @@
+interface Sample {
+  readonly atMs: number;
+  readonly usageCoreNanoSeconds: number;
+}
+interface Known {
+  readonly base: Sample;
+  readonly nanoCores: number | undefined;
+}
+
+/** Closer samples tell noise. */
+const MIN_WINDOW_MS = 1_000;
+/** For the first rate of what nobody has asked about before: somebody waits for it. */
+export const FIRST_WINDOW_MS = 100;
+/** An average over more says nothing about now. */
+const MAX_WINDOW_MS = 120_000;
+/** What has run no longer than this is known since its start. */
+const YOUNG_MS = 60_000;
+
+/** From counters to rates: what is being used now, between the last two samples. */
+export class CpuRates {
+  readonly #known = new Map<string, Known>();
+
+  /** Nanocores; undefined when it takes another sample, FIRST_WINDOW_MS from now. `startedAtMs` is when the counter was zero. */
+  rate(key: string, sample: Sample, startedAtMs?: number): number | undefined {
+    const known = this.#known.get(key) ?? bornWith(startedAtMs, sample);
+    const elapsedMs = known === undefined ? 0 : sample.atMs - known.base.atMs;
+    const restarted = known !== undefined && sample.usageCoreNanoSeconds < known.base.usageCoreNanoSeconds;
+    if (known === undefined || elapsedMs > MAX_WINDOW_MS || elapsedMs < 0 || restarted) {
+      this.#known.set(key, { base: sample, nanoCores: undefined });
+      return undefined;
+    }
+    if (elapsedMs < (known.nanoCores === undefined ? FIRST_WINDOW_MS : MIN_WINDOW_MS)) return known.nanoCores;
+    // Nanoseconds of processor time a second of time.
+    const nanoCores = Math.round((sample.usageCoreNanoSeconds - known.base.usageCoreNanoSeconds) / (elapsedMs / 1000));
+    this.#known.set(key, { base: sample, nanoCores });
+    return nanoCores;
+  }
+
+  /** Forgets all but these. */
+  keep(keys: ReadonlySet<string>): void {
+    for (const key of this.#known.keys()) if (!keys.has(key)) this.#known.delete(key);
+  }
+}
+
+function bornWith(startedAtMs: number | undefined, { atMs }: Sample): Known | undefined {
+  if (startedAtMs === undefined || atMs - startedAtMs > YOUNG_MS) return undefined;
+  return { base: { atMs: startedAtMs, usageCoreNanoSeconds: 0 }, nanoCores: undefined };
+}

@@ -1,0 +1,61 @@
+import { statfs } from 'node:fs/promises';
+import type { Clock } from '../base/clock.ts';
+import type { FilesystemStats } from '../ports/pod-stats.ts';
+import { deviceOf } from './proc-texts.ts';
+
+/** A server that does not answer must not hold up what all the others tell. */
+const PATIENCE_MS = 1_000;
+
+/** File systems' own counts. One that does not answer is asked once, however often it is asked for: each question would hold a thread. */
+export class FileSystems {
+  readonly #clock: Clock;
+  readonly #asked = new Map<string, Promise<FilesystemStats | undefined>>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The file system that holds `path`; undefined when it cannot be told in time. `mountInfo` is /proc/self/mountinfo. */
+  async holding(path: string, mountInfo: string): Promise<FilesystemStats | undefined> {
+    if (this.#asked.has(path)) return undefined;
+    const asked = this.#ask(path, mountInfo).finally(() => this.#asked.delete(path));
+    this.#asked.set(path, asked);
+    const enough = new AbortController();
+    const tooLong = this.#clock.sleep(PATIENCE_MS, enough.signal).catch(() => undefined);
+    try {
+      return (await Promise.race([asked, tooLong])) ?? undefined;
+    } finally {
+      enough.abort();
+    }
+  }
+
+  async #ask(path: string, mountInfo: string): Promise<FilesystemStats | undefined> {
+    try {
+      const { blocks, bfree, bavail, bsize, files, ffree } = await statfs(path);
+      const device = deviceOf(mountInfo, path);
+      return {
+        atMs: this.#clock.now(),
+        availableBytes: bavail * bsize,
+        capacityBytes: blocks * bsize,
+        usedBytes: (blocks - bfree) * bsize,
+        inodesFree: ffree,
+        inodes: files,
+        inodesUsed: files - ffree,
+        ...(device === undefined ? {} : { device }),
+      };
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** A file system, with what a part of it uses in place of the whole. */
+export function partOf(
+  whole: FilesystemStats | undefined,
+  used: { readonly atMs: number; readonly bytes: number; readonly inodes?: number } | undefined,
+): FilesystemStats | undefined {
+  if (whole === undefined) return undefined;
+  const { usedBytes: _, inodesUsed: __, ...rest } = whole;
+  if (used === undefined) return rest;
+  return { ...rest, atMs: used.atMs, usedBytes: used.bytes, ...(used.inodes === undefined ? {} : { inodesUsed: used.inodes }) };
+}

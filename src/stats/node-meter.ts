@@ -1,0 +1,157 @@
+import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import type { ContainerId } from '../ports/container-runtime.ts';
+import type { ContainerUsage, CpuStats, FilesystemStats, MemoryStats, NodeUsage, PodUsage } from '../ports/pod-stats.ts';
+import { CgroupMeter, type Consumption, sumOf } from './cgroup-meter.ts';
+import { type CgroupReader, textOf } from './cgroup-reader.ts';
+import { parseCounters, parseNumber, workingSet } from './cgroup-texts.ts';
+import { CpuRates } from './cpu-rates.ts';
+import type { FileSystems } from './file-systems.ts';
+import { parseBootTime, parseInterfaces, parseMachineCpu, parseMemInfo, parseProcessStat, parseThreads } from './proc-texts.ts';
+
+export interface NodeMeterDeps {
+  readonly clock: Clock;
+  readonly reader: CgroupReader;
+  /** "/proc" */
+  readonly proc: string;
+  readonly rootDir: string;
+  readonly imageDir: () => Promise<string | undefined>;
+  /** What the engine's images take. Bytes. */
+  readonly imageBytes: () => Promise<number | undefined>;
+  readonly fileSystems: FileSystems;
+  /** The cgroup that all pods' cgroups are in: "/kubepods". Undefined: pods have none. */
+  readonly podsCgroup?: string;
+  /** Where the engine's daemon writes its process id. */
+  readonly runtimePidFile: string;
+  readonly pods: () => Promise<readonly PodUsage[]>;
+  readonly signal: AbortSignal;
+}
+
+const ROOT = '/';
+
+/** What the machine, and what runs it, uses. */
+export class NodeMeter {
+  readonly #deps: NodeMeterDeps;
+  readonly #meter: CgroupMeter;
+  readonly #rates = new CpuRates();
+
+  constructor(deps: NodeMeterDeps) {
+    this.#deps = deps;
+    this.#meter = new CgroupMeter(deps);
+  }
+
+  async cpuAndMemory(): Promise<NodeUsage> {
+    const { reader, podsCgroup } = this.#deps;
+    const pods = podsCgroup === undefined ? [] : [{ key: podsCgroup, paths: reader.at(podsCgroup) }];
+    const [consumption, stat] = await Promise.all([
+      this.#meter.measure([{ key: ROOT, paths: reader.at(ROOT) }, ...pods]),
+      this.#text('stat').then((text) => text ?? ''),
+    ]);
+    const root = consumption.get(ROOT);
+    const memory = await this.#memory(root?.memory);
+    const cpu = root?.cpu ?? this.#machineCpu(stat);
+    const startedAtMs = parseBootTime(stat) ?? 0;
+    const systemContainers = await this.#systemContainers(startedAtMs, podsCgroup === undefined ? undefined : consumption.get(podsCgroup));
+    return { startedAtMs, ...(cpu ? { cpu } : {}), ...(memory ? { memory } : {}), systemContainers };
+  }
+
+  async everything(): Promise<NodeUsage> {
+    const { clock, fileSystems, rootDir, imageDir, imageBytes } = this.#deps;
+    const [basics, images, mountInfo, dev, route, threads, pidMax, threadsMax] = await Promise.all([
+      this.cpuAndMemory(),
+      imageDir(),
+      this.#text('self/mountinfo').then((text) => text ?? ''),
+      this.#text('self/net/dev'),
+      this.#text('self/net/route'),
+      this.#text('loadavg'),
+      this.#text('sys/kernel/pid_max'),
+      this.#text('sys/kernel/threads-max'),
+    ]);
+    const [fs, imageFs, used] = await Promise.all([
+      fileSystems.holding(rootDir, mountInfo),
+      images === undefined ? undefined : fileSystems.holding(images, mountInfo),
+      imageBytes(),
+    ]);
+    const max = Math.min(...[pidMax, threadsMax].map((text) => parseNumber(text) ?? Number.POSITIVE_INFINITY));
+    const running = parseThreads(threads ?? '');
+    const imageStats: FilesystemStats | undefined = imageFs && { ...imageFs, ...(used === undefined ? {} : { usedBytes: used }) };
+    return {
+      ...basics,
+      ...(dev === undefined ? {} : { network: { atMs: clock.now(), interfaces: parseInterfaces(dev, route) } }),
+      ...(fs ? { fs } : {}),
+      ...(imageStats ? { imageFs: imageStats } : {}),
+      ...(running === undefined || !Number.isFinite(max) ? {} : { pids: { atMs: clock.now(), max, running } }),
+    };
+  }
+
+  #text(path: string): Promise<string | undefined> {
+    return textOf(join(this.#deps.proc, path));
+  }
+
+  /** The root cgroup has no limit: the machine's memory is it. Where the root counts no memory (version 2), the machine's own count stands for it. */
+  async #memory(root: MemoryStats | undefined): Promise<MemoryStats | undefined> {
+    const [info, faults] = await Promise.all([this.#text('meminfo'), this.#text('vmstat')]);
+    const memInfo = parseMemInfo(info ?? '');
+    const total = memInfo.get('MemTotal');
+    if (total === undefined) return root;
+    if (root) return { ...root, availableBytes: Math.max(0, total - root.workingSetBytes) };
+    const usageBytes = total - (memInfo.get('MemFree') ?? 0);
+    const counters = parseCounters(faults ?? '');
+    return {
+      atMs: this.#deps.clock.now(),
+      usageBytes,
+      ...workingSet(usageBytes, memInfo.get('Inactive(file)') ?? 0, total),
+      rssBytes: memInfo.get('AnonPages') ?? 0,
+      pageFaults: counters.get('pgfault') ?? 0,
+      majorPageFaults: counters.get('pgmajfault') ?? 0,
+      cacheBytes: memInfo.get('Cached') ?? 0,
+    };
+  }
+
+  #machineCpu(stat: string): CpuStats | undefined {
+    const usageCoreNanoSeconds = parseMachineCpu(stat);
+    return usageCoreNanoSeconds === undefined ? undefined : this.#rated(ROOT, usageCoreNanoSeconds);
+  }
+
+  #rated(key: string, usageCoreNanoSeconds: number, startedAtMs?: number): CpuStats {
+    const atMs = this.#deps.clock.now();
+    const usageNanoCores = this.#rates.rate(key, { atMs, usageCoreNanoSeconds }, startedAtMs);
+    return { atMs, usageCoreNanoSeconds, ...(usageNanoCores === undefined ? {} : { usageNanoCores }) };
+  }
+
+  async #systemContainers(bootedAtMs: number, podsCgroup: Consumption | undefined): Promise<ContainerUsage[]> {
+    const { runtimePidFile, pods } = this.#deps;
+    const runtimePid = parseNumber(await textOf(runtimePidFile));
+    const [kubelet, runtime, all] = await Promise.all([
+      this.#process('kubelet', 'self', bootedAtMs),
+      // A file that was left behind names nobody, or somebody else.
+      runtimePid === undefined ? undefined : this.#process('runtime', String(runtimePid), bootedAtMs, /^(dockerd|docker|podman)/),
+      podsCgroup?.cpu ? podsCgroup : pods().then(sumOf),
+    ]);
+    const everyPod: ContainerUsage = { id: 'pods' as ContainerId, name: 'pods', startedAtMs: bootedAtMs, ...all };
+    return [kubelet, runtime, everyPod].filter((container) => container !== undefined);
+  }
+
+  async #process(name: string, pid: string, bootedAtMs: number, called?: RegExp): Promise<ContainerUsage | undefined> {
+    const [stat, status] = await Promise.all([this.#text(`${pid}/stat`), this.#text(`${pid}/status`)]);
+    const use = parseProcessStat(stat ?? '');
+    if (use === undefined || (called !== undefined && !called.test(use.name))) return undefined;
+    const sizes = parseMemInfo((status ?? '').replaceAll('\t', ' '));
+    const resident = sizes.get('VmRSS') ?? 0;
+    const startedAtMs = bootedAtMs + use.startedAfterMs;
+    return {
+      id: name as ContainerId,
+      name,
+      startedAtMs,
+      cpu: this.#rated(name, use.cpuNanoSeconds, startedAtMs),
+      memory: {
+        atMs: this.#deps.clock.now(),
+        usageBytes: resident,
+        workingSetBytes: resident,
+        rssBytes: sizes.get('RssAnon') ?? resident,
+        pageFaults: use.pageFaults,
+        majorPageFaults: use.majorPageFaults,
+      },
+    };
+  }
+}

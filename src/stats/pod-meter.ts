@@ -1,0 +1,208 @@
+import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import { parseTime } from '../model/time.ts';
+import type { ContainerUsage, FilesystemStats, NetworkStats, PodUsage } from '../ports/pod-stats.ts';
+import type { RunningContainer, RunningPod, RunningPods } from '../ports/running-pods.ts';
+import type { StatusManager } from '../ports/status-manager.ts';
+import { CgroupMeter, type CgroupTarget, type Consumption, sumOf } from './cgroup-meter.ts';
+import { type CgroupReader, textOf } from './cgroup-reader.ts';
+import { type CgroupPaths, podCgroupOf } from './cgroup-texts.ts';
+import { ContainerCgroups } from './container-cgroups.ts';
+import { partOf } from './file-systems.ts';
+import { logUsage } from './log-usage.ts';
+import { parseInterfaces } from './proc-texts.ts';
+import { type VolumeUsagesDeps, volumeUsages } from './volume-usages.ts';
+
+export interface PodMeterDeps extends VolumeUsagesDeps {
+  readonly clock: Clock;
+  readonly running: RunningPods;
+  readonly statuses: Pick<StatusManager, 'get'>;
+  readonly reader: CgroupReader;
+  /** "/proc" */
+  readonly proc: string;
+  /** Where the engine keeps images and what containers write. */
+  readonly imageDir: () => Promise<string | undefined>;
+  readonly signal: AbortSignal;
+}
+
+/** A running container and the cgroup it was found in. */
+interface Located {
+  readonly container: RunningContainer;
+  readonly paths: CgroupPaths | undefined;
+}
+interface LocatedPod {
+  readonly pod: RunningPod;
+  readonly sandbox: Located | undefined;
+  readonly containers: readonly Located[];
+  readonly cgroup: string | undefined;
+}
+
+/** What the pods that run use. */
+export class PodMeter {
+  readonly #deps: PodMeterDeps;
+  readonly #cgroups: ContainerCgroups;
+  readonly #meter: CgroupMeter;
+
+  constructor(deps: PodMeterDeps) {
+    this.#deps = deps;
+    this.#cgroups = new ContainerCgroups(deps.proc);
+    this.#meter = new CgroupMeter(deps);
+  }
+
+  async cpuAndMemory(): Promise<readonly PodUsage[]> {
+    const { pods, consumption } = await this.#consumption();
+    return pods.map((pod) => this.#basics(pod, consumption));
+  }
+
+  async everything(): Promise<readonly PodUsage[]> {
+    const { fileSystems, directories, rootDir, imageDir, proc } = this.#deps;
+    const { pods, consumption } = await this.#consumption();
+    const mountInfo = (await textOf(join(proc, 'self/mountinfo'))) ?? '';
+    const images = await imageDir();
+    const [rootFs, imageFs] = await Promise.all([
+      fileSystems.holding(rootDir, mountInfo),
+      images === undefined ? undefined : fileSystems.holding(images, mountInfo),
+    ]);
+    const counted = new Set<string>();
+    const usages = await Promise.all(
+      pods.map(async (pod) => {
+        const basics = this.#basics(pod, consumption);
+        const { uid, network } = pod.pod;
+        const [containers, sandbox, volumes, interfaces] = await Promise.all([
+          Promise.all(pod.containers.map((at, i) => this.#details(at, basics.containers[i], rootFs, imageFs, counted))),
+          pod.sandbox && this.#details(pod.sandbox, basics.sandbox, rootFs, imageFs, counted),
+          volumeUsages(this.#deps, uid, mountInfo),
+          network === 'pod' && pod.sandbox ? this.#network(pod.sandbox.container) : undefined,
+        ]);
+        for (const { counted: path } of volumes) if (path !== undefined) counted.add(path);
+        const own = [
+          ...containers.flatMap(({ rootfs, logs }) => [rootfs, logs && { ...logs, inodesUsed: 0 }]),
+          ...volumes.filter(({ ephemeral }) => ephemeral).map(({ usage }) => usage),
+        ].filter((stats) => stats !== undefined);
+        const processes = [...containers, sandbox].reduce((sum, each) => sum + (each?.processes ?? 0), 0);
+        const storage = rootFs && ephemeralStorage(rootFs, own);
+        return {
+          ...basics,
+          containers,
+          ...(sandbox ? { sandbox } : {}),
+          ...(interfaces ? { network: interfaces } : {}),
+          volumes: volumes.map(({ usage }) => usage),
+          ...(storage ? { ephemeralStorage: storage } : {}),
+          processes,
+        } satisfies PodUsage;
+      }),
+    );
+    directories.keep(counted);
+    return usages;
+  }
+
+  /** Where everything is, and what it consumes. */
+  async #consumption(): Promise<{ readonly pods: readonly LocatedPod[]; readonly consumption: ReadonlyMap<string, Consumption> }> {
+    const { running, reader, signal } = this.#deps;
+    const listed = await running.list(signal);
+    this.#cgroups.keep(
+      new Set(listed.flatMap(({ sandbox, containers }) => [...(sandbox ? [sandbox] : []), ...containers].map(({ id }) => id))),
+    );
+    const pods = await Promise.all(listed.map((pod) => this.#locate(pod)));
+    const all = pods.flatMap(({ sandbox, containers }) => [...(sandbox ? [sandbox] : []), ...containers]);
+    const targets = all.flatMap(({ container: { id: key, startedAtMs }, paths }): CgroupTarget[] =>
+      paths ? [{ key, paths, startedAtMs }] : [],
+    );
+    const podTargets = pods.flatMap(({ cgroup }): CgroupTarget[] =>
+      cgroup === undefined ? [] : [{ key: cgroup, paths: reader.at(cgroup) }],
+    );
+    const consumption = await this.#meter.measure([...targets, ...podTargets]);
+    for (const { container, paths } of all) {
+      if (paths !== undefined && consumption.get(container.id)?.cpu !== undefined) continue;
+      this.#cgroups.forget(container.id);
+      running.stale(container.id);
+    }
+    return { pods, consumption };
+  }
+
+  async #locate(pod: RunningPod): Promise<LocatedPod> {
+    const at = async (container: RunningContainer): Promise<Located> => ({ container, paths: await this.#cgroups.of(container) });
+    const [sandbox, containers] = await Promise.all([pod.sandbox && at(pod.sandbox), Promise.all(pod.containers.map(at))]);
+    const any = [...(sandbox ? [sandbox] : []), ...containers].find(({ paths }) => paths !== undefined)?.paths;
+    const name = any && this.#deps.reader.nameOf(any);
+    return { pod, sandbox, containers, cgroup: name === undefined ? undefined : podCgroupOf(name, pod.uid) };
+  }
+
+  #basics({ pod, sandbox, containers, cgroup }: LocatedPod, consumption: ReadonlyMap<string, Consumption>): PodUsage {
+    const { statuses, clock } = this.#deps;
+    const usageOf = ({ container: { id, name, startedAtMs } }: Located): ContainerUsage => ({
+      id,
+      name,
+      startedAtMs,
+      ...consumption.get(id),
+    });
+    const parts = containers.map(usageOf);
+    const pause = sandbox && usageOf(sandbox);
+    const own = cgroup === undefined ? undefined : consumption.get(cgroup);
+    const { uid, name, namespace } = pod;
+    const starts = [...parts, ...(pause ? [pause] : [])].map(({ startedAtMs }) => startedAtMs);
+    return {
+      uid,
+      name,
+      namespace,
+      startedAtMs: parseTime(statuses.get(uid)?.startTime) ?? Math.min(clock.now(), ...starts),
+      containers: parts,
+      ...(pause ? { sandbox: pause } : {}),
+      ...(own?.cpu ? { ...own, cgroup: cgroup ?? '' } : sumOf([...parts, ...(pause ? [pause] : [])])),
+      volumes: [],
+    };
+  }
+
+  async #details(
+    { container, paths }: Located,
+    basics: ContainerUsage | undefined,
+    rootFs: FilesystemStats | undefined,
+    imageFs: FilesystemStats | undefined,
+    counted: Set<string>,
+  ): Promise<ContainerUsage> {
+    const { reader, directories, clock } = this.#deps;
+    const { id, name, startedAtMs, engineName, image, writableLayer, logPath } = container;
+    if (writableLayer !== undefined) counted.add(writableLayer);
+    const [tasks, limits, log] = await Promise.all([
+      paths && reader.tasks(paths),
+      paths && reader.limits(paths),
+      logPath === undefined ? undefined : logUsage(logPath),
+    ]);
+    const cgroup = paths && reader.nameOf(paths);
+    const rootfs = partOf(imageFs, writableLayer === undefined ? undefined : directories.latest(writableLayer));
+    // Of the whole file system's inodes: as the kubelet tells it (pkg/kubelet/stats/helper.go buildLogsStats).
+    const logs = rootFs && log ? { ...rootFs, atMs: clock.now(), usedBytes: log.bytes } : partOf(rootFs, undefined);
+    return {
+      ...(basics ?? { id, name, startedAtMs }),
+      engineName,
+      image,
+      ...tasks,
+      ...(limits ? { limits } : {}),
+      ...(cgroup === undefined ? {} : { cgroup }),
+      ...(rootfs ? { rootfs } : {}),
+      ...(logs ? { logs } : {}),
+    };
+  }
+
+  async #network({ pid }: RunningContainer): Promise<NetworkStats | undefined> {
+    const { proc, clock } = this.#deps;
+    const [dev, route] = await Promise.all(['dev', 'route'].map((file) => textOf(join(proc, String(pid), 'net', file))));
+    return dev === undefined ? undefined : { atMs: clock.now(), interfaces: parseInterfaces(dev, route) };
+  }
+}
+
+/** The node's file system, with what containers, logs and volumes of the pod use of it (pkg/kubelet/stats/helper.go calcEphemeralStorage). */
+function ephemeralStorage(rootFs: FilesystemStats, parts: readonly FilesystemStats[]): FilesystemStats {
+  const sum = (of: (part: FilesystemStats) => number | undefined): number | undefined => {
+    const known = parts.map(of).filter((value) => value !== undefined);
+    return known.length === 0 ? undefined : known.reduce((a, b) => a + b, 0);
+  };
+  const [bytes, inodes] = [sum(({ usedBytes }) => usedBytes), sum(({ inodesUsed }) => inodesUsed)];
+  const { usedBytes: _, inodesUsed: __, ...rest } = rootFs;
+  return {
+    ...rest,
+    atMs: Math.max(rootFs.atMs, ...parts.map(({ atMs }) => atMs)),
+    ...(bytes === undefined ? {} : { usedBytes: bytes }),
+    ...(inodes === undefined ? {} : { inodesUsed: inodes }),
+  };
+}

@@ -1,0 +1,107 @@
+import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import type { PodStats } from '../ports/pod-stats.ts';
+import type { PodStore } from '../ports/pod-store.ts';
+import type { RunningPods } from '../ports/running-pods.ts';
+import type { StatusManager } from '../ports/status-manager.ts';
+import { cgroupReader } from './cgroup-reader.ts';
+import { DirectoryUsages } from './directory-usages.ts';
+import { FileSystems } from './file-systems.ts';
+import { NodeMeter } from './node-meter.ts';
+import { PodMeter } from './pod-meter.ts';
+import { SharedMeasure } from './shared-measure.ts';
+
+export interface PodStatsDeps {
+  readonly clock: Clock;
+  readonly running: RunningPods;
+  /** For claims that volumes refer to. */
+  readonly pods: Pick<PodStore, 'get'>;
+  /** For when a pod started. */
+  readonly statuses: Pick<StatusManager, 'get'>;
+  /** --root-dir */
+  readonly rootDir: string;
+  /** Where the engine keeps images and what containers write; undefined: not on this machine. */
+  readonly imageDir: (signal: AbortSignal) => Promise<string | undefined>;
+  /** What the engine's images take, in bytes. Asked for at most once a minute. */
+  readonly imageBytes?: (signal: AbortSignal) => Promise<number | undefined>;
+  /** The cgroup that all pods' cgroups are in, once they have any: "/kubepods". */
+  readonly podsCgroup?: string;
+  /** Where the engine's daemon writes its process id. */
+  readonly runtimePidFile?: string;
+  /** Under which /proc and /sys are; another one is for tests. */
+  readonly root?: string;
+}
+
+export interface OwnedPodStats extends PodStats {
+  /** Ends counting that is under way. Whoever still waits is told so. */
+  close(): void;
+}
+
+const FRESH_MS = 1_000;
+const ENGINE_FACTS_FRESH_MS = 60_000;
+/** How long the first asker waits for directories to be counted: mostly there is little in them. */
+const FIRST_COUNT_MS = 200;
+
+/** What the node and its pods use, from cgroups, /proc and file systems. Nothing is measured, and nothing runs, while nobody asks. */
+export async function podStats(deps: PodStatsDeps): Promise<OwnedPodStats> {
+  const { clock, running, pods, statuses, rootDir, podsCgroup, runtimePidFile = '/var/run/docker.pid', root = '/' } = deps;
+  const closing = new AbortController();
+  const { signal } = closing;
+  const proc = join(root, 'proc');
+  const reader = await cgroupReader(join(root, 'sys/fs/cgroup'));
+  const fileSystems = new FileSystems(clock);
+  const directories = new DirectoryUsages({ clock, signal });
+  /** What the engine does not tell now is told without. */
+  const imageFacts = <T>(ask: ((signal: AbortSignal) => Promise<T | undefined>) | undefined): (() => Promise<T | undefined>) => {
+    const shared = new SharedMeasure<T | undefined>(clock, ENGINE_FACTS_FRESH_MS, async () => ask?.(signal));
+    return () => shared.ask(signal).catch(() => undefined);
+  };
+  const imageDir = imageFacts(deps.imageDir);
+
+  const podMeter = new PodMeter({
+    clock,
+    running,
+    statuses,
+    reader,
+    proc,
+    rootDir,
+    imageDir,
+    fileSystems,
+    directories,
+    declared: (uid) => pods.get(uid)?.pod,
+    signal,
+  });
+  const everyPod = async (): ReturnType<PodMeter['everything']> => {
+    const first = await podMeter.everything();
+    if (!directories.counting) return first;
+    const enough = new AbortController();
+    const tooLong = clock.sleep(FIRST_COUNT_MS, AbortSignal.any([signal, enough.signal])).catch(() => {});
+    await Promise.race([directories.settled(), tooLong]);
+    enough.abort();
+    return podMeter.everything();
+  };
+  const measured = <T>(measure: () => Promise<T>): SharedMeasure<T> => new SharedMeasure(clock, FRESH_MS, measure);
+  const podsCheaply = measured(() => podMeter.cpuAndMemory());
+  const podsFully = measured(everyPod);
+  const nodeMeter = new NodeMeter({
+    clock,
+    reader,
+    proc,
+    rootDir,
+    imageDir,
+    imageBytes: imageFacts(deps.imageBytes),
+    fileSystems,
+    ...(podsCgroup === undefined ? {} : { podsCgroup }),
+    runtimePidFile,
+    pods: () => podsCheaply.ask(signal),
+    signal,
+  });
+  const nodeCheaply = measured(() => nodeMeter.cpuAndMemory());
+  const nodeFully = measured(() => nodeMeter.everything());
+
+  return {
+    node: (asker, only) => (only ? nodeCheaply : nodeFully).ask(asker),
+    pods: (asker, only) => (only ? podsCheaply : podsFully).ask(asker),
+    close: () => closing.abort(new Error('stats are closed')),
+  };
+}

@@ -1,0 +1,50 @@
+import type { Clock } from '../base/clock.ts';
+
+/** One measurement for all who ask within a short while. It belongs to nobody: who no longer waits does not end it for the others. */
+export class SharedMeasure<T> {
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #freshMs: number;
+  readonly #measure: () => Promise<T>;
+  #begun: { readonly atMs: number; readonly result: Promise<T> } | undefined;
+  #underWay = false;
+
+  constructor(clock: Pick<Clock, 'now'>, freshMs: number, measure: () => Promise<T>) {
+    this.#clock = clock;
+    this.#freshMs = freshMs;
+    this.#measure = measure;
+  }
+
+  /** Rejects with the measurement's error, or the signal's reason. An error is not kept. */
+  async ask(signal: AbortSignal): Promise<T> {
+    signal.throwIfAborted();
+    let onAbort = (): void => {};
+    const aborted = new Promise<never>((_, reject) => {
+      onAbort = () => reject(signal.reason);
+    });
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      return await Promise.race([this.#current(), aborted]);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  #current(): Promise<T> {
+    const nowMs = this.#clock.now();
+    const { atMs, result } = this.#begun ?? {};
+    if (result !== undefined && atMs !== undefined && (this.#underWay || nowMs - atMs < this.#freshMs)) return result;
+    this.#underWay = true;
+    const begun = { atMs: nowMs, result: this.#measure() };
+    this.#begun = begun;
+    begun.result.then(
+      () => {
+        this.#underWay = false;
+      },
+      () => {
+        this.#underWay = false;
+        this.#begun = undefined;
+      },
+    );
+    return begun.result;
+  }
+}

@@ -1,0 +1,61 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Pod, PodUid } from '../model/pod.ts';
+import type { FilesystemStats, VolumeUsage } from '../ports/pod-stats.ts';
+import type { DirectoryUsages } from './directory-usages.ts';
+import { type FileSystems, partOf } from './file-systems.ts';
+import { mountPoints } from './proc-texts.ts';
+
+export interface VolumeUsagesDeps {
+  /** --root-dir */
+  readonly rootDir: string;
+  readonly fileSystems: FileSystems;
+  readonly directories: DirectoryUsages;
+  readonly declared: (uid: PodUid) => Pod | undefined;
+}
+
+/** One volume, and whether what it holds counts as the pod's own use of the node's disk (server/stats isVolumeEphemeral). */
+export interface FoundVolume {
+  readonly usage: VolumeUsage;
+  readonly ephemeral: boolean;
+  /** The directory that is counted; undefined where the file system counts itself. */
+  readonly counted: string | undefined;
+}
+
+const ephemeralPlugins: ReadonlySet<string> = new Set(['kubernetes.io~empty-dir', 'kubernetes.io~configmap', 'kubernetes.io~git-repo']);
+
+/** What a pod's volumes hold, as they lie below --root-dir: pods/UID/volumes/PLUGIN/NAME. What lies elsewhere (hostPath) is not the pod's. */
+export async function volumeUsages(deps: VolumeUsagesDeps, uid: PodUid, mountInfo: string): Promise<readonly FoundVolume[]> {
+  const above = join(deps.rootDir, 'pods', uid, 'volumes');
+  const plugins = await readdir(above).catch(() => []);
+  const mounted = mountPoints(mountInfo);
+  const claims = claimsOf(deps.declared(uid));
+  const found = plugins.map(async (plugin) => {
+    const names = await readdir(join(above, plugin)).catch(() => []);
+    return Promise.all(names.map((name) => one(plugin, name)));
+  });
+  return (await Promise.all(found)).flat().filter((volume) => volume !== undefined);
+
+  async function one(plugin: string, name: string): Promise<FoundVolume | undefined> {
+    const path = join(above, plugin, name);
+    const own = mounted.has(path);
+    const whole: FilesystemStats | undefined = await deps.fileSystems.holding(path, mountInfo);
+    const stats = own ? whole : partOf(whole, deps.directories.latest(path));
+    if (stats === undefined) return undefined;
+    const claim = claims.get(name);
+    return {
+      usage: { name, ...stats, ...(claim ? { claim } : {}) },
+      ephemeral: !own && ephemeralPlugins.has(plugin),
+      counted: own ? undefined : path,
+    };
+  }
+}
+
+function claimsOf(pod: Pod | undefined): ReadonlyMap<string, { readonly name: string; readonly namespace: string }> {
+  const volumes = pod?.spec.volumes ?? [];
+  return new Map(
+    volumes.flatMap(({ name, persistentVolumeClaim: claim }) =>
+      pod && claim ? [[name, { name: claim.claimName, namespace: pod.metadata.namespace }] as const] : [],
+    ),
+  );
+}
