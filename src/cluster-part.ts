@@ -20,6 +20,7 @@ import { parseNodeIps } from './node/ip-address.ts';
 import { NodeLease } from './node/node-lease.ts';
 import { goArch } from './node/node-info.ts';
 import { NodeStatusReporter } from './node/node-status-reporter.ts';
+import type { NodeErrors } from './node/node-conditions.ts';
 import { runtimeErrors } from './node/runtime-errors.ts';
 import { claimReader } from './objects/claim-reader.ts';
 import { objectStore } from './objects/object-store.ts';
@@ -119,7 +120,10 @@ export async function clusterPart(options: KubeletOptions, { clock, log }: Clust
       tap((event) => latest.next(nodeOf(event))),
       share({ connector: () => new ReplaySubject(1) }),
     );
-    const errors = () => ({ runtime: runtimeErrors(pleg.health()) });
+    const errors = (): NodeErrors => {
+      const fault = engine.networkFault();
+      return { runtime: runtimeErrors(pleg.health()), network: fault === undefined ? [] : [fault] };
+    };
     const reporter = new NodeStatusReporter({
       clock,
       log,

@@ -1,7 +1,13 @@
+import { join } from 'node:path';
+import type { Observable } from 'rxjs';
 import { chance } from './base/chance.ts';
 import type { Clock } from './base/clock.ts';
 import type { Logger } from './base/logger.ts';
+import type { Service } from './base/service.ts';
+import type { CniNetwork } from './network/cni/cni-network.ts';
+import { cniConfiguration, cniSweep } from './network/cni/cni-services.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
+import type { PodLifecycleEvents } from './pleg/pod-lifecycle-events.ts';
 import type { ContainerRuntime } from './ports/container-runtime.ts';
 import type { ImageService } from './ports/image-service.ts';
 
@@ -10,6 +16,12 @@ export interface EnginePart {
   readonly imageService: ImageService;
   /** Why no pod can be connected to the pods' network now, in the kubelet's words; undefined: it works. */
   readonly networkFault: () => string | undefined;
+  /** Where plugins connect the pods, not the engine. */
+  readonly podsNetwork?: {
+    /** Emits when pods that waited may be connected, or in another way than before. */
+    readonly changes: Observable<void>;
+    readonly services: (pleg: Pick<PodLifecycleEvents, 'relists'>) => readonly Service[];
+  };
   /** The engine lacks the pause image: the error names it. */
   readonly missingSandboxImage: (error: unknown) => string | undefined;
 }
@@ -31,10 +43,51 @@ export async function enginePart(options: KubeletOptions, clock: Clock, log: Log
   ]);
   const client = engineClient({ endpoint: options.dockerEndpoint, clock, requestTimeoutMs: options.runtimeRequestTimeoutMs });
   const { rootDir, podInfraContainerImage, imagePullProgressDeadlineMs } = options;
+  const network = options.networkPlugin === 'cni' ? await cniNetwork(options, clock, log) : undefined;
+  const runtime = dockerRuntime({ client, clock, random: chance, log, rootDir, podInfraContainerImage, ...(network && { network }) });
   return {
-    runtime: dockerRuntime({ client, clock, random: chance, log, rootDir, podInfraContainerImage }),
+    runtime,
     imageService: new DockerImageService({ engine: client, clock, log, imagePullProgressDeadlineMs }),
-    networkFault: () => undefined,
+    networkFault: () => {
+      const fault = network?.fault();
+      return fault === undefined ? undefined : networkNotReady(fault);
+    },
+    ...(network && { podsNetwork: { changes: network.changes, services: (pleg) => cniServices(network, pleg, runtime, clock, log) } }),
     missingSandboxImage: (error) => (error instanceof SandboxImageMissingError ? error.image : undefined),
   };
+}
+
+/** Loaded only where it is asked for. Its configuration is read once before the first pod comes. */
+async function cniNetwork({ cniConfDir, cniBinDir, cniCacheDir, rootDir }: KubeletOptions, clock: Clock, log: Logger): Promise<CniNetwork> {
+  const { CniNetwork } = await import('./network/cni/cni-network.ts');
+  const network = new CniNetwork({
+    confDir: cniConfDir,
+    binDirs: cniBinDir.split(',').filter((directory) => directory !== ''),
+    cacheDir: cniCacheDir,
+    ledgerDir: join(rootDir, 'sandbox-networks'),
+    clock,
+    log,
+  });
+  await network.reload(AbortSignal.timeout(CNI_LOAD_MS)).catch((error: unknown) => log.warn('CNI configuration cannot be read', { error }));
+  return network;
+}
+
+/** Reading a configuration asks each of its plugins for its versions: one that hangs does not hold up the agent. */
+const CNI_LOAD_MS = 10_000;
+
+function cniServices(
+  network: CniNetwork,
+  { relists }: Pick<PodLifecycleEvents, 'relists'>,
+  runtime: ContainerRuntime,
+  clock: Clock,
+  log: Logger,
+): readonly Service[] {
+  const deps = { network, clock, log };
+  return [cniConfiguration(deps), cniSweep({ ...deps, relists, listPods: (signal) => runtime.listPods(signal) })];
+}
+
+/** As the kubelet words it from dockershim's answer (pkg/kubelet updateRuntimeUp, pkg/kubelet/dockershim Status). */
+function networkNotReady(fault: string): string {
+  const condition = `NetworkReady=false reason:NetworkPluginNotReady message:docker: network plugin is not ready: ${fault}`;
+  return `runtime network not ready: ${condition}`;
 }

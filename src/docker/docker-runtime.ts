@@ -4,6 +4,8 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { PodUid } from '../model/pod.ts';
 import type { ContainerRuntime, EngineInfo } from '../ports/container-runtime.ts';
+import type { SandboxNetwork } from '../ports/sandbox-network.ts';
+import { disconnectSandbox, stopSandbox } from './connect-sandbox.ts';
 import type { NodeResources } from './container-resources.ts';
 import { POD_NAME_LABEL, POD_NAMESPACE_LABEL, POD_UID_LABEL, SANDBOX_ID_LABEL, type StringMap } from './docker-labels.ts';
 import { parseDockerName } from './docker-names.ts';
@@ -33,16 +35,16 @@ export interface DockerRuntimeOptions {
   readonly podLogsDir?: string;
   readonly containerLogsDir?: string;
   readonly node?: Partial<NodeResources>;
+  /** Who connects sandboxes in the engine's place. */
+  readonly network?: SandboxNetwork;
 }
-
-/** A sandbox has nothing to lose (pkg/kubelet/dockershim defaultSandboxGracePeriod). */
-const SANDBOX_GRACE_MS = 10_000;
 
 /** The Docker engine as a ContainerRuntime. Names, labels and settings are dockershim's, so that either agent adopts what the other started. */
 export function dockerRuntime(options: DockerRuntimeOptions): ContainerRuntime {
   const { client, clock, random, log, rootDir, podInfraContainerImage } = options;
   const { podLogsDir = '/var/log/pods', containerLogsDir = '/var/log/containers' } = options;
   const images = new ImageFactsCache(client, clock);
+  const connecting = { client, ...(options.network && { network: options.network }) };
   const logLinks = new LogLinks(podLogsDir, containerLogsDir, log);
   const starting = {
     client,
@@ -69,15 +71,16 @@ export function dockerRuntime(options: DockerRuntimeOptions): ContainerRuntime {
     hints: engineEvents({ client, clock, random, log }),
     info: (signal) => engineInfo(client, signal),
     listPods: (signal) => listPods(client, signal),
-    observePod: (uid, signal) => observePod(client, images, uid, signal),
-    runSandbox: (pod, spec, signal) => runSandbox({ client, clock, log, random, image: podInfraContainerImage }, pod, spec, signal),
+    observePod: (uid, signal) => observePod(connecting, images, uid, signal),
+    runSandbox: (pod, spec, signal) => runSandbox({ ...connecting, clock, log, random, image: podInfraContainerImage }, pod, spec, signal),
     startContainer: (pod, sandbox, spec, signal) => startContainer(starting, pod, sandbox, spec, signal),
     stopContainer: (id, graceMs, signal) => stopContainer(client, id, graceMs, signal),
     removeContainer,
-    stopSandbox: (id, signal) => stopContainer(client, id, SANDBOX_GRACE_MS, signal),
+    stopSandbox: (id, signal) => stopSandbox(connecting, id, signal),
     removeSandbox: async (id, signal) => {
       const inside = await listContainers(client, [`${SANDBOX_ID_LABEL}=${id}`], signal);
       await Promise.all(inside.map((container) => removeContainer(container.id, signal)));
+      await disconnectSandbox(connecting, id, signal);
       await deleteContainer(client, id, signal);
     },
   };

@@ -1,16 +1,21 @@
 import type { ContainerInspectInfo } from 'dockerode';
 import type { PodUid } from '../model/pod.ts';
 import type { ContainerId, ObservedContainer, ObservedPod, ObservedSandbox, SandboxId } from '../ports/container-runtime.ts';
+import { type Connecting, isLeftToPlugin } from './connect-sandbox.ts';
 import { readContainerLabels } from './container-labels.ts';
 import { containerState, dockerTimeMs } from './container-state.ts';
 import { fromDockerLabels, POD_UID_LABEL } from './docker-labels.ts';
-import type { EngineClient } from './engine-client.ts';
 import type { ImageFacts, ImageFactsCache } from './image-facts.ts';
 import { inspectContainer } from './inspect-container.ts';
 import { type ListedContainer, listContainers } from './list-pods.ts';
 
 /** One listing and an inspection of each part, side by side. What vanishes in between is left out. */
-export async function observePod(client: EngineClient, images: ImageFactsCache, uid: PodUid, signal: AbortSignal): Promise<ObservedPod> {
+export async function observePod(
+  { client, network }: Connecting,
+  images: ImageFactsCache,
+  uid: PodUid,
+  signal: AbortSignal,
+): Promise<ObservedPod> {
   const listed = await listContainers(client, [`${POD_UID_LABEL}=${uid}`], signal);
   const parts = await Promise.all(
     listed.map(async (part) => {
@@ -18,7 +23,9 @@ export async function observePod(client: EngineClient, images: ImageFactsCache, 
         inspectContainer(client, part.id, signal),
         part.kind === 'container' ? images.get(part.info.ImageID, signal) : undefined,
       ]);
-      return info && { part, info, image };
+      const plugged = network && part.kind === 'sandbox' && info?.State.Running && isLeftToPlugin(info);
+      const ips = plugged ? await network.addresses(info.Id as SandboxId, info.State.Pid, signal) : undefined;
+      return info && { part, info, image, ips };
     }),
   );
   const found = parts.filter((part) => part !== undefined);
@@ -27,7 +34,7 @@ export async function observePod(client: EngineClient, images: ImageFactsCache, 
     uid,
     name: pod,
     namespace,
-    sandboxes: found.flatMap(({ part, info }) => (part.kind === 'sandbox' ? [sandbox(part, info)] : [])).sort(newestFirst),
+    sandboxes: found.flatMap(({ part, info, ips }) => (part.kind === 'sandbox' ? [sandbox(part, info, ips)] : [])).sort(newestFirst),
     containers: found
       .flatMap(({ part, info, image }) => (part.kind === 'container' ? [container(part, info, image)] : []))
       .sort(newestFirst),
@@ -41,7 +48,7 @@ interface Aged {
 
 const newestFirst = (a: Aged, b: Aged): number => b.createdAtMs - a.createdAtMs || b.attempt - a.attempt;
 
-function sandbox({ name }: ListedContainer, info: ContainerInspectInfo): ObservedSandbox {
+function sandbox({ name }: ListedContainer, info: ContainerInspectInfo, ips: readonly string[] = addresses(info)): ObservedSandbox {
   const onHost = info.HostConfig.NetworkMode === 'host';
   return {
     id: info.Id as SandboxId,
@@ -49,7 +56,7 @@ function sandbox({ name }: ListedContainer, info: ContainerInspectInfo): Observe
     createdAtMs: dockerTimeMs(info.Created) ?? 0,
     ready: info.State.Running,
     network: onHost ? 'node' : 'pod',
-    ips: onHost ? [] : addresses(info),
+    ips: onHost ? [] : ips,
   };
 }
 

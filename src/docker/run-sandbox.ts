@@ -3,6 +3,7 @@ import { errorText } from '../base/error-text.ts';
 import type { Pod } from '../model/pod.ts';
 import type { DnsConfig } from '../model/resolv-conf.ts';
 import type { SandboxId, SandboxSpec } from '../ports/container-runtime.ts';
+import { type Connecting, connectSandbox, disconnectDead, isLeftToPlugin } from './connect-sandbox.ts';
 import { createContainer, type Created, type Creating, startCreated } from './create-container.ts';
 import type { CreateRequest } from './create-body.ts';
 import { SANDBOX_TYPE, TYPE_LABEL } from './docker-labels.ts';
@@ -22,14 +23,16 @@ export class SandboxImageMissingError extends Error {
   }
 }
 
-export interface SandboxRunning extends Creating {
+export interface SandboxRunning extends Creating, Connecting {
   readonly image: string;
 }
 
-/** Two engine calls. Rejects with SandboxImageMissingError, or an Error in dockershim's words; a sandbox that did not start is left to observe. */
+/** Two engine calls, and one more where its resolver or its network is another's job than the engine's. Rejects with SandboxImageMissingError, or an Error in dockershim's words; a sandbox that did not start is left to observe. */
 export async function runSandbox(context: SandboxRunning, pod: Pod, spec: SandboxSpec, signal: AbortSignal): Promise<SandboxId> {
   signal.throwIfAborted();
   const quotedName = JSON.stringify(pod.metadata.name);
+  const network = pod.spec.hostNetwork ? undefined : context.network;
+  if (network && spec.attempt > 0) await disconnectDead(context, pod, signal);
   const { id, adopted } = await create(context, pod, request(context, pod, spec), signal);
   if (!adopted?.State.Running) {
     try {
@@ -39,24 +42,26 @@ export async function runSandbox(context: SandboxRunning, pod: Pod, spec: Sandbo
       throw new Error(`failed to start sandbox container for pod ${quotedName}: ${daemonWords(cause)}`, { cause });
     }
   }
-  if (spec.dns) await setResolvConf(context, pod, id, spec.dns, signal);
+  if (!spec.dns && !network) return id as SandboxId;
+  const info = await inspectContainer(context.client, id, signal);
+  if (!info) throw new Error(`failed to inspect sandbox container for pod ${quotedName}: it is gone`);
+  if (spec.dns) await setResolvConf(pod, info, spec.dns);
+  if (network && isLeftToPlugin(info)) await connectSandbox(context, pod, { info, isNew: !adopted }, signal);
   return id as SandboxId;
 }
 
-async function setResolvConf({ client }: SandboxRunning, pod: Pod, id: string, dns: DnsConfig, signal: AbortSignal): Promise<void> {
-  const name = JSON.stringify(pod.metadata.name);
-  const info = await inspectContainer(client, id, signal);
-  if (!info) throw new Error(`failed to inspect sandbox container for pod ${name}: it is gone`);
+async function setResolvConf(pod: Pod, { ResolvConfPath }: ContainerInspectInfo, dns: DnsConfig): Promise<void> {
   try {
-    await rewriteSandboxResolvConf(info.ResolvConfPath, dns);
+    await rewriteSandboxResolvConf(ResolvConfPath, dns);
   } catch (cause) {
-    throw new Error(`rewrite resolv.conf failed for pod ${name}: ${errorText(cause)}`, { cause });
+    throw new Error(`rewrite resolv.conf failed for pod ${JSON.stringify(pod.metadata.name)}: ${errorText(cause)}`, { cause });
   }
 }
 
-function request({ image }: SandboxRunning, pod: Pod, { attempt, hostname }: SandboxSpec): CreateRequest {
+function request({ image, network: plugin }: SandboxRunning, pod: Pod, { attempt, hostname }: SandboxSpec): CreateRequest {
+  const network = plugin ? 'plugin' : 'docker';
   try {
-    return sandboxCreateRequest({ pod, attempt, image, hostname, network: 'docker', cgroupParent: '', extraSupplementalGroups: [] });
+    return sandboxCreateRequest({ pod, attempt, image, hostname, network, cgroupParent: '', extraSupplementalGroups: [] });
   } catch (cause) {
     const name = JSON.stringify(pod.metadata.name);
     throw new Error(`failed to make sandbox docker config for pod ${name}: ${daemonWords(cause)}`, { cause });

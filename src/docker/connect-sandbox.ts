@@ -1,0 +1,71 @@
+import type { ContainerInspectInfo } from 'dockerode';
+import { errorText } from '../base/error-text.ts';
+import type { Pod } from '../model/pod.ts';
+import type { SandboxId } from '../ports/container-runtime.ts';
+import type { SandboxNetwork } from '../ports/sandbox-network.ts';
+import { POD_NAME_LABEL, POD_NAMESPACE_LABEL, POD_UID_LABEL } from './docker-labels.ts';
+import type { EngineClient } from './engine-client.ts';
+import { inspectContainer } from './inspect-container.ts';
+import { listContainers } from './list-pods.ts';
+import { stopContainer } from './stop-container.ts';
+
+/** A sandbox has nothing to lose (pkg/kubelet/dockershim defaultSandboxGracePeriod). */
+const SANDBOX_GRACE_MS = 10_000;
+
+export interface Connecting {
+  readonly client: EngineClient;
+  /** Undefined: the engine connects sandboxes itself. */
+  readonly network?: SandboxNetwork;
+}
+
+/** A sandbox that the engine leaves without a network, so that somebody else connects it. */
+export const isLeftToPlugin = ({ HostConfig }: ContainerInspectInfo): boolean => HostConfig.NetworkMode === 'none';
+
+/** Connects a running sandbox, unless that is done. When it fails, takes back what was done and stops the sandbox, so that the next one begins anew. */
+export async function connectSandbox(
+  { client, network }: Connecting,
+  pod: Pod,
+  { info: { Id, State }, isNew }: { readonly info: ContainerInspectInfo; readonly isNew: boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  if (!network) return;
+  const id = Id as SandboxId;
+  if (!isNew && (await network.addresses(id, State.Pid, signal)).length > 0) return;
+  const name = JSON.stringify(pod.metadata.name);
+  try {
+    if (!isNew) await network.tearDown(id, pod.metadata, State.Pid, signal);
+    await network.setUp(pod, id, State.Pid, signal);
+  } catch (cause) {
+    if (signal.aborted) throw signal.reason;
+    const errors = [`failed to set up sandbox container "${id}" network for pod ${name}: ${errorText(cause)}`];
+    const also = (what: string) => (error: unknown) => errors.push(`failed to ${what} for pod ${name}: ${errorText(error)}`);
+    await network.tearDown(id, pod.metadata, State.Pid, signal).catch(also(`clean up sandbox container "${id}" network`));
+    await stopContainer(client, id, SANDBOX_GRACE_MS, signal).catch(also(`stop sandbox container "${id}"`));
+    throw new Error(errors.length > 1 ? `[${errors.join(', ')}]` : errors[0], { cause });
+  }
+}
+
+/** Gives back what the pod's dead sandboxes still have of the network, such as ports of the node that a new one wants. */
+export async function disconnectDead({ client, network }: Connecting, { metadata }: Pod, signal: AbortSignal): Promise<void> {
+  if (!network) return;
+  const listed = await listContainers(client, [`${POD_UID_LABEL}=${metadata.uid}`], signal);
+  const dead = listed.filter(({ kind, info }) => kind === 'sandbox' && info.State !== 'running');
+  for (const { id } of dead) await network.tearDown(id as SandboxId, metadata, undefined, signal);
+}
+
+/** Gives back what a sandbox, running, dead or gone, has of the network. */
+export async function disconnectSandbox({ client, network }: Connecting, id: SandboxId, signal: AbortSignal): Promise<void> {
+  if (!network) return;
+  const info = await inspectContainer(client, id, signal);
+  if (info && !isLeftToPlugin(info)) return;
+  const { [POD_NAME_LABEL]: name, [POD_NAMESPACE_LABEL]: namespace } = info?.Config.Labels ?? {};
+  const owner = name !== undefined && namespace !== undefined ? { name, namespace } : undefined;
+  await network.tearDown(id, owner, info?.State.Running ? info.State.Pid : undefined, signal);
+}
+
+/** Stops a sandbox whether or not its network can be given back; rejects where it could not be, to be repeated. */
+export async function stopSandbox(connecting: Connecting, id: SandboxId, signal: AbortSignal): Promise<void> {
+  const [disconnected] = await Promise.allSettled([disconnectSandbox(connecting, id, signal)]);
+  await stopContainer(connecting.client, id, SANDBOX_GRACE_MS, signal);
+  if (disconnected.status === 'rejected') throw disconnected.reason;
+}
