@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
-import { map } from 'rxjs';
+import { concatMap, EMPTY, map, merge } from 'rxjs';
 import { systemClock } from './base/clock.ts';
 import { foldRepeats } from './base/fold-repeats.ts';
 import type { Logger } from './base/logger.ts';
@@ -13,6 +13,7 @@ import { imagePart } from './image-part.ts';
 import { type Kubelet, kubelet } from './kubelet.ts';
 import { isStaticPod } from './model/mirror-pod.ts';
 import { type Pod, podFullName } from './model/pod.ts';
+import type { PodWake } from './mux/desired-pods.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
 import { noClaims } from './objects/claim-reader.ts';
 import { ManifestObjects } from './objects/manifest-objects.ts';
@@ -73,7 +74,12 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
     sources,
     pleg,
     events,
-    wakes: objects.changes.pipe(map((uid) => ({ uid, reason: 'object changed' }))),
+    wakes: merge(
+      objects.changes.pipe(map((uid): PodWake => ({ uid, reason: 'object changed' }))),
+      (engine.podsNetwork?.changes ?? EMPTY).pipe(
+        concatMap(() => agent.pods.list().map(({ pod }): PodWake => ({ uid: pod.metadata.uid, reason: 'network changed' }))),
+      ),
+    ),
     ...(joined ? { follow: joined.follow } : {}),
     reconcile: reconcilePart({
       clock,
@@ -117,7 +123,7 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
   });
   try {
     if (options.runOnce) return await runOnce({ agent, sources, statuses, clock, log, signal });
-    await runServices([...(joined?.phases ?? []), ...agent.phases, [sweeper]], signal);
+    await runServices([...(joined?.phases ?? []), engine.podsNetwork?.services(pleg) ?? [], ...agent.phases, [sweeper]], signal);
   } finally {
     folded.flush();
   }
