@@ -44,7 +44,7 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
     log,
     ...(cluster ? { apiStatusOf: (pod: Pod) => cluster.source.pods.byName(podFullName(pod))?.status } : {}),
   });
-  const sources = [...sourcesPart(options, { clock, log }), ...(cluster ? [cluster.source] : [])];
+  const sources = [...sourcesPart(options, { clock, log, onObjects: (found) => manifestObjects.declare(found) }), ...(cluster ? [cluster.source] : [])];
   const engine = await enginePart(options, clock, log);
   const images = imagePart(options, { clock, log, imageService: engine.imageService, events, trace });
   const pleg = podLifecycleEvents({ runtime: engine.runtime, clock, log });

@@ -1,21 +1,32 @@
 import type { Clock } from './base/clock.ts';
 import type { Logger } from './base/logger.ts';
+import type { ManifestObject } from './model/manifest-object.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
 import type { PodSource } from './ports/pod-source.ts';
 import { fileSource } from './sources/file-source.ts';
 import { httpSource } from './sources/http-source.ts';
 
+export interface SourcesPartDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Hears of the ConfigMaps and Secrets of the manifest directory: complete sets. */
+  readonly onObjects: (objects: readonly ManifestObject[]) => void;
+}
+
 /** The sources that the options name. */
 export function sourcesPart(
   options: KubeletOptions,
-  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+  { clock, log, onObjects }: SourcesPartDeps,
 ): readonly PodSource[] {
   const { podManifestPath, manifestUrl, manifestUrlHeader, nodeName, fileCheckFrequencyMs, httpCheckFrequencyMs } = options;
   const sources: PodSource[] = [];
-  if (podManifestPath !== '') sources.push(fileSource({ path: podManifestPath, nodeName, rescanMs: fileCheckFrequencyMs, clock, log }));
+  if (podManifestPath !== '')
+    sources.push(fileSource({ path: podManifestPath, nodeName, rescanMs: fileCheckFrequencyMs, onObjects, clock, log }));
   if (manifestUrl !== '') {
+    // What a manifest directory holds is there for all static pods.
+    const references = podManifestPath === '' ? 'refuse' : 'manifests';
     const headers = Object.entries(manifestUrlHeader).flatMap(([name, values]) => values.map((value): [string, string] => [name, value]));
-    sources.push(httpSource({ url: manifestUrl, headers, pollMs: httpCheckFrequencyMs, nodeName, clock, log }));
+    sources.push(httpSource({ url: manifestUrl, headers, pollMs: httpCheckFrequencyMs, nodeName, references, clock, log }));
   }
   return sources;
 }

@@ -12,6 +12,7 @@ export interface ValidateTools {
   list(path: string): Promise<readonly string[]>;
   check(manifest: Uint8Array): {
     readonly pods: readonly string[];
+    readonly objects: readonly string[];
     readonly faults: readonly ManifestFault[];
     readonly warnings: readonly ManifestWarning[];
   };
@@ -73,16 +74,18 @@ function parseArguments(argv: readonly string[]): { readonly paths: readonly str
   return paths.length === 0 ? 'which manifest?' : { paths, output };
 }
 
-/** `declared` remembers who declared a pod first: of two files in one directory only that one would run. */
+/** `declared` remembers who declared a pod or an object first: of two files in one directory only that one would run. */
 function checkFile(file: string, manifest: Uint8Array, tools: ValidateTools, declared: Map<string, string>): Report {
-  const { pods, faults, warnings } = tools.check(manifest);
-  const duplicates = pods.flatMap((pod): readonly ManifestFault[] => {
-    const key = `${dirname(file)}\n${pod}`;
+  const { pods, objects, faults, warnings } = tools.check(manifest);
+  const duplicates = [...pods, ...objects].flatMap((name): readonly ManifestFault[] => {
+    const key = `${dirname(file)}\n${name}`;
     const first = declared.get(key);
     if (faults.length === 0 && first === undefined) declared.set(key, file);
     if (first === undefined || first === file) return [];
-    const detail = `${first} declares this pod too, and only that one would run`;
-    return [{ type: 'FieldValueDuplicate', field: 'metadata.name', detail, badValue: pod, line: 1, column: 1 }];
+    const detail = pods.includes(name)
+      ? `${first} declares this pod too, and only that one would run`
+      : `${first} declares this object too, and only that one would count`;
+    return [{ type: 'FieldValueDuplicate', field: 'metadata.name', detail, badValue: name, line: 1, column: 1 }];
   });
   return { file, errors: [...faults, ...duplicates], warnings };
 }

@@ -12,26 +12,31 @@ export interface ApiReference {
     | 'resourceclaims'
     | 'clustertrustbundles'
     | 'podcertificates';
+  /** A manifest directory may hold what is meant: a ConfigMap or Secret of the environment or of a volume's files. */
+  readonly inManifests: boolean;
 }
 
 /**
- * What a pod wants from the API server. A static pod may want nothing: its mirror pod would be refused (NodeRestriction admission), so
+ * What a pod wants from the API server. A static pod may want nothing of it: its mirror pod would be refused (NodeRestriction admission), so
  * that the node would not be allowed to read it. Newer kubelets do not start such a pod (pkg/api/pod/util.go HasAPIObjectReference).
  */
 export function apiReferences(spec: PodSpec): readonly ApiReference[] {
   const found: ApiReference[] = [];
   const add = (resource: ApiReference['resource'], field: string, present: unknown): void => {
-    if (present !== undefined && present !== '') found.push({ field, resource });
+    if (present !== undefined && present !== '') found.push({ field, resource, inManifests: false });
+  };
+  const addFiles = (resource: 'configmaps' | 'secrets', field: string, present: unknown): void => {
+    if (present !== undefined) found.push({ field, resource, inManifests: true });
   };
   add('serviceaccounts', 'spec.serviceAccountName', spec.serviceAccountName);
   for (const i of (spec.imagePullSecrets ?? []).keys()) add('secrets', `spec.imagePullSecrets[${i}]`, true);
   for (const i of (spec.resourceClaims ?? []).keys()) add('resourceclaims', `spec.resourceClaims[${i}]`, true);
-  visitContainers(spec.initContainers, 'spec.initContainers', add);
-  visitContainers(spec.containers, 'spec.containers', add);
+  visitContainers(spec.initContainers, 'spec.initContainers', addFiles);
+  visitContainers(spec.containers, 'spec.containers', addFiles);
   for (const [i, volume] of (spec.volumes ?? []).entries()) {
     const at = `spec.volumes[${i}]`;
-    add('configmaps', `${at}.configMap`, volume.configMap);
-    add('secrets', `${at}.secret`, volume.secret);
+    addFiles('configmaps', `${at}.configMap`, volume.configMap);
+    addFiles('secrets', `${at}.secret`, volume.secret);
     add('persistentvolumeclaims', `${at}.persistentVolumeClaim`, volume.persistentVolumeClaim);
     add('persistentvolumeclaims', `${at}.ephemeral`, volume.ephemeral);
     add('secrets', `${at}.azureFile.secretName`, volume.azureFile?.secretName);
@@ -45,8 +50,8 @@ export function apiReferences(spec: PodSpec): readonly ApiReference[] {
     add('secrets', `${at}.csi.nodePublishSecretRef`, volume.csi?.nodePublishSecretRef);
     for (const [j, source] of (volume.projected?.sources ?? []).entries()) {
       const sourceAt = `${at}.projected.sources[${j}]`;
-      add('configmaps', `${sourceAt}.configMap`, source.configMap);
-      add('secrets', `${sourceAt}.secret`, source.secret);
+      addFiles('configmaps', `${sourceAt}.configMap`, source.configMap);
+      addFiles('secrets', `${sourceAt}.secret`, source.secret);
       add('serviceaccounts', `${sourceAt}.serviceAccountToken`, source.serviceAccountToken);
       add('clustertrustbundles', `${sourceAt}.clusterTrustBundle`, source.clusterTrustBundle);
       add('podcertificates', `${sourceAt}.podCertificate`, source.podCertificate);
@@ -58,7 +63,7 @@ export function apiReferences(spec: PodSpec): readonly ApiReference[] {
 function visitContainers(
   containers: readonly Container[] | undefined,
   path: string,
-  add: (resource: ApiReference['resource'], field: string, present: unknown) => void,
+  add: (resource: 'configmaps' | 'secrets', field: string, present: unknown) => void,
 ): void {
   for (const [i, container] of (containers ?? []).entries()) {
     for (const [j, source] of (container.envFrom ?? []).entries()) {

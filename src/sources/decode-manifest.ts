@@ -4,7 +4,8 @@ import type { RawPod } from '../model/pod.ts';
 import { decodeObject } from './decode-object.ts';
 import { type DocumentNode, DocumentSyntaxError, type MapNode, type ParsedDocument } from './document.ts';
 import { locator, offsetOfField, type Position } from './locate.ts';
-import { podKind } from './object-kind.ts';
+import { type ManifestObjectResult, readManifestObject } from './manifest-objects.ts';
+import { manifestKind, type ManifestKind } from './object-kind.ts';
 import { parseJson } from './parse-json.ts';
 import { parseYaml } from './parse-yaml.ts';
 import { type PodSchema, podSchema } from './pod-schema.ts';
@@ -30,17 +31,27 @@ export interface DecodedPod {
 export interface DecodedManifest {
   /** One, or those of a PodList. */
   readonly pods: readonly DecodedPod[];
+  /** ConfigMaps and Secrets. */
+  readonly objects: readonly ManifestObjectResult[];
   /** Why there is no pod to speak of. */
   readonly faults: readonly ManifestFault[];
   readonly warnings: readonly ManifestWarning[];
 }
 
-export type DecodeManifest = (manifest: Uint8Array, options?: { readonly allowList?: boolean }) => DecodedManifest;
+export interface DecodeOptions {
+  /** A PodList will do. */
+  readonly allowList?: boolean;
+  /** So will a ConfigMap, a Secret, or a List of them. */
+  readonly allowObjects?: boolean;
+}
+
+export type DecodeManifest = (manifest: Uint8Array, options?: DecodeOptions) => DecodedManifest;
 
 /** Text to pods, as a kubelet decodes static pods (tryDecodeSinglePod, tryDecodePodList). Never throws on any text. */
 export function manifestDecoder(): DecodeManifest {
   const schema = podSchema();
-  return (manifest, { allowList = false } = {}) => {
+  return (manifest, { allowList = false, allowObjects = false } = {}) => {
+    const wanted: readonly ManifestKind[] = ['Pod', ...(allowList ? ['PodList' as const] : []), ...(allowObjects ? objectKinds : [])];
     if (manifest.byteLength > MAX_MANIFEST_BYTES) {
       return refused({ type: 'unreadable', field: '', detail: `longer than ${MAX_MANIFEST_BYTES} bytes`, line: 1, column: 1 });
     }
@@ -51,20 +62,37 @@ export function manifestDecoder(): DecodeManifest {
       document = parseDocument(text, manifest);
     } catch (error) {
       if (!(error instanceof DocumentSyntaxError)) throw error;
-      return refused({ type: error.format, field: '', detail: error.message, ...locate(error.at) });
+      const detail = /Secret/.test(text) ? withoutQuotes(error.message) : error.message;
+      return refused({ type: error.format, field: '', detail, ...locate(error.at) });
     }
     const warnings = document.warnings.map(({ at, detail }) => ({ field: '', detail, ...locate(at) }));
-    const kind = podKind(document.root, allowList);
+    const kind = manifestKind(document.root, wanted);
     if (typeof kind !== 'string') return { ...refused({ ...kind, ...locate(kind.at) }), warnings };
-    if (document.root.is !== 'map') return { pods: [], faults: [], warnings };
-    if (kind === 'Pod') return { pods: [decodePod(schema, document.root, locate)], faults: [], warnings };
-    return { ...decodeItems(schema, document.root, locate), warnings };
+    const { root } = document;
+    if (root.is !== 'map') return { pods: [], objects: [], faults: [], warnings };
+    switch (kind) {
+      case 'Pod':
+        return { pods: [decodePod(schema, root, locate)], objects: [], faults: [], warnings };
+      case 'PodList':
+        return { ...decodeItems(schema, root, locate), warnings };
+      case 'ConfigMap':
+      case 'Secret':
+        return { pods: [], objects: [readManifestObject(kind, root, schema, locate)], faults: [], warnings };
+      case 'List':
+        return { ...decodeObjects(schema, root, locate), warnings };
+    }
+    return kind satisfies never;
   };
 }
 
+const objectKinds: readonly ManifestKind[] = ['ConfigMap', 'Secret', 'List'];
+
+/** What a parser quotes may be a password. */
+const withoutQuotes = (message: string): string => message.replaceAll(/"(?:[^"\\]|\\.)*"/g, 'this');
+
 const refused = ({ type, field, detail, line, column }: ManifestFault): DecodedManifest => {
   const fault = { type, field, detail, line, column } as ManifestFault;
-  return { pods: [], faults: [fault], warnings: [] };
+  return { pods: [], objects: [], faults: [fault], warnings: [] };
 };
 
 /** What begins with a brace is JSON and nothing else (apimachinery/pkg/util/yaml ToJSON). */
@@ -77,7 +105,7 @@ function parseDocument(text: string, manifest: Uint8Array): ParsedDocument {
 
 function decodeItems(schema: PodSchema, list: MapNode, locate: (at: number) => Position): Omit<DecodedManifest, 'warnings'> {
   const items = list.entries.get('items')?.value;
-  if (items === undefined || items.is === 'null') return { pods: [], faults: [] };
+  if (items === undefined || items.is === 'null') return { pods: [], objects: [], faults: [] };
   if (items.is !== 'list') {
     return refused({ type: 'type', field: 'items', detail: 'expected a list of pods', ...locate(items.at) });
   }
@@ -86,7 +114,23 @@ function decodeItems(schema: PodSchema, list: MapNode, locate: (at: number) => P
     const fault: ManifestFault = { type: 'type', field: `items[${i}]`, detail: `expected a pod, found ${item.is}`, ...locate(item.at) };
     return { pod: undefined, name: '', namespace: '', faults: [fault], warnings: [], asWritten: [], locate: () => locate(item.at) };
   });
-  return { pods, faults: [] };
+  return { pods, objects: [], faults: [] };
+}
+
+/** A List as kubectl prints it, of ConfigMaps and Secrets. */
+function decodeObjects(schema: PodSchema, list: MapNode, locate: (at: number) => Position): Omit<DecodedManifest, 'warnings'> {
+  const items = list.entries.get('items')?.value;
+  if (items === undefined || items.is === 'null') return { pods: [], objects: [], faults: [] };
+  if (items.is !== 'list') return refused({ type: 'type', field: 'items', detail: 'expected a list of objects', ...locate(items.at) });
+  const faults: ManifestFault[] = [];
+  const objects = items.items.flatMap((item, i): readonly ManifestObjectResult[] => {
+    const kind = manifestKind(item, ['ConfigMap', 'Secret']);
+    if ((kind === 'ConfigMap' || kind === 'Secret') && item.is === 'map') return [readManifestObject(kind, item, schema, locate)];
+    if (typeof kind !== 'string')
+      faults.push({ type: kind.type, field: `items[${i}].${kind.field}`, detail: kind.detail, ...locate(kind.at) });
+    return [];
+  });
+  return { pods: [], objects, faults };
 }
 
 function decodePod(schema: PodSchema, root: MapNode, locate: (at: number) => Position): DecodedPod {

@@ -2,6 +2,7 @@ import { defer, distinctUntilChanged, filter, interval, map, merge, skipWhile, s
 import { coalesceMap } from '../base/coalesce-map.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
+import type { ManifestObject } from '../model/manifest-object.ts';
 import type { Pod } from '../model/pod.ts';
 import type { PodSource } from '../ports/pod-source.ts';
 import { ManifestDirectory } from './manifest-directory.ts';
@@ -14,6 +15,8 @@ export interface FileSourceDeps {
   readonly nodeName: string;
   /** fileCheckFrequency, in milliseconds: how often everything is looked at again, whatever the watch says. */
   readonly rescanMs: number;
+  /** Hears of the ConfigMaps and Secrets that are declared there, before the pods that may refer to them: complete sets. */
+  readonly onObjects?: (objects: readonly ManifestObject[]) => void;
   readonly clock: Clock;
   readonly log: Logger;
   /** How long a file may be half written or missing before that counts, in milliseconds. Default 100. */
@@ -28,10 +31,10 @@ const FIRST_LOOKS = 10;
  * waits for manifests that seem half written, for what is not declared is removed then; what cannot be read or is not valid takes no pod
  * away (see ManifestDirectory).
  */
-export function fileSource({ path, nodeName, rescanMs, clock, log, settleMs = 100 }: FileSourceDeps): PodSource {
+export function fileSource({ path, nodeName, rescanMs, onObjects, clock, log, settleMs = 100 }: FileSourceDeps): PodSource {
   let isFaulty = (): boolean => false;
   const snapshots = defer(() => {
-    const read = staticPodReader({ source: 'file', nodeName });
+    const read = staticPodReader({ source: 'file', nodeName, references: 'manifests', objects: true });
     const trimmed = path.length > 1 ? path.replace(/\/+$/, '') : path;
     const directory = new ManifestDirectory({ path: trimmed, read, settleMs, clock, log });
     isFaulty = () => directory.isFaulty;
@@ -43,7 +46,10 @@ export function fileSource({ path, nodeName, rescanMs, clock, log, settleMs = 10
     );
     return merge(watchManifests({ path: trimmed, clock, log }), looks).pipe(
       coalesceMap((names) => directory.scan(names)),
-      tap(({ unsettled }) => doubts.next(unsettled)),
+      tap(({ unsettled, objects }) => {
+        onObjects?.(objects);
+        doubts.next(unsettled);
+      }),
       filter(({ pods }) => pods !== undefined),
       skipWhile(({ unsettled }, look) => unsettled && look < FIRST_LOOKS),
       map(({ pods }) => pods),

@@ -18,6 +18,8 @@ export interface HttpSourceDeps {
   /** httpCheckFrequency, in milliseconds, from the end of one request to the next. */
   readonly pollMs: number;
   readonly nodeName: string;
+  /** See StaticPodOptions. */
+  readonly references?: 'refuse' | 'manifests';
   readonly clock: Clock;
   readonly log: Logger;
   readonly fetch?: typeof fetch;
@@ -27,12 +29,21 @@ export interface HttpSourceDeps {
  * Pods of a URL. What cannot be fetched or read takes no pod away, and a pod of a list that is not valid leaves the others alone and
  * stays what it was. Says nothing as long as there was no answer. Each problem is said once, and when it is over.
  */
-export function httpSource({ url, headers, pollMs, nodeName, clock, log, fetch = globalThis.fetch }: HttpSourceDeps): PodSource {
+export function httpSource({
+  url,
+  headers,
+  pollMs,
+  nodeName,
+  references = 'refuse',
+  clock,
+  log,
+  fetch = globalThis.fetch,
+}: HttpSourceDeps): PodSource {
   let isFaulty = (): boolean => false;
   const snapshots = new Observable<readonly Pod[]>((subscriber) => {
     const stop = new AbortController();
     const get = manifestFetcher({ url, headers, clock, fetch });
-    const pods = new UrlPods(shownUrl(url), staticPodReader({ source: 'http', nodeName }), log);
+    const pods = new UrlPods(shownUrl(url), staticPodReader({ source: 'http', nodeName, references }), log);
     isFaulty = () => pods.isFaulty;
     const poll = async (): Promise<void> => {
       while (!stop.signal.aborted) {

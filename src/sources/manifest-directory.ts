@@ -6,7 +6,9 @@ import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
 import { formatManifestFault, type ManifestFault, type ManifestWarning } from '../model/manifest-fault.ts';
+import type { ManifestObject } from '../model/manifest-object.ts';
 import type { Pod } from '../model/pod.ts';
+import { type Declaration, Declarations, namesOf } from './declarations.ts';
 import { manifestName } from './manifest-name.ts';
 import { isNotFound, type ManifestFile, readManifestFile } from './read-manifest-file.ts';
 import type { ReadStaticPods } from './read-static-pods.ts';
@@ -21,15 +23,15 @@ export interface ManifestDirectoryDeps {
   readonly log: Logger;
 }
 
-/** One file's standing. A quarantined file keeps the pod that it made last. */
+/** One file's standing. A quarantined file keeps the pod or the objects that it made last. */
 interface FileState {
   stamp?: string | undefined;
   digest?: string | undefined;
-  pod?: Pod | undefined;
+  made?: Declaration | undefined;
   /** Since when the file has been bad or gone without that being believed. */
   doubtedSinceMs?: number | undefined;
   gone?: boolean;
-  /** It is there and makes no pod. */
+  /** It is there and makes nothing. */
   faulty?: boolean;
   /** What was last said about it. */
   told?: string | undefined;
@@ -38,24 +40,27 @@ interface FileState {
 export interface ManifestScan {
   /** Undefined when nothing is known of the directory. In the order of file names. */
   readonly pods: readonly Pod[] | undefined;
+  /** ConfigMaps and Secrets, likewise. */
+  readonly objects: readonly ManifestObject[];
   /** A file is doubted: look again once `settleMs` have passed. */
   readonly unsettled: boolean;
 }
 
 /**
- * What the manifests of a directory declare, with last known good: a file that no longer makes a pod keeps the pod that it made; a
+ * What the manifests of a directory declare, pods and the ConfigMaps and Secrets that these may refer to, with last known good: a file that no longer makes a pod keeps the pod that it made; a
  * vanished file's pod goes; an unreadable directory changes nothing. Says each problem once, and when it is over. Never rejects.
  */
 export class ManifestDirectory {
   readonly #deps: ManifestDirectoryDeps;
   readonly #files = new Map<string, FileState>();
-  readonly #collisions = new Set<string>();
+  readonly #declarations: Declarations;
   #wasFile = false;
   #seen = false;
   #unreadable: string | undefined;
 
   constructor(deps: ManifestDirectoryDeps) {
     this.#deps = deps;
+    this.#declarations = new Declarations((name) => this.#pathOf(name), deps.log);
   }
 
   /** Whether a file is there that makes no pod, which has been said. */
@@ -131,7 +136,7 @@ export class ManifestDirectory {
         );
         return;
       case 'unreadable':
-        this.#files.set(name, { pod: state.pod, told: state.told, faulty: true });
+        this.#files.set(name, { made: state.made, told: state.told, faulty: true });
         this.#tell(name, errorText(file.error), () =>
           this.#deps.log.error('manifest cannot be read', this.#about(name, state, file.error)),
         );
@@ -148,7 +153,7 @@ export class ManifestDirectory {
     const { clock, settleMs, log } = this.#deps;
     const since = state.gone === true ? (state.doubtedSinceMs ?? clock.now()) : clock.now();
     // An editor may be about to write it anew.
-    if (state.pod !== undefined && (state.gone !== true || clock.now() - since < settleMs)) {
+    if (state.made !== undefined && (state.gone !== true || clock.now() - since < settleMs)) {
       this.#files.set(name, { ...state, gone: true, doubtedSinceMs: since });
       return;
     }
@@ -163,12 +168,11 @@ export class ManifestDirectory {
       this.#files.set(name, { ...state, stamp });
       return;
     }
-    const { pods, faults, warnings } = read(content);
-    const all = [...faults, ...pods.flatMap((pod) => pod.faults)];
-    const pod = pods[0]?.pod;
-    if (pod !== undefined && all.length === 0) {
-      const same = isDeepStrictEqual(pod, state.pod);
-      this.#files.set(name, { stamp, digest, pod: same ? state.pod : pod, told: state.told });
+    const { pods, objects, faults, warnings } = read(content);
+    const all = [...faults, ...[...pods, ...objects].flatMap((each) => each.faults)];
+    if (all.length === 0) {
+      const made = { pod: pods[0]?.pod, objects: objects.flatMap(({ object }) => object ?? []) };
+      this.#files.set(name, { stamp, digest, made: unlessSame(state.made, made), told: state.told });
       this.#tell(name, undefined, () => log.info('manifest is good again', { file: this.#pathOf(name) }));
       if (digest !== state.digest) this.#tellWarnings(name, warnings);
       return;
@@ -186,32 +190,8 @@ export class ManifestDirectory {
 
   #result(): ManifestScan {
     const unsettled = [...this.#files.values()].some(({ doubtedSinceMs }) => doubtedSinceMs !== undefined);
-    return { pods: this.#seen ? this.#pods() : undefined, unsettled };
-  }
-
-  /** Of two files that name one pod the first by name wins; one that seems gone gives way. */
-  #pods(): readonly Pod[] {
-    const winners = new Map<string, { readonly name: string; readonly pod: Pod; readonly gone: boolean }>();
-    const collisions = new Set<string>();
-    for (const [name, { pod, gone = false }] of [...this.#files].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      if (pod === undefined) continue;
-      const key = `${pod.metadata.namespace}/${pod.metadata.name}`;
-      const winner = winners.get(key);
-      if (winner === undefined || (winner.gone && !gone)) winners.set(key, { name, pod, gone });
-      else if (!gone) {
-        const collision = `${key} ${winner.name} ${name}`;
-        collisions.add(collision);
-        if (this.#collisions.has(collision)) continue;
-        this.#deps.log.error('two manifests name one pod: the first file runs, the other is ignored', {
-          pod: key,
-          runs: this.#pathOf(winner.name),
-          ignored: this.#pathOf(name),
-        });
-      }
-    }
-    this.#collisions.clear();
-    for (const collision of collisions) this.#collisions.add(collision);
-    return [...winners.values()].map(({ pod }) => pod);
+    const { pods, objects } = this.#declarations.of([...this.#files].map(([name, { made, gone = false }]) => ({ name, made, gone })));
+    return { pods: this.#seen ? pods : undefined, objects, unsettled };
   }
 
   #pathOf(name: string): string {
@@ -226,10 +206,10 @@ export class ManifestDirectory {
     say();
   }
 
-  #tellFaults(name: string, { pod }: FileState, faults: readonly ManifestFault[]): void {
+  #tellFaults(name: string, { made }: FileState, faults: readonly ManifestFault[]): void {
     const { log } = this.#deps;
-    const kept = pod === undefined ? 'no pod' : `${pod.metadata.namespace}/${pod.metadata.name}`;
-    for (const fault of faults) log.error('manifest refused', { fault: formatManifestFault(this.#pathOf(name), fault), keeps: kept });
+    const keeps = namesOf(made);
+    for (const fault of faults) log.error('manifest refused', { fault: formatManifestFault(this.#pathOf(name), fault), keeps });
   }
 
   #tellWarnings(name: string, warnings: readonly ManifestWarning[]): void {
@@ -237,8 +217,8 @@ export class ManifestDirectory {
       this.#deps.log.warn('manifest has something odd', { warning: formatManifestFault(this.#pathOf(name), warning) });
   }
 
-  #about(name: string, { pod }: FileState, error: Error): Readonly<Record<string, unknown>> {
-    return { file: this.#pathOf(name), error, keeps: pod === undefined ? 'no pod' : `${pod.metadata.namespace}/${pod.metadata.name}` };
+  #about(name: string, { made }: FileState, error: Error): Readonly<Record<string, unknown>> {
+    return { file: this.#pathOf(name), error, keeps: namesOf(made) };
   }
 
   #tellUnreadable(error: unknown): void {
@@ -254,6 +234,12 @@ export class ManifestDirectory {
     this.#unreadable = undefined;
     this.#deps.log.info('manifests can be read again', { path: this.#deps.path });
   }
+}
+
+/** What is unchanged keeps its identity. */
+function unlessSame(before: Declaration | undefined, now: Declaration): Declaration {
+  const objects = now.objects.map((object) => before?.objects.find((each) => isDeepStrictEqual(each, object)) ?? object);
+  return { pod: isDeepStrictEqual(now.pod, before?.pod) ? before?.pod : now.pod, objects };
 }
 
 /** Open files at one time. */

@@ -7,9 +7,10 @@ import { staticPodReader } from './read-static-pods.ts';
 export interface ManifestTools {
   /** The manifests under a path, as the file source sees it: one file, or the files of a directory by name. Rejects when it cannot be read. */
   list(path: string): Promise<readonly string[]>;
-  /** What the file source would say of a manifest; `pods` are "namespace/name". */
+  /** What the file source would say of a manifest; `pods` are "namespace/name", `objects` "Secret namespace/name". */
   check(manifest: Uint8Array): {
     readonly pods: readonly string[];
+    readonly objects: readonly string[];
     readonly faults: readonly ManifestFault[];
     readonly warnings: readonly ManifestWarning[];
   };
@@ -17,7 +18,7 @@ export interface ManifestTools {
 
 /** For commands that look at manifests without running them. */
 export function manifestTools({ nodeName }: { readonly nodeName: string }): ManifestTools {
-  const read = staticPodReader({ source: 'file', nodeName });
+  const read = staticPodReader({ source: 'file', nodeName, references: 'manifests', objects: true });
   return {
     async list(path) {
       if (!(await stat(path)).isDirectory()) return [path];
@@ -27,8 +28,9 @@ export function manifestTools({ nodeName }: { readonly nodeName: string }): Mani
       return files.filter((_, i) => kept[i]).map((name) => join(path, name));
     },
     check(manifest) {
-      const { pods, faults, warnings } = read(manifest);
-      return { pods: pods.map(({ key }) => key), faults: [...faults, ...pods.flatMap((pod) => pod.faults)], warnings };
+      const { pods, objects, faults, warnings } = read(manifest);
+      const all = [...faults, ...[...pods, ...objects].flatMap((each) => each.faults)];
+      return { pods: pods.map(({ key }) => key), objects: objects.map(({ key }) => key), faults: all, warnings };
     },
   };
 }

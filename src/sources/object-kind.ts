@@ -26,8 +26,10 @@ const otherKinds = new Set(
   ServiceAccount ServiceAccountList ServiceList ServiceProxyOptions Status UpdateOptions WatchEvent`.split(/\s+/),
 );
 
-/** Which object a document holds: "Pod" or, where a list will do, "PodList". Else why it is neither, in the order in which Kubernetes looks. */
-export function podKind(root: DocumentNode, allowList: boolean): 'Pod' | 'PodList' | KindFault {
+export type ManifestKind = 'Pod' | 'PodList' | 'ConfigMap' | 'Secret' | 'List';
+
+/** Which object a document holds, if it is one of `wanted`. Else why it is none, in the order in which Kubernetes looks. */
+export function manifestKind(root: DocumentNode, wanted: readonly ManifestKind[]): ManifestKind | KindFault {
   if (root.is !== 'map' && root.is !== 'null') {
     return {
       type: 'json',
@@ -58,16 +60,26 @@ export function podKind(root: DocumentNode, allowList: boolean): 'Pod' | 'PodLis
   if (version === '')
     return { type: 'missingVersion', at: placeOf(apiVersion, root), field: 'apiVersion', detail: missing(root, 'apiVersion: v1') };
   if (group !== '' || version !== 'v1') {
-    const detail = `expected kind Pod of v1, found ${name} of ${textOf(apiVersion)}`;
+    const detail = `expected kind ${either(wanted)} of v1, found ${name} of ${textOf(apiVersion)}`;
     return { type: 'notRegistered', at: placeOf(apiVersion, root), field: 'apiVersion', detail };
   }
-  if (name === 'Pod' || (name === 'PodList' && allowList)) return name;
+  const known = wanted.find((each) => each === name);
+  if (known !== undefined) return known;
   const at = placeOf(kind, root);
-  if (otherKinds.has(name))
-    return { type: 'notAPod', at, field: 'kind', detail: `expected Pod${allowList ? ' or PodList' : ''}, found ${name}` };
-  const nearest = nearestName(name, ['Pod']);
+  if (otherKinds.has(name)) return { type: 'notAPod', at, field: 'kind', detail: `expected ${either(wanted)}, found ${name}` };
+  const nearest = nearestName(name, wanted);
   const hint = nearest === undefined ? '' : ` (did you mean "${nearest}"?)`;
-  return { type: 'notRegistered', at, field: 'kind', detail: `expected Pod, found ${JSON.stringify(name)}, which v1 does not have${hint}` };
+  return {
+    type: 'notRegistered',
+    at,
+    field: 'kind',
+    detail: `expected ${either(wanted)}, found ${JSON.stringify(name)}, which v1 does not have${hint}`,
+  };
+}
+
+/** "Pod, ConfigMap or Secret" */
+function either(names: readonly string[]): string {
+  return names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
 }
 
 interface Member {

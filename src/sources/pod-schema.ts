@@ -41,15 +41,21 @@ function parseField(text: string): Field {
   return { name, kind: parsed, empty: flag === '!' ? 'always' : flag === '*' || parsed.is === 'object' ? 'kept' : 'dropped' };
 }
 
+/** What a manifest may hold beside pods (k8s.io/api/core/v1 types.go). */
+const objectSchemaText: Readonly<Record<string, string>> = {
+  ConfigMap: 'apiVersion:s binaryData:{}y data:{}s immutable:b* kind:s metadata:ObjectMeta',
+  Secret: 'apiVersion:s data:{}y immutable:b* kind:s metadata:ObjectMeta stringData:{}s type:s',
+};
+
 export type PodSchema = (type: string) => ReadonlyMap<string, Field>;
 
-/** The types that a Pod is made of, each parsed when first asked for. Throws on a name that is no type of it. */
+/** The types that a Pod is made of, and ConfigMap and Secret, each parsed when first asked for. Throws on a name that is no type of it. */
 export function podSchema(): PodSchema {
   const parsed = new Map<string, ReadonlyMap<string, Field>>();
   return (type) => {
     const known = parsed.get(type);
     if (known !== undefined) return known;
-    const text = podSchemaText[type];
+    const text = podSchemaText[type] ?? objectSchemaText[type];
     if (text === undefined) throw new Error(`no type ${type} in the pod schema`);
     const fields = new Map(text.split(' ').map((field) => [field.split(':')[0] ?? '', parseField(field)]));
     parsed.set(type, fields);

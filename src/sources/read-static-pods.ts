@@ -4,6 +4,7 @@ import type { Pod } from '../model/pod.ts';
 import { validatePodCreate } from '../model/validation/validate-pod-create.ts';
 import { apiReferences, explainApiReference } from './api-references.ts';
 import { type DecodedPod, manifestDecoder } from './decode-manifest.ts';
+import type { ManifestObjectResult } from './manifest-objects.ts';
 import { staticPod, type StaticPodOrigin } from './static-pod.ts';
 
 /** One pod that a manifest declares, or why it may not run. */
@@ -17,14 +18,21 @@ export interface StaticPodResult {
 
 export interface StaticManifest {
   readonly pods: readonly StaticPodResult[];
+  /** ConfigMaps and Secrets for static pods. */
+  readonly objects: readonly ManifestObjectResult[];
   /** Why there is no pod to speak of. */
   readonly faults: readonly ManifestFault[];
   readonly warnings: readonly ManifestWarning[];
 }
 
 export interface StaticPodOptions extends StaticPodOrigin {
-  /** Whether a pod may refer to objects of the API server: Kubernetes 1.20 let it start. Default: refuse. */
-  readonly references?: 'refuse' | 'allow';
+  /**
+   * Whether a pod may refer to objects: to none (the default), to the ConfigMaps and Secrets of a manifest directory, or to all, as Kubernetes
+   * 1.20 let it start.
+   */
+  readonly references?: 'refuse' | 'manifests' | 'allow';
+  /** Whether a manifest may be a ConfigMap or a Secret. */
+  readonly objects?: boolean;
 }
 
 export type ReadStaticPods = (manifest: Uint8Array) => StaticManifest;
@@ -33,11 +41,13 @@ export type ReadStaticPods = (manifest: Uint8Array) => StaticManifest;
 export function staticPodReader(options: StaticPodOptions): ReadStaticPods {
   const decode = manifestDecoder();
   return (manifest) => {
-    const { pods, faults, warnings } = decode(manifest, { allowList: options.source === 'http' });
+    const allowed = { allowList: options.source === 'http', allowObjects: options.objects ?? false };
+    const { pods, objects, faults, warnings } = decode(manifest, allowed);
     return {
       pods: pods.map((decoded) => readPod(decoded, options)),
+      objects,
       faults,
-      warnings: [...warnings, ...pods.flatMap((pod) => pod.warnings)],
+      warnings: [...warnings, ...[...pods, ...objects].flatMap((each) => each.warnings)],
     };
   };
 }
@@ -48,12 +58,14 @@ function readPod(decoded: DecodedPod, options: StaticPodOptions): StaticPodResul
   const pod = staticPod(defaultPod(decoded.pod), decoded.asWritten, options);
   const errors = validatePodCreate(pod);
   const invalid = errors.map((error): ManifestFault => ({ ...error, ...decoded.locate(error.field) }));
-  const faults = options.references === 'allow' ? invalid : [...invalid, ...refuseReferences(pod, decoded)];
+  const faults =
+    options.references === 'allow' ? invalid : [...invalid, ...refuseReferences(pod, decoded, options.references === 'manifests')];
   return { key, pod: faults.length === 0 ? pod : undefined, faults };
 }
 
-function refuseReferences({ spec }: Pod, { locate }: DecodedPod): readonly ManifestFault[] {
-  return apiReferences(spec).map((reference) => ({
+function refuseReferences({ spec }: Pod, { locate }: DecodedPod, allowManifests: boolean): readonly ManifestFault[] {
+  const refused = apiReferences(spec).filter(({ inManifests }) => !(allowManifests && inManifests));
+  return refused.map((reference) => ({
     type: 'FieldValueForbidden',
     field: reference.field,
     detail: explainApiReference(reference),

@@ -63,7 +63,7 @@ export function podVolumes({ rootDir, clock, events, factsFor, mounts = systemMo
     readonly changes: boolean;
   }
 
-  const setUp = async (pod: Pod, { name, source, readOnly, mountOptions }: ResolvedVolume, kind: VolumeKind, signal: AbortSignal) => {
+  const setUp = async (pod: Pod, { name, readOnly, mountOptions }: ResolvedVolume, kind: VolumeKind, signal: AbortSignal) => {
     if (mountOptions.length > 0 && !kind.takesMountOptions)
       throw new MountStepError('MountOptionSupport check', 'Mount options are not supported for this volume type');
     const directory = directories.volume(pod.metadata.uid, kind.plugin, name);

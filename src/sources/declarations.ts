@@ -1,0 +1,91 @@
+import type { Logger } from '../base/logger.ts';
+import type { ManifestObject } from '../model/manifest-object.ts';
+import { referenceKey } from '../model/pod-references.ts';
+import type { Pod } from '../model/pod.ts';
+
+/** What one manifest declares. */
+export interface Declaration {
+  readonly pod: Pod | undefined;
+  readonly objects: readonly ManifestObject[];
+}
+
+/** One manifest of a directory. One that seems gone gives way to others. */
+export interface DeclaringFile {
+  readonly name: string;
+  readonly made: Declaration | undefined;
+  readonly gone: boolean;
+}
+
+/** What a manifest made, for a message. */
+export function namesOf(made: Declaration | undefined): string {
+  const pod = made?.pod;
+  const names = [...(pod ? [podKey(pod)] : []), ...(made?.objects ?? []).map(objectKey)];
+  return names.length === 0 ? 'no pod' : names.join(', ');
+}
+
+/** Joins what the files of a directory declare. Says once which of two counts that name the same thing. */
+export class Declarations {
+  readonly #pathOf: (name: string) => string;
+  readonly #log: Logger;
+  readonly #collisions = new Set<string>();
+
+  constructor(pathOf: (name: string) => string, log: Logger) {
+    this.#pathOf = pathOf;
+    this.#log = log;
+  }
+
+  of(files: readonly DeclaringFile[]): { readonly pods: readonly Pod[]; readonly objects: readonly ManifestObject[] } {
+    const sorted = files.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    const collisions = new Set<string>();
+    const pods = this.#winners(
+      sorted,
+      ({ pod }) => (pod ? [pod] : []),
+      podKey,
+      (key, runs, ignored) => {
+        const collision = `${key} ${runs} ${ignored}`;
+        collisions.add(collision);
+        if (this.#collisions.has(collision)) return;
+        const message = 'two manifests name one pod: the first file runs, the other is ignored';
+        this.#log.error(message, { pod: key, runs: this.#pathOf(runs), ignored: this.#pathOf(ignored) });
+      },
+    );
+    const objects = this.#winners(
+      sorted,
+      (made) => made.objects,
+      objectKey,
+      (key, counts, ignored) => {
+        const collision = `${key} ${counts} ${ignored}`;
+        collisions.add(collision);
+        if (this.#collisions.has(collision)) return;
+        const message = 'two manifests declare one object: the first counts, the other is ignored';
+        this.#log.error(message, { object: key, counts: this.#pathOf(counts), ignored: this.#pathOf(ignored) });
+      },
+    );
+    this.#collisions.clear();
+    for (const collision of collisions) this.#collisions.add(collision);
+    return { pods, objects };
+  }
+
+  /** Of two files that name one thing the first by name wins; one that seems gone gives way. */
+  #winners<T>(
+    files: readonly DeclaringFile[],
+    partsOf: (made: Declaration) => readonly T[],
+    keyOf: (part: T) => string,
+    onCollision: (key: string, winner: string, loser: string) => void,
+  ): readonly T[] {
+    const winners = new Map<string, { readonly name: string; readonly part: T; readonly gone: boolean }>();
+    for (const { name, made, gone } of files) {
+      for (const part of made ? partsOf(made) : []) {
+        const key = keyOf(part);
+        const winner = winners.get(key);
+        if (winner === undefined || (winner.gone && !gone)) winners.set(key, { name, part, gone });
+        else if (!gone) onCollision(key, winner.name, name);
+      }
+    }
+    return [...winners.values()].map(({ part }) => part);
+  }
+}
+
+const podKey = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`;
+const objectKey = ({ kind, metadata }: ManifestObject): string =>
+  referenceKey({ kind, namespace: metadata.namespace, name: metadata.name });
