@@ -1,0 +1,51 @@
+import { connect, type Socket } from 'node:net';
+
+const LOOPBACKS = ['127.0.0.1', '::1'] as const;
+
+const words: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset by peer',
+  ETIMEDOUT: 'connection timed out',
+  EHOSTUNREACH: 'no route to host',
+  ENETUNREACH: 'network is unreachable',
+  EADDRNOTAVAIL: 'cannot assign requested address',
+  EMFILE: 'too many open files',
+};
+
+/** As Go words it: what people know from port forwarding. */
+export function dialError(port: number, code: string): Error {
+  return new Error(`dial tcp ${LOOPBACKS[0]}:${port}: connect: ${words[code] ?? code}`);
+}
+
+/** Connects to a port of this process's own network, by IPv4 or else by IPv6. Either end may close its half alone. */
+export async function dialLoopback(port: number, signal: AbortSignal): Promise<Socket> {
+  const [v4, v6] = LOOPBACKS;
+  try {
+    return await dial(v4, port, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    try {
+      return await dial(v6, port, signal);
+    } catch {
+      throw dialError(port, error instanceof Error && 'code' in error ? String(error.code) : String(error));
+    }
+  }
+}
+
+function dial(host: string, port: number, signal: AbortSignal): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const socket = connect({ host, port, allowHalfOpen: true });
+    const onAbort = (): void => {
+      socket.destroy();
+      reject(signal.reason);
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    socket.once('error', reject);
+    socket.once('connect', () => {
+      signal.removeEventListener('abort', onAbort);
+      socket.off('error', reject);
+      resolve(socket);
+    });
+  });
+}
