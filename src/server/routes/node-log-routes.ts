@@ -96,7 +96,8 @@ async function sendFile(
   response.setHeader('X-Content-Type-Options', 'nosniff');
   if (range === 'unsatisfiable') {
     response.setHeader('Content-Range', `bytes */${size}`);
-    throw new HttpError(416, 'invalid range: failed to overlap\n');
+    sendText(response, 'invalid range: failed to overlap\n', { status: 416 });
+    return;
   }
   const { start, end } = range ?? { start: 0, end: size };
   const buffer = Buffer.allocUnsafe(PIECE_BYTES);
