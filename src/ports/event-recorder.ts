@@ -24,6 +24,8 @@ export type EventReason =
   | 'InvalidEnvironmentVariableNames'
   | 'Unhealthy'
   | 'ProbeWarning'
+  | 'FailedPostStartHook'
+  | 'FailedPreStopHook'
   | 'NetworkNotReady'
   | 'DNSConfigForming'
   | 'MissingClusterDNS'

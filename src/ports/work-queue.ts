@@ -13,6 +13,7 @@ export type WakeReason =
   | 'API object changed'
   | 'object changed'
   | 'node changed'
+  | 'probe result'
   | 'network changed'
   | 'name free'
   | 'due'
