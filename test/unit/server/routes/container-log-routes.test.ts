@@ -101,12 +101,12 @@ test('who follows a silent log is answered, and reading ends when they go', asyn
 
 test('nobody reads: no more is read of the log than fits into buffers', async () => {
   let given = 0;
-  let gone = false;
+  const gone = Promise.withResolvers<void>();
   const url = await serve(async function* () {
     try {
       for (; given < 1000; given++) yield piece('x'.repeat(1 << 20));
     } finally {
-      gone = true;
+      gone.resolve();
     }
   });
   const request = get(`${url}/web/app`);
@@ -119,5 +119,5 @@ test('nobody reads: no more is read of the log than fits into buffers', async ()
   }
   assert(given < 64, `${given} MiB were read for nobody`);
   request.destroy();
-  while (!gone) await new Promise((resolve) => setImmediate(resolve));
+  await gone.promise;
 });
