@@ -4,7 +4,8 @@ import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Service } from '../base/service.ts';
 import { formatTime } from '../model/time.ts';
-import { nodeSubject } from './certificate-request.ts';
+import { type CertificatePurpose, clientPurpose } from './certificate-purpose.ts';
+import { type CertificateSubject, nodeSubject } from './certificate-request.ts';
 import { type ClientIdentity, isSameIdentity } from './client-identity.ts';
 import type { CsrClients } from './csr-client.ts';
 import { obtainCertificate, type ObtainCertificateDeps } from './obtain-certificate.ts';
@@ -13,6 +14,8 @@ import { decideRotation, type Expiry, expiryOf, renewalDelayMs } from './rotatio
 export interface CertificateRenewal {
   readonly store: ObtainCertificateDeps['store'];
   readonly nodeName: string;
+  /** Absent: the node as a client. Undefined for now: it is not known yet whom the certificate has to name. */
+  readonly subject?: () => CertificateSubject | undefined;
   /** Clients with whatever credentials the agent has now. */
   readonly own: () => CsrClients;
   /** Clients with the credentials of --bootstrap-kubeconfig, for when the node's own certificate is of no use any more. */
@@ -24,6 +27,8 @@ export interface CertificateRotationDeps {
   readonly find: () => Promise<ClientIdentity | undefined>;
   /** Absent with --rotate-certificates=false: somebody else replaces the files. */
   readonly renewal?: CertificateRenewal;
+  /** Absent: clientPurpose. */
+  readonly purpose?: CertificatePurpose;
   readonly clock: Clock;
   readonly log: Logger;
   /** 0 to 1 */
@@ -37,11 +42,12 @@ const LEAST_BETWEEN_RENEWALS_MS = 10_000;
 const REMIND_EVERY_MS: Readonly<Record<Expiry, number>> = { expired: 5 * 60_000, soon: 60 * 60_000, far: 0 };
 
 /**
- * Keeps the agent's client certificate good: takes up what changed on disk within a minute, asks for a new one in time, and says so
+ * Keeps the agent's certificate for one purpose good: takes up what changed on disk within a minute, asks for a new one in time, and says so
  * when it is about to expire or has. What cannot be read or renewed leaves the certificate in use as it is.
  */
 export class CertificateRotation implements Service {
-  readonly name = 'client certificate rotation';
+  readonly name: string;
+  readonly #purpose: CertificatePurpose;
   readonly #deps: CertificateRotationDeps;
   readonly #identities = new ReplaySubject<ClientIdentity>(1);
   #current: ClientIdentity | undefined;
@@ -53,6 +59,8 @@ export class CertificateRotation implements Service {
 
   constructor(deps: CertificateRotationDeps) {
     this.#deps = deps;
+    this.#purpose = deps.purpose ?? clientPurpose;
+    this.name = `${this.#purpose.what} rotation`;
     this.#chance = deps.random();
   }
 
@@ -102,7 +110,7 @@ export class CertificateRotation implements Service {
       this.#unreadable = '';
     } catch (error) {
       const text = errorText(error);
-      if (text !== this.#unreadable) this.#deps.log.error('the client certificate cannot be read', { error });
+      if (text !== this.#unreadable) this.#deps.log.error(`the ${this.#purpose.what} cannot be read`, { error });
       this.#unreadable = text;
     }
     this.#remind();
@@ -112,16 +120,21 @@ export class CertificateRotation implements Service {
     const { clock, log, random } = this.#deps;
     let failures = 0;
     for (;;) {
-      const { dueMs, because } = decideRotation(this.#current, nodeSubject(renewal.nodeName), this.#chance);
+      const subject = renewal.subject === undefined ? nodeSubject(renewal.nodeName) : renewal.subject();
+      if (subject === undefined) {
+        await clock.sleep(LEAST_BETWEEN_RENEWALS_MS, signal);
+        continue;
+      }
+      const { dueMs, because } = decideRotation(this.#current, subject, this.#chance);
       const inMs = dueMs - clock.now();
       if (inMs > 0) {
         // Not longer: the file may change meanwhile, or the clock.
         await clock.sleep(Math.min(inMs, LOOK_EVERY_MS), signal);
         continue;
       }
-      log.info('renewing the client certificate', { because });
+      log.info(`renewing the ${this.#purpose.what}`, { because });
       try {
-        const identity = await this.#renew(renewal, signal);
+        const identity = await this.#renew(renewal, subject, signal);
         failures = 0;
         this.#use(identity);
         await clock.sleep(LEAST_BETWEEN_RENEWALS_MS, signal);
@@ -130,18 +143,22 @@ export class CertificateRotation implements Service {
         failures++;
         this.#renewErrors++;
         const retryInMs = renewalDelayMs(error, failures, random);
-        log.error('cannot renew the client certificate', { error, retryInMs });
+        log.error(`cannot renew the ${this.#purpose.what}`, { error, retryInMs });
         await clock.sleep(retryInMs, signal);
       }
     }
   }
 
-  async #renew(renewal: CertificateRenewal, signal: AbortSignal): Promise<ClientIdentity> {
+  async #renew(renewal: CertificateRenewal, subject: CertificateSubject, signal: AbortSignal): Promise<ClientIdentity> {
     const { clock, log } = this.#deps;
     const { store, nodeName, own } = renewal;
     const bootstrap = await this.#bootstrapClients(renewal);
     try {
-      return await obtainCertificate({ store, nodeName, clock, log }, bootstrap ?? own(), signal);
+      return await obtainCertificate(
+        { store, nodeName, wanted: { subject, purpose: this.#purpose }, clock, log },
+        bootstrap ?? own(),
+        signal,
+      );
     } finally {
       bootstrap?.api.closeConnections();
     }
@@ -169,7 +186,7 @@ export class CertificateRotation implements Service {
     this.#chance = this.#deps.random();
     this.#remindedAtMs = {};
     if (before !== undefined) {
-      this.#deps.log.info('client certificate replaced', { as: found.commonName, expires: formatTime(found.notAfterMs) });
+      this.#deps.log.info(`${this.#purpose.what} replaced`, { as: found.commonName, expires: formatTime(found.notAfterMs) });
     }
     this.#identities.next(found);
   }
@@ -183,10 +200,9 @@ export class CertificateRotation implements Service {
     const lastMs = this.#remindedAtMs[expiry] ?? Number.NEGATIVE_INFINITY;
     if (expiry === 'far' || nowMs - lastMs < REMIND_EVERY_MS[expiry]) return;
     this.#remindedAtMs = { [expiry]: nowMs };
-    const advice = renewal ? 'being renewed' : 'replace it: --rotate-certificates is off';
+    const advice = renewal ? 'being renewed' : `replace it: ${this.#purpose.flag} is off`;
     const fields = { as: current.commonName, expires: formatTime(current.notAfterMs), advice };
-    if (expiry === 'expired')
-      log.error('the client certificate has expired: the API server does not know this node until it is replaced', fields);
-    else log.warn('the client certificate expires soon', fields);
+    if (expiry === 'expired') log.error(this.#purpose.expired, fields);
+    else log.warn(`the ${this.#purpose.what} expires soon`, fields);
   }
 }

@@ -3,27 +3,30 @@ import { link, lstat, readFile, readlink, rename, rm, symlink } from 'node:fs/pr
 import { join, resolve } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { formatTime } from '../model/time.ts';
+import { type CertificatePurpose, clientPurpose } from './certificate-purpose.ts';
 import { ClientCertificateError, type ClientIdentity, parseClientIdentity, parsePrivateKey } from './client-identity.ts';
 import { writePrivateFile } from './write-private-file.ts';
 
 /**
- * The client certificates of --cert-dir, laid out as the kubelet's file store does (client-go util/certificate/certificate_store.go):
- * `kubelet-client-current.pem` links to `kubelet-client-DATE.pem`, which holds a certificate and its key. Files are for their owner
+ * Certificates of --cert-dir, laid out as the kubelet's file store does (client-go util/certificate/certificate_store.go):
+ * `kubelet-client-current.pem` (or, of the server, `kubelet-server-current.pem`) links to `kubelet-client-DATE.pem`, which holds a certificate and its key. Files are for their owner
  * alone, and whoever reads the link at any moment finds a whole pair.
  */
 export class CertificateStore {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #directory: string;
+  readonly #purpose: CertificatePurpose;
   /** What a kubeconfig refers to; absolute. */
   readonly currentPath: string;
   readonly #pendingKeyPath: string;
 
-  constructor(directory: string, clock: Pick<Clock, 'now'>) {
+  constructor(directory: string, clock: Pick<Clock, 'now'>, purpose: CertificatePurpose = clientPurpose) {
     this.#clock = clock;
+    this.#purpose = purpose;
     this.#directory = resolve(directory);
     this.currentPath = this.#path('current.pem');
     // The kubelet keeps the key of an unanswered request there, too.
-    this.#pendingKeyPath = join(this.#directory, 'kubelet-client.key.tmp');
+    this.#pendingKeyPath = join(this.#directory, `${purpose.filePrefix}.key.tmp`);
   }
 
   /** The pair in use; undefined when there is none yet. Throws ClientCertificateError when what is there is of no use. */
@@ -32,7 +35,8 @@ export class CertificateStore {
     const pair = await this.#read(this.currentPath);
     if (pair !== undefined) return parseClientIdentity({ text: pair, where: this.currentPath }, { text: pair, where: this.currentPath });
     // Before there was one file for both, there were two.
-    const [certificatePath, keyPath] = [join(this.#directory, 'kubelet-client.crt'), join(this.#directory, 'kubelet-client.key')];
+    const { filePrefix } = this.#purpose;
+    const [certificatePath, keyPath] = [join(this.#directory, `${filePrefix}.crt`), join(this.#directory, `${filePrefix}.key`)];
     const [certificate, key] = await Promise.all([this.#read(certificatePath), this.#read(keyPath)]);
     if (certificate === undefined || key === undefined) return undefined;
     return parseClientIdentity({ text: certificate, where: certificatePath }, { text: key, where: keyPath });
@@ -51,7 +55,7 @@ export class CertificateStore {
       await symlink(path, updated);
       await rename(updated, this.currentPath);
     } catch (cause) {
-      throw new ClientCertificateError(`cannot store the new client certificate in ${this.#directory}`, { cause });
+      throw new ClientCertificateError(`cannot store the new ${this.#purpose.what} in ${this.#directory}`, { cause });
     }
     return identity;
   }
@@ -98,7 +102,7 @@ export class CertificateStore {
   }
 
   #path(end: string): string {
-    return join(this.#directory, `kubelet-client-${end}`);
+    return join(this.#directory, `${this.#purpose.filePrefix}-${end}`);
   }
 }
 

@@ -1,22 +1,23 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import type { CertificateSubject } from './certificate-request.ts';
+import { alternativeNamesOf } from './subject-alternative-name.ts';
 import { pemBlocks } from './pem.ts';
 
-/** A client certificate and its key. */
+/** A certificate and its key. */
 export interface PemPair {
   /** The certificate first, then what leads from it to the CA. */
   readonly certificatePem: string;
   readonly keyPem: string;
 }
 
-/** As whom the agent speaks to the API server, and how long. */
+/** Whom a certificate names, and how long. The agent's client certificate is one, and its server's. */
 export interface ClientIdentity extends CertificateSubject, PemPair {
   readonly notBeforeMs: number;
   /** The moment from which it is good for nothing. */
   readonly notAfterMs: number;
 }
 
-/** Why something cannot serve as a client certificate, as a sentence that names the file. */
+/** Why something cannot serve as a certificate, as a sentence that names the file. */
 export class ClientCertificateError extends Error {
   override readonly name = 'ClientCertificateError';
 }
@@ -44,6 +45,7 @@ export function parseClientIdentity(certificate: PemText, key: PemText): ClientI
   return {
     commonName,
     organizations: many(O),
+    ...alternativeNamesOf(leaf),
     certificatePem: certificates.map(({ pem }) => pem).join(''),
     keyPem,
     notBeforeMs: leaf.validFromDate.getTime(),

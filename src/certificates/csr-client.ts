@@ -5,6 +5,7 @@ import { firstOf } from '../base/first-of.ts';
 import type { Logger } from '../base/logger.ts';
 import { ApiError, isAlreadyExists } from '../model/api-error.ts';
 import type { Wire } from '../model/wire.ts';
+import type { CertificatePurpose } from './certificate-purpose.ts';
 import type { KubeApi, KubeClients, ResourceEvent, WatchedObject } from '../ports/kube-api.ts';
 
 /** Speaks for whoever asks for a certificate: a node with the one it has, or with its bootstrap token. */
@@ -27,15 +28,6 @@ export class CertificateRefusedError extends Error {
   }
 }
 
-/** Signs what the API server accepts as a kubelet (certificates/v1 KubeAPIServerClientKubeletSignerName). */
-const SIGNER_NAME = 'kubernetes.io/kube-apiserver-client-kubelet';
-
-/**
- * The automatic approver of Kubernetes up to 1.26 wants exactly these; later ones would do without "key encipherment", which only RSA
- * keys need, and take it nevertheless (pkg/apis/certificates helpers.go).
- */
-export const clientUsages = ['digital signature', 'key encipherment', 'client auth'] as const;
-
 /** As long as the kubelet waits before it asks anew (client-go certificate_manager.go, certificateWaitTimeout). */
 const APPROVAL_DEADLINE_MS = 15 * 60_000;
 
@@ -53,6 +45,7 @@ export interface CertificateOrder {
   readonly name: string;
   /** PKCS#10 in PEM. */
   readonly requestPem: string;
+  readonly purpose: CertificatePurpose;
 }
 
 /**
@@ -64,7 +57,7 @@ export async function requestCertificate(deps: RequestCertificateDeps, order: Ce
   const { informer, clock, log } = deps;
   const { name } = order;
   const request = await createOrFind(deps, order, signal);
-  log.info('client certificate requested, waiting until it is approved and signed', { csr: name });
+  log.info(`${order.purpose.what} requested, waiting until it is approved and signed`, { csr: name });
   let last: Progress | undefined;
   const certificates = informer<SigningRequest>({ path: COLLECTION, fieldSelector: `metadata.name=${name}` }).pipe(
     concatMap((event) => {
@@ -82,11 +75,12 @@ export async function requestCertificate(deps: RequestCertificateDeps, order: Ce
 }
 
 async function createOrFind({ api, log }: RequestCertificateDeps, order: CertificateOrder, signal: AbortSignal): Promise<SigningRequest> {
+  const { signerName, usages } = order.purpose;
   const body = {
     apiVersion: 'certificates.k8s.io/v1',
     kind: 'CertificateSigningRequest',
     metadata: { name: order.name },
-    spec: { request: Buffer.from(order.requestPem).toString('base64'), signerName: SIGNER_NAME, usages: clientUsages },
+    spec: { request: Buffer.from(order.requestPem).toString('base64'), signerName, usages },
   };
   try {
     return await api.request<SigningRequest>({ method: 'POST', path: COLLECTION, body }, signal);
@@ -95,7 +89,7 @@ async function createOrFind({ api, log }: RequestCertificateDeps, order: Certifi
   }
   log.v(2, 'the certificate has been requested before, going on with that request', { csr: order.name });
   const found = await api.request<SigningRequest>({ method: 'GET', path: `${COLLECTION}/${order.name}` }, signal);
-  if (found.spec.signerName === SIGNER_NAME) return found;
+  if (found.spec.signerName === signerName) return found;
   throw new CertificateRefusedError(
     'request',
     `certificate signing request ${order.name} is meant for another signer: ${found.spec.signerName}`,

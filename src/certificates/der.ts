@@ -1,6 +1,18 @@
-/** The few ASN.1 values that a certificate request is made of, in DER (X.690). */
+/** The few ASN.1 values that certificates and requests for them are made of, in DER (X.690). */
 
-const tag = { integer: 0x02, bitString: 0x03, oid: 0x06, utf8String: 0x0c, printableString: 0x13, sequence: 0x30, set: 0x31 } as const;
+const tag = {
+  boolean: 0x01,
+  integer: 0x02,
+  bitString: 0x03,
+  octetString: 0x04,
+  oid: 0x06,
+  utf8String: 0x0c,
+  printableString: 0x13,
+  utcTime: 0x17,
+  generalizedTime: 0x18,
+  sequence: 0x30,
+  set: 0x31,
+} as const;
 
 export const sequence = (...items: readonly Uint8Array[]): Buffer => value(tag.sequence, Buffer.concat(items));
 
@@ -10,6 +22,28 @@ export const setOf = (...items: readonly Uint8Array[]): Buffer =>
 
 /** For 0 to 127. */
 export const smallInteger = (integer: number): Buffer => value(tag.integer, Buffer.of(integer));
+
+/** A positive number of any size, most significant octet first; without a zero in front. */
+export const positiveInteger = (octets: Uint8Array): Buffer =>
+  value(tag.integer, (octets[0] ?? 0) >= 0x80 ? Buffer.concat([Buffer.of(0), octets]) : octets);
+
+export const yes = (): Buffer => value(tag.boolean, Buffer.of(0xff));
+
+export const octetString = (octets: Uint8Array): Buffer => value(tag.octetString, octets);
+
+/** A value under a tag of its context's: 0x82 is `[2] IMPLICIT`. */
+export const primitive = (tagOctet: number, content: Uint8Array): Buffer => value(tagOctet, content);
+
+/** "2026-01-02T03:04:05Z" as RFC 5280 wants times in certificates: two digits for the years before 2050, four from then on. */
+export function time(iso: string): Buffer {
+  const digits = iso.replace(/[-:T]/g, '');
+  return Number(iso.slice(0, 4)) < 2050
+    ? value(tag.utcTime, Buffer.from(digits.slice(2)))
+    : value(tag.generalizedTime, Buffer.from(digits));
+}
+
+/** A named bit list of one octet: its first bits are `octet`'s highest, the last `unused` of them mean nothing. */
+export const namedBits = (octet: number, unused: number): Buffer => value(tag.bitString, Buffer.of(unused, octet));
 
 /** Whole octets, none of their bits unused. */
 export const bitString = (octets: Uint8Array): Buffer => value(tag.bitString, Buffer.concat([Buffer.of(0), octets]));

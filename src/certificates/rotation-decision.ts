@@ -2,6 +2,7 @@ import { jitter } from '../base/jitter.ts';
 import { formatTime } from '../model/time.ts';
 import type { CertificateSubject } from './certificate-request.ts';
 import type { ClientIdentity } from './client-identity.ts';
+import { alternativeNames } from './subject-alternative-name.ts';
 import { CertificateRefusedError } from './csr-client.ts';
 
 export interface RotationDecision {
@@ -12,7 +13,7 @@ export interface RotationDecision {
 }
 
 /**
- * When a client certificate is to be replaced: at 70 to 90 % of its life, where in between is left to `chance` (0 to 1, drawn once a
+ * When a certificate is to be replaced: at 70 to 90 % of its life, where in between is left to `chance` (0 to 1, drawn once a
  * certificate, so that nodes of one age do not come all at once); at once when it is not the node's (client-go certificate_manager.go).
  */
 export function decideRotation(identity: ClientIdentity | undefined, wanted: CertificateSubject, chance: number): RotationDecision {
@@ -22,6 +23,8 @@ export function decideRotation(identity: ClientIdentity | undefined, wanted: Cer
   if (commonName !== wanted.commonName) return now(`it is for "${commonName}", and this node is "${wanted.commonName}"`);
   const missing = wanted.organizations.filter((organization) => !organizations.includes(organization));
   if (missing.length > 0) return now(`it lacks the organization ${missing.join(', ')}`);
+  const uncovered = alternativeNames(wanted).filter((name) => !alternativeNames(identity).includes(name));
+  if (uncovered.length > 0) return now(`it is not for ${uncovered.join(', ')}`);
   const lifeMs = notAfterMs - notBeforeMs;
   return { dueMs: notBeforeMs + lifeMs * (0.7 + 0.2 * chance), because: `it expires at ${formatTime(notAfterMs)}` };
 }

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
 import { certificateRequest, certificateRequestName, nodeSubject } from '../../../src/certificates/certificate-request.ts';
-import { clientUsages } from '../../../src/certificates/csr-client.ts';
+import { clientPurpose } from '../../../src/certificates/certificate-purpose.ts';
 import { aKey } from '../../builders/a-client-certificate.ts';
 
 const openssl = (input: string, ...args: readonly string[]): string =>
@@ -53,12 +53,12 @@ test('other keys than elliptic ones are refused', () => {
 
 test('the name depends on key, subject and usages, and on nothing else', () => {
   const [key, other] = [aKey(), aKey()];
-  const name = certificateRequestName(nodeSubject('a'), key, clientUsages);
+  const name = certificateRequestName(nodeSubject('a'), key, clientPurpose.usages);
   assert.match(name, /^node-csr-[\w-]{43}$/);
-  assert.equal(certificateRequestName(nodeSubject('a'), key, clientUsages), name);
+  assert.equal(certificateRequestName(nodeSubject('a'), key, clientPurpose.usages), name);
   for (const different of [
-    certificateRequestName(nodeSubject('b'), key, clientUsages),
-    certificateRequestName(nodeSubject('a'), other, clientUsages),
+    certificateRequestName(nodeSubject('b'), key, clientPurpose.usages),
+    certificateRequestName(nodeSubject('a'), other, clientPurpose.usages),
     certificateRequestName(nodeSubject('a'), key, ['client auth']),
   ])
     assert.notEqual(different, name);
