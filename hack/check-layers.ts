@@ -11,6 +11,7 @@ const owners: Record<string, readonly string[]> = {
   undici: ['kube'],
   zod: ['options'],
   pino: ['base'],
+  'prom-client': ['metrics'],
   ws: ['server'],
 };
 

@@ -1,6 +1,7 @@
 import { addAbortSignal, Readable } from 'node:stream';
 import Docker from 'dockerode';
 import type { Clock } from '../base/clock.ts';
+import type { OnEngineCall } from '../ports/observers.ts';
 import { EngineAgent } from './engine-agent.ts';
 import { classifyEngineError, EngineDeadlineError } from './engine-errors.ts';
 
@@ -52,9 +53,11 @@ export interface EngineClientOptions {
   readonly endpoint: string;
   readonly clock: Clock;
   readonly requestTimeoutMs?: number;
+  /** Told of each call's end. */
+  readonly onCall?: OnEngineCall;
 }
 
-export function engineClient({ endpoint, clock, requestTimeoutMs = defaultRequestTimeoutMs }: EngineClientOptions): EngineClient {
+export function engineClient({ endpoint, clock, requestTimeoutMs = defaultRequestTimeoutMs, onCall }: EngineClientOptions): EngineClient {
   const agent = new EngineAgent();
   const options: Docker.DockerOptions & { readonly agent: EngineAgent } = { ...connection(endpoint), agent };
   const docker = new Docker(options);
@@ -68,15 +71,18 @@ export function engineClient({ endpoint, clock, requestTimeoutMs = defaultReques
     const deadline = clock.schedule(() => own.abort(new EngineDeadlineError(what, deadlineMs)), Math.min(deadlineMs, MAX_TIMER_MS));
     const entry: EngineCall = { what, sinceMs: clock.now() };
     pending.add(entry);
+    let failed: 'error' | 'timeout' | undefined;
     try {
       return await Promise.race([request(docker, own.signal), rejection(own.signal)]);
     } catch (error) {
+      if (!signal.aborted) failed = own.signal.aborted ? 'timeout' : 'error';
       if (own.signal.aborted) throw own.signal.reason;
       throw classifyEngineError(what, endpoint, error);
     } finally {
       deadline.unsubscribe();
       signal.removeEventListener('abort', onAbort);
       pending.delete(entry);
+      onCall?.({ what, tookMs: clock.now() - entry.sinceMs, ...(failed === undefined ? {} : { failed }) });
     }
   };
 

@@ -39,7 +39,9 @@ async function send(
   let patienceLeftMs = patienceMs;
   let disbelieved = false;
   for (let retries = 0; ; retries++) {
+    const askedAtMs = clock.now();
     await bucket.acquire(signal);
+    transport.waited(wire.method, clock.now() - askedAtMs);
     const deadline = deadlineWithin(request.timeoutMs ?? deadlineMs, clock, signal);
     let waitMs: number;
     try {

@@ -5,6 +5,7 @@ import { Pool } from 'undici';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { ApiUnreachableError } from '../model/api-error.ts';
+import type { ApiObserver } from '../ports/observers.ts';
 import { apiConnector } from './api-connector.ts';
 import { type ClusterAccess, isSameIdentity, type TlsIdentity } from './cluster-access.ts';
 import { connectionFault } from './connection-fault.ts';
@@ -19,6 +20,7 @@ export interface ApiTransportOptions {
   readonly userAgent: string;
   readonly silence?: SilenceSettings;
   readonly connectTimeoutMs?: number;
+  readonly observer?: ApiObserver;
 }
 
 /** When a connection counts as dead. Milliseconds. */
@@ -106,6 +108,8 @@ export class ApiTransport {
     const headers: Record<string, string> = { accept: 'application/json', 'user-agent': this.#options.userAgent };
     if (authorization !== undefined) headers['authorization'] = authorization;
     if (body !== undefined) headers['content-type'] = contentType ?? 'application/json';
+    const sentAtMs = this.#options.clock.now();
+    let code: number | undefined;
     try {
       // Deadlines are the caller's. Until there is a connection undici does not hear the signal.
       const sent = generation.pool.request({
@@ -120,12 +124,21 @@ export class ApiTransport {
       const answer = await untilAborted(sent, signal);
       this.#heard();
       const { statusCode: status, headers: answered, body: content } = answer;
+      code = status;
       const disbelieved = status === 401 && credentials.refused();
       return { status, headers: answered, body: content, retired: generation.retired.signal, watched: generation.http2, disbelieved };
     } catch (error) {
       signal.throwIfAborted();
       throw this.unreachable(request, error);
+    } finally {
+      const tookMs = this.#options.clock.now() - sentAtMs;
+      this.#options.observer?.requested({ method, server: this.#origin, status: code, tookMs });
     }
+  }
+
+  /** A request has had to wait for its turn. */
+  waited(method: string, waitedMs: number): void {
+    this.#options.observer?.waited(method, this.#origin, waitedMs);
   }
 
   /** For an answer that broke off while it was read. */

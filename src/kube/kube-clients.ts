@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { TokenBucket } from '../base/token-bucket.ts';
 import type { KubeClients } from '../ports/kube-api.ts';
+import type { ApiObserver } from '../ports/observers.ts';
 import { apiDoor } from './api-door.ts';
 import { ApiTransport, type SilenceSettings } from './api-transport.ts';
 import type { ClusterAccess } from './cluster-access.ts';
@@ -25,6 +26,7 @@ export interface KubeClientsOptions {
   readonly heartbeatTimeoutMs: number;
   /** "rxlet/0.1.0 (linux/amd64)" */
   readonly userAgent: string;
+  readonly observer?: ApiObserver;
   /** For tests: how soon silence is noticed. */
   readonly silence?: SilenceSettings & { readonly idleMs: number };
 }
@@ -41,8 +43,15 @@ const PATIENCE_MS = 60_000;
 
 /** The three doors and the informers, on shared connections. Dials at the first request. */
 export function kubeClients(options: KubeClientsOptions): OwnedKubeClients {
-  const { access, clock, log, main, events, heartbeatTimeoutMs, userAgent, silence } = options;
-  const transport = new ApiTransport({ access, clock, log, userAgent, ...(silence === undefined ? {} : { silence }) });
+  const { access, clock, log, main, events, heartbeatTimeoutMs, userAgent, silence, observer } = options;
+  const transport = new ApiTransport({
+    access,
+    clock,
+    log,
+    userAgent,
+    ...(silence === undefined ? {} : { silence }),
+    ...(observer === undefined ? {} : { observer }),
+  });
   const door = (bucket: TokenBucket, deadlineMs: number, patienceMs: number) =>
     apiDoor({ transport, clock, bucket, deadlineMs, patienceMs });
   const mainBucket = new TokenBucket({ ...main, clock });

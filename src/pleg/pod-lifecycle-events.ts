@@ -4,6 +4,7 @@ import { exponential } from '../base/exponential.ts';
 import type { Logger } from '../base/logger.ts';
 import type { PodUid } from '../model/pod.ts';
 import type { ContainerRuntime, PodSummary } from '../ports/container-runtime.ts';
+import type { OnRelist } from '../ports/observers.ts';
 import { changedPods } from './changed-pods.ts';
 import { RelistHealth, type PlegHealth } from './relist-health.ts';
 
@@ -13,6 +14,8 @@ export interface PodLifecycleEventsDeps {
   readonly log: Logger;
   /** Between the end of one relist and the start of the next. */
   readonly relistMs?: number;
+  /** Told of each relist that worked. */
+  readonly onRelist?: OnRelist;
 }
 
 export interface PodChange {
@@ -41,12 +44,13 @@ type News = { readonly recovered: true } | { readonly change: PodChange } | { re
 const FIRST_RETRY_MS = 1_000;
 
 /** The engine's events for speed, a slow relist for truth (the kubelet's PLEG, pkg/kubelet/pleg/generic.go, with events added). */
-export function podLifecycleEvents({ runtime, clock, log, relistMs = 10_000 }: PodLifecycleEventsDeps): PodLifecycleEvents {
+export function podLifecycleEvents({ runtime, clock, log, relistMs = 10_000, onRelist }: PodLifecycleEventsDeps): PodLifecycleEvents {
   const health = new RelistHealth({ clock, log });
   const backoffMs = exponential(Math.min(FIRST_RETRY_MS, relistMs), relistMs);
   let latest: readonly PodSummary[] | undefined;
   let missed = 0;
   let asks = 0;
+  let lastAskedAtMs: number | undefined;
   /** Pods with an event since the latest listing was asked for, and how many had been asked for when the last event came. */
   const told = new Map<PodUid, number>();
 
@@ -70,10 +74,15 @@ export function podLifecycleEvents({ runtime, clock, log, relistMs = 10_000 }: P
 
   const relistOnce = defer(() => {
     const ask = ++asks;
+    const askedAtMs = clock.now();
+    const intervalMs = lastAskedAtMs === undefined ? undefined : askedAtMs - lastAskedAtMs;
+    lastAskedAtMs = askedAtMs;
     health.asked('listPods');
     return call((signal) => runtime.listPods(signal)).pipe(
       map((listed) => {
         const recovered = health.answered();
+        const atMs = clock.now();
+        onRelist?.({ atMs, tookMs: atMs - askedAtMs, ...(intervalMs === undefined ? {} : { intervalMs }), pods: listed });
         const news = compare(listed, ask);
         return recovered ? [...news, { recovered }] : news;
       }),

@@ -1,6 +1,7 @@
 import type { Subscription } from 'rxjs';
 import { aborted } from '../base/aborted.ts';
 import type { Clock } from '../base/clock.ts';
+import type { WorkQueueObserver } from '../ports/observers.ts';
 import type { Handler, WakeReason, WorkQueue } from '../ports/work-queue.ts';
 
 export interface KeyedWorkQueueDeps<K> {
@@ -8,6 +9,7 @@ export interface KeyedWorkQueueDeps<K> {
   /** Delay before the retry after the n-th failure in a row, n from 1. */
   readonly backoffMs: (failures: number) => number;
   readonly onError: (key: K, error: unknown, retryInMs: number) => void;
+  readonly observer?: WorkQueueObserver<K>;
 }
 
 interface Waiting {
@@ -71,7 +73,10 @@ export class KeyedWorkQueue<K> implements WorkQueue<K> {
     this.#waiting.delete(key);
     const reasons = this.#ready.get(key);
     if (reasons) reasons.add(reason);
-    else this.#ready.set(key, new Set([reason]));
+    else {
+      this.#ready.set(key, new Set([reason]));
+      this.#deps.observer?.ready(key);
+    }
     this.#pump();
   }
 
@@ -98,6 +103,7 @@ export class KeyedWorkQueue<K> implements WorkQueue<K> {
   async #runOne(key: K, handle: Handler<K>, signal: AbortSignal, wakes: readonly WakeReason[]): Promise<void> {
     // Starts after #running knows the key, also where the handler throws at once.
     await Promise.resolve();
+    this.#deps.observer?.started(key);
     let again: { readonly reason: WakeReason; readonly delayMs: number } | undefined;
     try {
       const next = await handle(key, signal, wakes);
@@ -109,9 +115,11 @@ export class KeyedWorkQueue<K> implements WorkQueue<K> {
         this.#failures.set(key, failures);
         again = { reason: 'retry', delayMs: this.#deps.backoffMs(failures) };
         this.#deps.onError(key, error, again.delayMs);
+        this.#deps.observer?.retried(key);
       }
     }
     this.#running.delete(key);
+    this.#deps.observer?.ended(key);
     if (again && this.#worker) this.add(key, again.reason, again.delayMs);
     this.#pump();
   }
