@@ -2,8 +2,11 @@
 # Sets up and runs every test: unit, contract, vectors, integration, cluster. The last two run against a Docker Engine of its own,
 # cluster also against a Kubernetes control plane of its own.
 #   hack/test.sh               everything
-#   hack/test.sh unit|contract|vectors|integration|cluster|faults ...   some of it; faults of the control plane (4 minutes) only run when named
+#   hack/test.sh unit|contract|vectors|integration|cluster|faults ...   some of it; faults: of the control plane, 4 minutes
 . "$(dirname "$0")/setup.sh"
+say() { echo "test.sh: $*" >&2; }
+die() { say "$*"; exit 1; }
+. hack/apt.sh
 setup_npm
 npm run -s build
 
@@ -13,8 +16,10 @@ trap 'for command in "${at_exit[@]}"; do eval "$command" || true; done' EXIT
 engine_dir=${RXLET_TEST_ENGINE_DIR:-/var/lib/rxlet-test-engine}
 start_engine() {
   [ -z "${RXLET_TEST_DOCKER_ENDPOINT:-}" ] || return 0
-  command -v docker-registry >/dev/null || { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends docker-registry; } >/dev/null 2>&1 ||
-    { echo "could not install docker-registry, which the image tests run against" >&2; exit 1; }
+  local missing=()
+  command -v docker-registry >/dev/null || missing+=(docker-registry)
+  [ -x /usr/lib/cni/bridge ] || missing+=(containernetworking-plugins)
+  [ ${#missing[@]} = 0 ] || apt_install "${missing[@]}"
   at_exit+=('hack/docker.sh stop "$engine_dir"')
   RXLET_TEST_DOCKER_ENDPOINT=$(hack/docker.sh up "$engine_dir")
   export RXLET_TEST_DOCKER_ENDPOINT RXLET_TEST_ENGINE_DIR=$engine_dir RXLET_TEST_IMAGE=busybox:1.35 RXLET_TEST_PAUSE_IMAGE=rxlet/pause:1
@@ -32,7 +37,7 @@ start_cluster() {
 
 if [ $# = 0 ]; then
   set -- unit contract vectors integration
-  [ -z "$(find test/cluster -name '*.test.ts' 2>/dev/null)" ] || set -- "$@" cluster
+  [ -z "$(find test/cluster -name '*.test.ts' 2>/dev/null)" ] || set -- "$@" cluster faults
 fi
 for part; do
   echo "== $part"
