@@ -8,12 +8,14 @@ import type { CniNetwork } from './network/cni/cni-network.ts';
 import { cniConfiguration, cniSweep } from './network/cni/cni-services.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
 import type { PodLifecycleEvents } from './pleg/pod-lifecycle-events.ts';
+import type { ContainerAccess } from './ports/container-access.ts';
 import type { ContainerRuntime } from './ports/container-runtime.ts';
 import type { ImageService } from './ports/image-service.ts';
 
 export interface EnginePart {
   readonly runtime: ContainerRuntime;
   readonly imageService: ImageService;
+  readonly access: ContainerAccess;
   /** Why no pod can be connected to the pods' network now, in the kubelet's words; undefined: it works. */
   readonly networkFault: () => string | undefined;
   /** Where plugins connect the pods, not the engine. */
@@ -32,12 +34,13 @@ export async function enginePart(options: KubeletOptions, clock: Clock, log: Log
   const fakeOptions = fakeEndpointOptions(options.dockerEndpoint);
   if (fakeOptions) {
     const { fakeEngine } = await import('./fakeengine/fake-engine.ts');
-    const { runtime, images } = fakeEngine({ clock, log, ...fakeOptions });
-    return { runtime, imageService: images, networkFault: () => undefined, missingSandboxImage: () => undefined };
+    const { runtime, images, access } = fakeEngine({ clock, log, ...fakeOptions });
+    return { runtime, imageService: images, access, networkFault: () => undefined, missingSandboxImage: () => undefined };
   }
-  const [{ engineClient }, { dockerRuntime }, { DockerImageService }, { SandboxImageMissingError }] = await Promise.all([
+  const [{ engineClient }, { dockerRuntime }, { dockerAccess }, { DockerImageService }, { SandboxImageMissingError }] = await Promise.all([
     import('./docker/engine-client.ts'),
     import('./docker/docker-runtime.ts'),
+    import('./docker/docker-access.ts'),
     import('./docker/docker-image-service.ts'),
     import('./docker/run-sandbox.ts'),
   ]);
@@ -47,6 +50,7 @@ export async function enginePart(options: KubeletOptions, clock: Clock, log: Log
   const runtime = dockerRuntime({ client, clock, random: chance, log, rootDir, podInfraContainerImage, ...(network && { network }) });
   return {
     runtime,
+    access: dockerAccess({ client, clock }),
     imageService: new DockerImageService({ engine: client, clock, log, imagePullProgressDeadlineMs }),
     networkFault: () => {
       const fault = network?.fault();

@@ -19,6 +19,7 @@ import type { DesiredPod } from './ports/pod-store.ts';
 import type { StatusManager } from './ports/status-manager.ts';
 import type { EnginePart } from './engine-part.ts';
 import type { KubeletParts } from './kubelet.ts';
+import type { LifecyclePart } from './lifecycle-part.ts';
 import type { PodObjects } from './objects/pod-objects.ts';
 import type { PodNetwork } from './network/pod-network.ts';
 import type { PodVolumes } from './volumes/pod-volumes.ts';
@@ -36,6 +37,7 @@ export interface ReconcilePartDeps {
   /** What the node has for pods. */
   readonly allocatable: () => Readonly<Record<string, string>>;
   readonly statuses: StatusManager;
+  readonly lifecycle: Pick<LifecyclePart, 'probes' | 'hooks'>;
   readonly events: EventRecorder;
   readonly trace: Trace;
   readonly syncFrequencyMs: number;
@@ -51,6 +53,7 @@ export interface ReconcilePartDeps {
 export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'] {
   const { clock, images, volumes, network, objects, tokens, statuses, events, trace, hostIps } = deps;
   const { runtime } = deps.engine;
+  const { probes, hooks } = deps.lifecycle;
   const memory = new PodMemory();
   const backoff = new RestartBackoff(clock);
 
@@ -60,12 +63,13 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
     at: Pick<PlanFacts, 'life' | 'terminatingSinceMs'>,
   ): PlanFacts => {
     const status = statuses.get(observed.uid);
+    if (at.life !== 'syncing') probes.ending(observed.uid);
     return {
       nowMs: clock.now(),
       ...at,
       restartNotBeforeMs: (pod, container, at) => backoff.notBeforeMs(pod, container, at),
-      liveness: () => undefined,
-      startup: () => 'success',
+      liveness: (id) => probes.liveness(id),
+      startup: (id) => probes.startup(id),
       startTimeMs: desired && startedAtMs(observed),
       phase: status?.phase,
       previousPod: memory.declared(observed.uid, desired?.pod),
@@ -101,6 +105,10 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
     objects.unregister(uid);
     tokens.forget(uid);
   };
+  const forgetLife = (uid: PodUid): void => {
+    probes.forget(uid);
+    hooks.forget(uid);
+  };
 
   /** Of the pods' present sandboxes, as they were last seen. */
   const addresses = new Map<PodUid, readonly string[]>();
@@ -122,6 +130,7 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
     images,
     events,
     memory,
+    hooks,
     prepare: (pod, signal) => prepared(pod, signal),
     network: {
       fault: deps.engine.networkFault,
@@ -175,13 +184,14 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
         events.record(pod, 'Warning', refusal.reason, refusal.message);
         return rejectPod(pod, refusal);
       }
+      probes.follow(pod);
       const startTimeMs = startedAtMs(observed);
       const status = generatePodStatus(pod, withoutUnstarted(observed), {
         nowMs: clock.now(),
         previous: statuses.get(pod.metadata.uid),
         startErrors: startErrors(pod, observed),
-        startup: () => 'success',
-        readiness: () => 'success',
+        startup: (id) => probes.startup(id),
+        readiness: (id) => probes.readiness(id),
         hostIPs: hostIps,
         runtimeName: 'docker',
         ending: pod.metadata.deletionTimestamp !== undefined,
@@ -189,6 +199,7 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
       });
       if (status.reason === 'DeadlineExceeded' && told?.reason !== status.reason)
         events.record(pod, 'Normal', status.reason, status.message ?? '');
+      probes.told(pod.metadata.uid, status);
       return { ...status, startTime: formatTime(startTimeMs) };
     },
     refresh: async (pod, observed, signal) => {
@@ -202,10 +213,12 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
       if (!runs) await volumes.tearDown(uid);
     },
     release: async (uid) => {
+      forgetLife(uid);
       forgetObjects(uid);
       await volumes.remove(uid);
     },
     cleanUp: async (uid: PodUid) => {
+      forgetLife(uid);
       forgetObjects(uid);
       await volumes.remove(uid);
       memory.forget(uid);

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
 import { concatMap, EMPTY, map, merge } from 'rxjs';
 import { systemClock } from './base/clock.ts';
 import { foldRepeats } from './base/fold-repeats.ts';
@@ -11,6 +12,7 @@ import { EventLog } from './events/event-log.ts';
 import { eventRecorders } from './events/event-recorders.ts';
 import { imagePart } from './image-part.ts';
 import { type Kubelet, kubelet } from './kubelet.ts';
+import { lifecyclePart } from './lifecycle-part.ts';
 import { isStaticPod } from './model/mirror-pod.ts';
 import { type Pod, podFullName } from './model/pod.ts';
 import type { PodWake } from './mux/desired-pods.ts';
@@ -44,7 +46,10 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
     log,
     ...(cluster ? { apiStatusOf: (pod: Pod) => cluster.source.pods.byName(podFullName(pod))?.status } : {}),
   });
-  const sources = [...sourcesPart(options, { clock, log, onObjects: (found) => manifestObjects.declare(found) }), ...(cluster ? [cluster.source] : [])];
+  const sources = [
+    ...sourcesPart(options, { clock, log, onObjects: (found) => manifestObjects.declare(found) }),
+    ...(cluster ? [cluster.source] : []),
+  ];
   const engine = await enginePart(options, clock, log);
   const images = imagePart(options, { clock, log, imageService: engine.imageService, events, trace });
   const pleg = podLifecycleEvents({ runtime: engine.runtime, clock, log });
@@ -68,6 +73,17 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
   const network = podNetwork({ rootDir, nodeName, nodeIps, clusterDns, clusterDomain, resolvConf, events, log: folded });
   await network.checkNodeFile();
   const allocatable = (): Readonly<Record<string, string>> => joined?.allocatable() ?? {};
+  const lifecycle = lifecyclePart({
+    clock,
+    log,
+    events,
+    statuses,
+    runtime: engine.runtime,
+    access: engine.access,
+    hostIps: nodeIps,
+    previousStatus: (pod) => pod.status ?? cluster?.source.pods.byName(podFullName(pod))?.status,
+    passedProbesPath: join(rootDir, 'passed_probes.json'),
+  });
   const agent: Kubelet = kubelet({
     clock,
     log,
@@ -76,6 +92,7 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
     events,
     wakes: merge(
       objects.changes.pipe(map((uid): PodWake => ({ uid, reason: 'object changed' }))),
+      lifecycle.wakes,
       (engine.podsNetwork?.changes ?? EMPTY).pipe(
         concatMap(() => agent.pods.list().map(({ pod }): PodWake => ({ uid: pod.metadata.uid, reason: 'network changed' }))),
       ),
@@ -97,6 +114,7 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
         return (await cluster.services.list(stop, !isStatic)) ?? (isStatic ? [] : undefined);
       },
       statuses,
+      lifecycle,
       events,
       trace,
       syncFrequencyMs: options.syncFrequencyMs,
@@ -123,7 +141,10 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
   });
   try {
     if (options.runOnce) return await runOnce({ agent, sources, statuses, clock, log, signal });
-    await runServices([...(joined?.phases ?? []), engine.podsNetwork?.services(pleg) ?? [], ...agent.phases, [sweeper]], signal);
+    await runServices(
+      [...(joined?.phases ?? []), engine.podsNetwork?.services(pleg) ?? [], lifecycle.services, ...agent.phases, [sweeper]],
+      signal,
+    );
   } finally {
     folded.flush();
   }

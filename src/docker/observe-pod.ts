@@ -90,5 +90,7 @@ function container({ name }: ListedContainer, info: ContainerInspectInfo, image:
     state: containerState(info),
     ...(note.terminationGracePeriodSeconds !== undefined && { terminationGracePeriodSeconds: note.terminationGracePeriodSeconds }),
     ...(note.deletionGracePeriodSeconds !== undefined && { deletionGracePeriodSeconds: note.deletionGracePeriodSeconds }),
+    ...(note.preStop && { preStop: note.preStop }),
+    ...(note.preStop && note.ports && { ports: note.ports }),
   };
 }

@@ -9,7 +9,8 @@ export type ContainerStartReason =
   | 'CrashLoopBackOff'
   | 'CreateContainerConfigError'
   | 'CreateContainerError'
-  | 'RunContainerError';
+  | 'RunContainerError'
+  | 'PostStartHookError';
 
 /** A container that could not be started, with the words its status and events show. */
 export class ContainerStartError extends Error {

@@ -21,9 +21,7 @@ export function unhonouredFields({ spec }: Pick<Pod, 'spec'>): readonly string[]
 }
 
 function ofContainer(container: Container): readonly string[] {
-  const fields = (['livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle', 'volumeDevices'] as const).filter(
-    (field) => container[field] !== undefined,
-  );
+  const fields = (['volumeDevices'] as const).filter((field) => container[field] !== undefined);
   const logs = container.terminationMessagePolicy === 'FallbackToLogsOnError' ? ['terminationMessagePolicy'] : [];
   return [...fields, ...logs];
 }

@@ -13,7 +13,7 @@ export interface VersionFacts {
 }
 
 /** The release of Kubernetes whose kubelet this agent stands for. */
-const KUBERNETES_VERSION = 'v1.30.0';
+export const KUBERNETES_VERSION = 'v1.30.0';
 
 /** Go's names (GOARCH), which labels and images use, for Node's. */
 const goArchs: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386', ppc64: 'ppc64le', loong64: 'loong64' };

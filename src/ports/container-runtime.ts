@@ -37,6 +37,9 @@ export interface ObservedContainer {
   /** From the labels, so that a pod that no source knows any more still ends with its own grace period. Seconds. */
   readonly terminationGracePeriodSeconds?: number;
   readonly deletionGracePeriodSeconds?: number;
+  /** As above, its hook, and the ports that this may name. */
+  readonly preStop?: NonNullable<Container['lifecycle']>['preStop'];
+  readonly ports?: Container['ports'];
 }
 
 export interface ObservedSandbox {

@@ -16,6 +16,8 @@ export interface ContainerToKill {
   readonly message: string;
   /** Ours, for people who ask why. */
   readonly because: string;
+  /** What the failed probe has instead of the pod's. */
+  readonly terminationGracePeriodSeconds?: number;
 }
 
 /** What the pod needs now, before back-off and deadlines have their say. Lists are in spec order. */
@@ -143,7 +145,7 @@ function judge(pod: Pod, observed: ObservedPod, container: Container, facts: Con
   if (fault === undefined) return { container, keep: true, start: false, kill: undefined };
   const start = fault.restart || isSidecar(container) || restartsOnFailure(pod);
   const message = start ? `${fault.message}, will be restarted` : fault.message;
-  return { container, keep: false, start, kill: { id: newest.id, name, message, because: fault.because } };
+  return { container, keep: false, start, kill: { id: newest.id, name, message, because: fault.because, ...fault.grace } };
 }
 
 interface Fault {
@@ -151,6 +153,7 @@ interface Fault {
   readonly because: string;
   /** Whatever the restart policy says. */
   readonly restart: boolean;
+  readonly grace?: Pick<ContainerToKill, 'terminationGracePeriodSeconds'>;
 }
 
 function faultOf({ id, specHash }: ObservedContainer, container: Container, facts: ContainerFacts): Fault | undefined {
@@ -169,9 +172,14 @@ function faultOf({ id, specHash }: ObservedContainer, container: Container, fact
     };
   }
   for (const probe of ['liveness', 'startup'] as const) {
-    if (facts[probe](id) === 'failure') {
-      return { message: `Container ${name} failed ${probe} probe`, because: `container ${name} failed its ${probe} probe`, restart: false };
-    }
+    if (facts[probe](id) !== 'failure') continue;
+    const seconds = container[`${probe}Probe`]?.terminationGracePeriodSeconds;
+    return {
+      message: `Container ${name} failed ${probe} probe`,
+      because: `container ${name} failed its ${probe} probe`,
+      restart: false,
+      ...(seconds === undefined ? {} : { grace: { terminationGracePeriodSeconds: seconds } }),
+    };
   }
   return undefined;
 }

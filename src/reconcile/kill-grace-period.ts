@@ -1,3 +1,5 @@
+import type { Pod } from '../model/pod.ts';
+
 /** pkg/kubelet/kuberuntime: time for a SIGTERM to work, so that a pod with grace 0 is not killed needlessly hard. */
 export const minimumGracePeriodSeconds = 2;
 
@@ -5,6 +7,13 @@ export const minimumGracePeriodSeconds = 2;
 export interface GracePeriods {
   readonly deletionGracePeriodSeconds?: number | undefined;
   readonly terminationGracePeriodSeconds?: number | undefined;
+}
+
+export function gracePeriodsOf({ metadata, spec }: Pick<Pod, 'metadata' | 'spec'>): GracePeriods {
+  return {
+    deletionGracePeriodSeconds: metadata.deletionGracePeriodSeconds,
+    terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds,
+  };
 }
 
 /**

@@ -144,7 +144,7 @@ function stopSome(pod: Pod, observed: ObservedPod, facts: PlanFacts, { container
     const { id, name } = container;
     const kill = containersToKill.find((one) => one.id === id);
     if (kill) {
-      actions.push(stopContainer(container, pod, facts, kill.message));
+      actions.push(stopContainer(container, pod, facts, kill.message, kill.terminationGracePeriodSeconds));
       because.push(kill.because);
     } else if (newestOf(observed, name) !== container) {
       actions.push(stopContainer(container, pod, facts, `Stopping container ${name}`));

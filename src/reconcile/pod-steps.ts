@@ -1,11 +1,13 @@
 import { errorText } from '../base/error-text.ts';
 import { ContainerStartError } from '../model/container-start-error.ts';
 import { type Container, formatPod, type Pod } from '../model/pod.ts';
-import type { ContainerRuntime, ContainerSpec, SandboxSpec } from '../ports/container-runtime.ts';
+import type { ContainerHooks } from '../ports/container-hooks.ts';
+import type { ContainerId, ContainerRuntime, ContainerSpec, ObservedPod, SandboxSpec } from '../ports/container-runtime.ts';
 import type { EventReason, EventRecorder } from '../ports/event-recorder.ts';
 import type { ImagePuller } from '../ports/image-puller.ts';
 import type { DesiredPod } from '../ports/pod-store.ts';
 import type { Executors } from './execute-plan.ts';
+import { gracePeriodsOf, killGracePeriodSeconds } from './kill-grace-period.ts';
 import type { PodMemory } from './pod-memory.ts';
 import type { StepContext } from './pod-reconciler.ts';
 
@@ -18,6 +20,7 @@ export interface PodStepsDeps {
   readonly images: ImagePuller;
   readonly events: EventRecorder;
   readonly memory: PodMemory;
+  readonly hooks: Pick<ContainerHooks, 'postStart' | 'preStop' | 'ended'>;
   /** Makes the pod's volumes, before its sandbox and again before each container. A failure holds the start, and has been told. */
   readonly prepare: (pod: Pod, signal: AbortSignal) => Promise<void>;
   readonly network: {
@@ -44,6 +47,7 @@ export function podSteps({
   images,
   events,
   memory,
+  hooks,
   prepare,
   network,
   onStart,
@@ -59,6 +63,21 @@ export function podSteps({
   ): void => {
     const pod = desired?.pod ?? memory.declared(uid, undefined);
     if (pod) events.record(pod, type, reason, message, container);
+  };
+
+  /** With its preStop hook, for which the grace period pays. */
+  const stop = async (
+    context: StepContext,
+    { id, name, graceMs }: { readonly id: ContainerId; readonly name: string; readonly graceMs: number },
+    signal: AbortSignal,
+  ): Promise<void> => {
+    const { uid, desired, observed } = context;
+    const pod = desired?.pod ?? memory.declared(uid, undefined) ?? podOnLabels(observed, id);
+    const container = pod && findContainer(pod, name);
+    const hasEnded = observed.containers.some((one) => one.id === id && one.state.phase !== 'running');
+    const leftMs = container && !hasEnded ? await hooks.preStop(pod, container, id, graceMs, signal) : graceMs;
+    await runtime.stopContainer(id, leftMs, signal);
+    hooks.ended(id);
   };
 
   return {
@@ -85,11 +104,12 @@ export function podSteps({
       const { sandbox } = context;
       if (sandbox === undefined) throw new Error(`container ${name} has no sandbox to join`);
       await prepare(pod, signal);
+      let id: ContainerId;
       try {
         const imageRef = await images.ensureImage(pod, container, signal);
         const spec = await containerSpec(pod, container, attempt, imageRef, signal);
         onStart(pod, container, context.observed);
-        await runtime.startContainer(pod, sandbox, spec, signal);
+        id = await runtime.startContainer(pod, sandbox, spec, signal);
       } catch (error) {
         if (signal.aborted) throw error;
         const failure =
@@ -101,12 +121,19 @@ export function podSteps({
       memory.containerStarted(pod.metadata.uid, name);
       tell(context, 'Normal', 'Created', `Created container ${name}`, name);
       tell(context, 'Normal', 'Started', `Started container ${name}`, name);
+      const why = await hooks.postStart(pod, container, id, signal, async (message, agentSignal) => {
+        memory.containerFailed(pod.metadata.uid, name, { reason: POST_START_HOOK_ERROR, message });
+        tell(context, 'Warning', 'FailedPostStartHook', message, name);
+        tell(context, 'Normal', 'Killing', 'FailedPostStartHook', name);
+        await stop(context, { id, name, graceMs: killGracePeriodSeconds(gracePeriodsOf(pod)) * 1000 }, agentSignal);
+      });
+      if (why !== undefined) throw new ContainerStartError(POST_START_HOOK_ERROR, why);
     },
 
     async stopContainer({ id, name, graceMs, why, restart }, context, signal) {
       if (restart) memory.containerRestarts(context.uid, name, id);
       tell(context, 'Normal', 'Killing', why, name);
-      await runtime.stopContainer(id, graceMs, signal);
+      await stop(context, { id, name, graceMs }, signal);
     },
     removeContainer: ({ id }, _context, signal) => runtime.removeContainer(id, signal),
     async stopSandbox({ id }, context, signal) {
@@ -116,6 +143,9 @@ export function podSteps({
     removeSandbox: ({ id }, _context, signal) => runtime.removeSandbox(id, signal),
   };
 }
+
+/** pkg/kubelet/container ErrPostStartHook */
+const POST_START_HOOK_ERROR = 'PostStartHookError';
 
 /** Reasons whose words the image puller has told in events of its own: here just their name, as the kubelet has it. */
 const pullReasons: ReadonlySet<string> = new Set([
@@ -132,8 +162,24 @@ function declared({ desired, uid }: StepContext): DesiredPod {
   return desired;
 }
 
-function containerNamed({ spec }: Pod, name: string): Container {
-  const container = [...(spec.initContainers ?? []), ...spec.containers].find((each) => each.name === name);
+function findContainer({ spec }: Pod, name: string): Container | undefined {
+  return [...(spec.initContainers ?? []), ...spec.containers].find((each) => each.name === name);
+}
+
+function containerNamed(pod: Pod, name: string): Container {
+  const container = findContainer(pod, name);
   if (!container) throw new Error(`the pod has no container ${name}`);
   return container;
+}
+
+/** Of a pod that nobody remembers: as much of it as the container's labels tell (restoreSpecsFromContainerLabels in pkg/kubelet/kuberuntime). */
+function podOnLabels({ uid, name, namespace, containers }: ObservedPod, id: ContainerId): Pod | undefined {
+  const found = containers.find((one) => one.id === id);
+  if (!found?.preStop) return undefined;
+  const { preStop, ports, deletionGracePeriodSeconds, terminationGracePeriodSeconds } = found;
+  const container: Container = { name: found.name, lifecycle: { preStop }, ...(ports ? { ports } : {}) };
+  return {
+    metadata: { uid, name, namespace, ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }) },
+    spec: { containers: [container], ...(terminationGracePeriodSeconds === undefined ? {} : { terminationGracePeriodSeconds }) },
+  };
 }

@@ -3,7 +3,7 @@ import type { Pod } from '../model/pod.ts';
 import type { ObservedContainer, ObservedPod } from '../ports/container-runtime.ts';
 import type { PlanFacts, PodAction } from '../ports/pod-plan.ts';
 import { isRunning, mayRun } from './instances.ts';
-import { killGracePeriodSeconds, minimumGracePeriodSeconds } from './kill-grace-period.ts';
+import { gracePeriodsOf, killGracePeriodSeconds, minimumGracePeriodSeconds } from './kill-grace-period.ts';
 
 /** Who knows how long a pod's containers may take to end. */
 export type GraceFacts = Pick<PlanFacts, 'nowMs' | 'terminatingSinceMs' | 'graceOverrideSeconds'>;
@@ -38,9 +38,15 @@ export function nextToStop(pod: Pod | undefined, { containers }: ObservedPod, fa
   return { stops: stop(live), waiting: undefined };
 }
 
-/** What is left of the grace period counts, in whole seconds. */
-export function stopContainer(container: ObservedContainer, pod: Pod | undefined, facts: GraceFacts, why: string): PodAction {
-  const seconds = graceSeconds(container, pod, facts);
+/** What is left of the grace period counts, in whole seconds. `probeSeconds` is what a failed probe has instead of the pod's. */
+export function stopContainer(
+  container: ObservedContainer,
+  pod: Pod | undefined,
+  facts: GraceFacts,
+  why: string,
+  probeSeconds?: number,
+): PodAction {
+  const seconds = graceSeconds(container, pod, facts, probeSeconds);
   const least = Math.min(seconds, minimumGracePeriodSeconds);
   const graceMs = Math.max(seconds - passedSeconds(facts), least) * 1000;
   return { do: 'stopContainer', id: container.id, name: container.name, graceMs, why };
@@ -50,9 +56,15 @@ function graceIsOver(container: ObservedContainer, pod: Pod | undefined, facts: 
   return facts.terminatingSinceMs !== undefined && passedSeconds(facts) >= graceSeconds(container, pod, facts);
 }
 
-function graceSeconds(container: ObservedContainer, pod: Pod | undefined, { graceOverrideSeconds }: GraceFacts): number {
-  const periods = pod ? { ...pod.metadata, terminationGracePeriodSeconds: pod.spec.terminationGracePeriodSeconds } : container;
-  return killGracePeriodSeconds(periods, graceOverrideSeconds);
+function graceSeconds(
+  container: ObservedContainer,
+  pod: Pod | undefined,
+  { graceOverrideSeconds }: GraceFacts,
+  probeSeconds?: number,
+): number {
+  const periods = pod ? gracePeriodsOf(pod) : container;
+  const ofProbe = probeSeconds === undefined ? {} : { terminationGracePeriodSeconds: probeSeconds };
+  return killGracePeriodSeconds({ ...periods, ...ofProbe }, graceOverrideSeconds);
 }
 
 function passedSeconds({ nowMs, terminatingSinceMs = nowMs }: GraceFacts): number {

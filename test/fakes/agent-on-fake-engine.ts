@@ -7,7 +7,9 @@ import { fakeEngine, type FakeEngine } from '../../src/fakeengine/fake-engine.ts
 import { imageManager } from '../../src/images/image-manager.ts';
 import { Backoff } from '../../src/base/backoff.ts';
 import { PullQueue } from '../../src/images/pull-queue.ts';
+import { noAccess } from '../../src/fakeengine/no-access.ts';
 import { kubelet } from '../../src/kubelet.ts';
+import { lifecyclePart } from '../../src/lifecycle-part.ts';
 import type { MirrorOwner } from '../../src/mirror/mirror-pod-actions.ts';
 import type { PodRefusal } from '../../src/model/pod-admission.ts';
 import { type Pod, podFullName, type PodStatus } from '../../src/model/pod.ts';
@@ -82,6 +84,17 @@ export function startAgent(over: {
   const records: ReconcileRecord[] = [];
   const trace = { record: (record: ReconcileRecord) => void records.push(record), note: () => {} };
   const snapshots = new BehaviorSubject<readonly Pod[] | undefined>(undefined);
+  const lifecycle = lifecyclePart({
+    clock,
+    log,
+    events,
+    statuses,
+    runtime: engine.runtime,
+    access: noAccess,
+    hostIps: [],
+    previousStatus: (pod) => pod.status ?? apiStatusOf(pod),
+    random: () => 0.5,
+  });
   const { phases } = kubelet({
     clock,
     log,
@@ -101,9 +114,16 @@ export function startAgent(over: {
       : {}),
     pleg: podLifecycleEvents({ runtime: engine.runtime, clock, log }),
     events,
+    wakes: lifecycle.wakes,
     reconcile: reconcilePart({
       clock,
-      engine: { runtime: engine.runtime, imageService: engine.images, networkFault: () => undefined, missingSandboxImage: () => undefined },
+      engine: {
+        runtime: engine.runtime,
+        imageService: engine.images,
+        access: noAccess,
+        networkFault: () => undefined,
+        missingSandboxImage: () => undefined,
+      },
       images: imageManager({
         images: engine.images,
         events,
@@ -133,6 +153,7 @@ export function startAgent(over: {
       services: async () => [],
       allocatable: () => ({}),
       statuses,
+      lifecycle,
       events,
       trace,
       syncFrequencyMs: 60_000,
@@ -142,7 +163,7 @@ export function startAgent(over: {
     }),
   });
   const stopping = new AbortController();
-  const done = runServices(phases, stopping.signal);
+  const done = runServices([lifecycle.services, ...phases], stopping.signal);
   return {
     statuses,
     records,

@@ -9,17 +9,16 @@ test('a plain pod asks for nothing that is not done', () => {
 
 test('every field that is not honoured is named by its path', () => {
   const pod = aPod('web', {
-    initContainers: [aContainer('init', { lifecycle: {} })],
+    initContainers: [aContainer('init', { volumeDevices: [] })],
     containers: [
       aContainer('a'),
-      aContainer('b', { livenessProbe: { exec: { command: ['true'] } }, terminationMessagePolicy: 'FallbackToLogsOnError' }),
+      aContainer('b', { livenessProbe: { exec: { command: ['true'] } }, lifecycle: {}, terminationMessagePolicy: 'FallbackToLogsOnError' }),
     ],
     volumes: [{ name: 'v', emptyDir: { medium: 'HugePages' } }],
     readinessGates: [{ conditionType: 'a/b' }],
   });
   assert.deepEqual(unhonouredFields(pod), [
-    'spec.initContainers[0].lifecycle',
-    'spec.containers[1].livenessProbe',
+    'spec.initContainers[0].volumeDevices',
     'spec.containers[1].terminationMessagePolicy',
     'spec.volumes[0].emptyDir.medium',
     'spec.readinessGates',
