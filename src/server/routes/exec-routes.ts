@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -20,6 +19,8 @@ export interface SessionOpener extends StreamTimes {
   open(wanted: StreamsWanted, signal: AbortSignal): Promise<ContainerSession>;
 }
 export interface PortDialler extends StreamTimes {
+  /** What messages call the pod: the id of its sandbox. */
+  readonly pod: string;
   dial(port: number, signal: AbortSignal): Promise<Duplex>;
 }
 
@@ -94,12 +95,15 @@ async function prepareAttach(deps: ExecDeps, request: RouteRequest): ReturnType<
 
 async function preparePortForward(deps: ExecDeps, request: RouteRequest): ReturnType<Prepare> {
   const { served } = deps;
-  requirePorts(request.message, request.query);
   const found = findPod(served, request.params);
   const sandbox = networkSandbox(await served.runtime.observePod(found.metadata.uid, request.signal));
   if (sandbox === undefined) throw new HttpError(500, `pod not found (${JSON.stringify(podFullName(found))})`);
   return (socket, head) =>
-    deps.servePortForward(request, socket, head, { ...times(deps), dial: (port, signal) => served.access.dial(sandbox, port, signal) });
+    deps.servePortForward(request, socket, head, {
+      ...times(deps),
+      pod: sandbox,
+      dial: (port, signal) => served.access.dial(sandbox, port, signal),
+    });
 }
 
 const times = ({ idleTimeoutMs, streamCreationTimeoutMs, clock, log }: ExecDeps): StreamTimes => ({
@@ -108,18 +112,3 @@ const times = ({ idleTimeoutMs, streamCreationTimeoutMs, clock, log }: ExecDeps)
   clock,
   log,
 });
-
-/** pkg/kubelet/cri/streaming/portforward NewV4Options: a WebSocket cannot name its ports later. */
-function requirePorts({ headers }: IncomingMessage, query: URLSearchParams): void {
-  if (headers.upgrade?.toLowerCase() !== 'websocket') return;
-  const values = query.getAll('port');
-  if (values.length === 0) throw new HttpError(400, 'query parameter "port" is required');
-  for (const value of values) {
-    if (value === '') throw new HttpError(400, 'query parameter "port" cannot be empty');
-    for (const one of value.split(',')) {
-      const port = /^\d{1,6}$/.test(one) ? Number(one) : Number.NaN;
-      if (!(port <= 65_535)) throw new HttpError(400, `unable to parse ${JSON.stringify(value)} as a port`);
-      if (port < 1) throw new HttpError(400, `port ${JSON.stringify(value)} must be > 0`);
-    }
-  }
-}
