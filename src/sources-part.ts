@@ -14,10 +14,7 @@ export interface SourcesPartDeps {
 }
 
 /** The sources that the options name. */
-export function sourcesPart(
-  options: KubeletOptions,
-  { clock, log, onObjects }: SourcesPartDeps,
-): readonly PodSource[] {
+export function sourcesPart(options: KubeletOptions, { clock, log, onObjects }: SourcesPartDeps): readonly PodSource[] {
   const { podManifestPath, manifestUrl, manifestUrlHeader, nodeName, fileCheckFrequencyMs, httpCheckFrequencyMs } = options;
   const sources: PodSource[] = [];
   if (podManifestPath !== '')

@@ -88,8 +88,8 @@ test('a pod may refer to what a manifest directory can hold, and to nothing else
 });
 
 test('rxlet validate takes such files, and names them', () => {
-  const { check } = manifestTools({ nodeName: 'n1' });
-  const { pods, objects, faults } = check(Buffer.from('apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n'));
+  const tools = manifestTools({ nodeName: 'n1' });
+  const { pods, objects, faults } = tools.check(Buffer.from('apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n'));
   assert.deepEqual([pods, objects, faults], [[], ['ConfigMap default/m'], []]);
 });
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, lstat, mkdtemp, readdir, readFile, readlink, rm, symlink } from 'node:fs/promises';
+import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -292,4 +292,254 @@ test('a subPathExpr that names an unknown variable holds the container', async (
   await volumes.prepare(pod, signal);
   const message = 'subPathExpr "$(NONE)": missing value for "NONE"';
   await assert.rejects(volumes.mountsFor(pod, container, env), { reason: 'CreateContainerConfigError', message });
+});
+
+test('secrets, tokens and fields of the pod stay off the disk; what is there from before is not covered', async () => {
+  objects.set('Secret default/login', { data: { user: base64('me') } });
+  objects.set('ConfigMap default/settings', { data: { level: 'debug' } });
+  const pod = podWith(
+    { name: 's', secret: { secretName: 'login' } },
+    { name: 'c', configMap: { name: 'settings' } },
+    { name: 'd', downwardAPI: { items: [] } },
+    { name: 'p', projected: { sources: [] } },
+  );
+  await volumes.prepare(pod, signal);
+  assert.deepEqual([...mounted.keys()], [dir('secret', 's'), dir('downward-api', 'd'), dir('projected', 'p')]);
+  mounted.clear();
+  await volumes.prepare(pod, signal);
+  assert.equal(mounted.size, 0);
+});
+
+test('a volume that does not change is made once', async () => {
+  const pod = podWith({ name: 'h', hostPath: { path: join(rootDir, 'made'), type: 'DirectoryOrCreate' } });
+  await volumes.prepare(pod, signal);
+  await rm(join(rootDir, 'made'), { recursive: true });
+  await volumes.prepare(pod, signal);
+  assert.deepEqual(await readdir(rootDir), []);
+});
+
+test('each medium of an emptyDir that cannot be had is refused by its name', async () => {
+  for (const [medium, why] of [
+    ['HugePages', 'medium HugePages: huge pages as a volume are not supported by this node'],
+    ['HugePages-2Mi', 'medium HugePages-2Mi: huge pages as a volume are not supported by this node'],
+    ['Tape', 'unknown storage medium "Tape"'],
+  ] as const) {
+    const message = `MountVolume.SetUp failed for volume "e" : ${why}`;
+    await assert.rejects(volumes.prepare(podWith({ name: 'e', emptyDir: { medium } }), signal), { message });
+  }
+});
+
+test('the group of the pod owns what its volumes hold', async () => {
+  objects.set('ConfigMap default/settings', { data: { level: 'debug' } });
+  const list = [
+    { name: 'e', emptyDir: {} },
+    { name: 'c', configMap: { name: 'settings', defaultMode: 0o400 } },
+  ];
+  const mountAll = list.map(({ name }) => ({ name, mountPath: `/${name}` }));
+  const containers = [aContainer('app', { volumeMounts: mountAll })];
+  await volumes.prepare(aPod('web', { volumes: list, containers, securityContext: { fsGroup: 1234 } }), signal);
+  const found = async (path: string): Promise<readonly number[]> => {
+    const { gid, mode } = await stat(path);
+    return [gid, mode & 0o7777];
+  };
+  assert.deepEqual(await found(dir('empty-dir', 'e')), [1234, 0o2777]);
+  assert.deepEqual(await found(join(dir('configmap', 'c'), 'level')), [1234, 0o440]);
+});
+
+test('a directory is there wherever a container mounts another volume, and a change of the volume leaves it alone', async () => {
+  objects.set('ConfigMap default/settings', { data: { a: '1' } });
+  const volumeMounts = [
+    { name: 'c', mountPath: '/etc/app' },
+    { name: 'e', mountPath: '/etc/app/cache/hot' },
+    { name: 'e', mountPath: '/etc/other' },
+  ];
+  const list = [
+    { name: 'c', configMap: { name: 'settings' } },
+    { name: 'e', emptyDir: {} },
+  ];
+  const pod = aPod('web', { volumes: list, containers: [aContainer('app', { volumeMounts })] });
+  await volumes.prepare(pod, signal);
+  objects.set('ConfigMap default/settings', { data: { b: '2' } });
+  await volumes.prepare(pod, signal);
+  const names = (await readdir(dir('configmap', 'c'))).filter((name) => !name.startsWith('..'));
+  assert.deepEqual(names.sort(), ['b', 'cache']);
+  assert.ok((await lstat(join(dir('configmap', 'c'), 'cache/hot'))).isDirectory());
+});
+
+test('a pod that waits for its volumes is told so as often as the kubelet tells it', async () => {
+  objects.set('ConfigMap default/settings', { data: {} });
+  const pod = podWith({ name: 's', secret: { secretName: 'login' } }, { name: 'c', configMap: { name: 'settings' } });
+  const told = (): number => events.splice(0).filter((event) => event.endsWith('timed out waiting for the condition')).length;
+  const untilMs = async (endMs: number): Promise<void> => {
+    for (; nowMs <= endMs; nowMs += 1_000) await assert.rejects(volumes.prepare(pod, signal));
+  };
+  await untilMs(122_000);
+  assert.equal(told(), 0);
+  await untilMs(123_000);
+  assert.deepEqual(
+    events.filter((event) => event.includes('Unable')),
+    [
+      'Warning FailedMount Unable to attach or mount volumes: unmounted volumes=[s], unattached volumes=[s c]: timed out waiting for the condition',
+    ],
+  );
+  events.length = 0;
+  await untilMs(245_000);
+  assert.equal(told(), 0);
+  await untilMs(246_000);
+  assert.equal(told(), 1);
+});
+
+const aClaim = (over: PersistentVolumeClaim = {}): PersistentVolumeClaim => ({
+  metadata: { name: 'data', uid: 'claim-1' },
+  spec: { volumeName: 'pv-1' },
+  status: { phase: 'Bound' },
+  ...over,
+});
+const aVolume = (spec: PersistentVolume['spec']): PersistentVolume => ({
+  metadata: { name: 'pv-1' },
+  spec: { claimRef: { uid: 'claim-1' }, ...spec },
+});
+const claimed = (readOnly = false) => podWith({ name: 'v', persistentVolumeClaim: { claimName: 'data', readOnly } });
+const mountOf = async (pod: ReturnType<typeof podWith>): Promise<unknown> => {
+  await volumes.prepare(pod, signal);
+  const [container] = pod.spec.containers;
+  assert.ok(container);
+  return (await volumes.mountsFor(pod, container, env))[0];
+};
+
+test('a claim shows the volume that it is bound to: a path of the node as it is, a local directory at a place of its own', async () => {
+  claims.set('data', aClaim());
+  persistentVolumes.set('pv-1', aVolume({ hostPath: { path: rootDir } }));
+  assert.deepEqual(await mountOf(claimed()), { hostPath: rootDir, containerPath: '/v', readOnly: false });
+  await volumes.remove(uid);
+  persistentVolumes.set('pv-1', aVolume({ local: { path: rootDir }, mountOptions: ['noatime'] }));
+  const place = dir('local-volume', 'pv-1');
+  assert.deepEqual(await mountOf(claimed(true)), { hostPath: place, containerPath: '/v', readOnly: true });
+  assert.deepEqual([...mounted], [[place, { type: 'bind', source: rootDir, options: ['ro', 'noatime'] }]]);
+});
+
+test('the claim of an ephemeral volume has to be of its pod', async () => {
+  const pod = podWith({ name: 'v', ephemeral: { volumeClaimTemplate: { spec: {} } } });
+  persistentVolumes.set('pv-1', aVolume({ hostPath: { path: '/data' } }));
+  const owned = (owner: string) => ({
+    ...aClaim().metadata,
+    ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'web', uid: owner, controller: true }],
+  });
+  claims.set('web-v', aClaim({ metadata: owned('other') }));
+  await assert.rejects(volumes.prepare(pod, signal), /error processing PVC default\/web-v: not the ephemeral PVC for the pod$/);
+  claims.set('web-v', aClaim({ metadata: owned(uid) }));
+  assert.deepEqual(await mountOf(pod), { hostPath: '/data', containerPath: '/v', readOnly: false });
+});
+
+test('a claim that leads nowhere holds the pod, in the words of the kubelet', async () => {
+  const fine = aVolume({ hostPath: { path: '/data' } });
+  for (const [claim, volume, why] of [
+    [undefined, fine, 'failed to fetch PVC from API server: persistentvolumeclaims "default/data" not found'],
+    [aClaim({ metadata: { uid: 'claim-1', deletionTimestamp: '2026-01-01T00:00:00Z' } }), fine, 'PVC is being deleted'],
+    [aClaim({ status: { phase: 'Pending' } }), fine, 'PVC is not bound'],
+    [aClaim({ spec: {} }), fine, 'PVC has empty pvc.Spec.VolumeName'],
+    [aClaim(), undefined, 'failed to fetch PV pv-1 from API server: persistentvolumes "pv-1" not found'],
+    [
+      aClaim(),
+      { metadata: { name: 'pv-1' }, spec: {} },
+      'found PV object pv-1 but it has a nil pv.Spec.ClaimRef indicating it is not yet bound to the claim',
+    ],
+    [
+      aClaim(),
+      aVolume({ claimRef: { uid: 'other' } }),
+      'found PV object pv-1 but its pv.Spec.ClaimRef.UID other does not point to claim.UID claim-1',
+    ],
+    [aClaim(), aVolume({ volumeMode: 'Block' }), 'volume v has volumeMode Block, but is specified in volumeMounts'],
+  ] as const) {
+    claims.clear();
+    persistentVolumes.clear();
+    if (claim) claims.set('data', claim);
+    if (volume) persistentVolumes.set('pv-1', volume);
+    const message = `Unable to attach or mount volumes: unmounted volumes=[v], unattached volumes=[v]: error processing PVC default/data: ${why}`;
+    await assert.rejects(volumes.prepare(claimed(), signal), { message });
+    assert.deepEqual(events.splice(0), [`Warning FailedMount ${message}`]);
+  }
+});
+
+test('a volume that must not be mounted here says so, by its own name', async () => {
+  const zone = (value: string) => ({
+    required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'zone', operator: 'In', values: [value] }] }] },
+  });
+  claims.set('data', aClaim());
+  for (const [spec, message] of [
+    [
+      { local: { path: '/data' }, nodeAffinity: zone('b') },
+      'MountVolume.NodeAffinity check failed for volume "pv-1" : no matching NodeSelectorTerms',
+    ],
+    [
+      { hostPath: { path: '/data' }, mountOptions: ['ro'] },
+      'MountVolume.MountOptionSupport check failed for volume "pv-1" : Mount options are not supported for this volume type',
+    ],
+    [
+      { csi: { driver: 'd', volumeHandle: 'h' } },
+      'Unable to attach or mount volumes: unmounted volumes=[v], unattached volumes=[v]: volume "pv-1" is of kind csi, which this node does not support',
+    ],
+  ] as const) {
+    persistentVolumes.set('pv-1', aVolume(spec));
+    await assert.rejects(volumes.prepare(claimed(), signal), { message });
+  }
+  persistentVolumes.set('pv-1', aVolume({ local: { path: rootDir }, nodeAffinity: zone('a') }));
+  await volumes.prepare(claimed(), signal);
+});
+
+test('a container says how mounts cross over, and that all of a mount is only read', async () => {
+  const volumeMounts = [
+    { name: 'e', mountPath: 'data', mountPropagation: 'Bidirectional' },
+    { name: 'h', mountPath: '/host', mountPropagation: 'HostToContainer' },
+    { name: 'h', mountPath: '/plain', mountPropagation: 'None', readOnly: true, recursiveReadOnly: 'IfPossible' },
+  ];
+  const list = [
+    { name: 'e', emptyDir: {} },
+    { name: 'h', hostPath: { path: '/srv' } },
+  ];
+  const container = aContainer('app', { volumeMounts });
+  const pod = aPod('web', { volumes: list, containers: [container] });
+  await volumes.prepare(pod, signal);
+  assert.deepEqual(await volumes.mountsFor(pod, container, env), [
+    { hostPath: dir('empty-dir', 'e'), containerPath: '/data', readOnly: false, propagation: 'bidirectional' },
+    { hostPath: '/srv', containerPath: '/host', readOnly: false, propagation: 'hostToContainer' },
+    { hostPath: '/srv', containerPath: '/plain', readOnly: true },
+  ]);
+  assert.deepEqual([...mounted], [[dir('empty-dir', 'e'), 'shared']]);
+  const strict = aContainer('app', { volumeMounts: [{ name: 'h', mountPath: '/x', readOnly: true, recursiveReadOnly: 'Enabled' }] });
+  await assert.rejects(async () => volumes.mountsFor(pod, strict, env), {
+    reason: 'CreateContainerConfigError',
+    message: /recursiveReadOnly/,
+  });
+});
+
+test('a block device is refused', async () => {
+  const container = aContainer('app', { volumeDevices: [{ name: 'b', devicePath: '/dev/xvda' }] });
+  const pod = aPod('web', { volumes: [{ name: 'b', persistentVolumeClaim: { claimName: 'data' } }], containers: [container] });
+  await assert.rejects(
+    volumes.prepare(pod, signal),
+    /volume "b" is asked for as a block device \(volumeDevices\), which this node does not support$/,
+  );
+});
+
+test('volumes go when the pod has ended, its directory stays until it is forgotten', async () => {
+  const pod = podWith({ name: 'm', emptyDir: { medium: 'Memory' } });
+  await volumes.prepare(pod, signal);
+  await writeFile(join(rootDir, 'pods', uid, 'etc-hosts'), '');
+  assert.equal(await volumes.remain(uid), true);
+  await volumes.tearDown(uid);
+  await volumes.tearDown(uid);
+  assert.deepEqual([mounted.size, await volumes.remain(uid), await readdir(join(rootDir, 'pods', uid))], [0, false, ['etc-hosts']]);
+});
+
+test('what pods left that are known no more is swept; one in use is left alone until it is not', async () => {
+  for (const each of ['known', 'gone', 'busy']) await mkdir(join(rootDir, 'pods', each, 'volumes'), { recursive: true });
+  await writeFile(join(rootDir, 'pods', 'a-file'), '');
+  busy.add(join(rootDir, 'pods', 'busy'));
+  const isKnown = async (each: PodUid): Promise<boolean> => each === 'known';
+  const first = await volumes.sweep(isKnown, signal);
+  assert.deepEqual([first.removed, [...first.failed.keys()]], [['gone'], ['busy']]);
+  busy.clear();
+  assert.deepEqual((await volumes.sweep(isKnown, signal)).removed, ['busy']);
+  assert.deepEqual((await readdir(join(rootDir, 'pods'))).sort(), ['a-file', 'known']);
 });

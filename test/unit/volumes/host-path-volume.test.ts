@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { hostPathVolume } from '../../../src/volumes/host-path-volume.ts';
+import type { VolumeTask } from '../../../src/volumes/volume-kind.ts';
+
+let root: string;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'rxlet-host-'));
+});
+afterEach(() => rm(root, { recursive: true }));
+
+async function setUp(path: string, type?: string): Promise<unknown> {
+  const kind = hostPathVolume({ hostPath: { path, ...(type !== undefined && { type }) } });
+  assert.ok(kind);
+  // Of the whole task this kind reads no more.
+  return kind.setUp({ readOnly: false } as VolumeTask, AbortSignal.timeout(5_000));
+}
+
+test('each type holds for its own kind of file, links followed, and for no other', async () => {
+  await mkdir(join(root, 'directory'));
+  await writeFile(join(root, 'file'), '');
+  await symlink('file', join(root, 'link'));
+  const server = createServer().listen(join(root, 'socket'));
+  await once(server, 'listening');
+  const paths = { Directory: 'directory', File: 'link', Socket: 'socket', CharDevice: '/dev/null' };
+  const words = {
+    Directory: 'a directory',
+    File: 'a file',
+    Socket: 'a socket file',
+    CharDevice: 'a character device',
+    BlockDevice: 'a block device',
+  };
+  for (const [wanted, what] of Object.entries(words)) {
+    for (const [found, name] of Object.entries(paths)) {
+      const path = name.startsWith('/') ? name : join(root, name);
+      if (found === wanted) assert.deepEqual(await setUp(path, wanted), { hostPath: path, readOnly: false });
+      else await assert.rejects(setUp(path, wanted), { message: `hostPath type check failed: ${path} is not ${what}` });
+    }
+    await assert.rejects(setUp(join(root, 'none'), wanted), {
+      message: `hostPath type check failed: ${join(root, 'none')} is not ${what}`,
+    });
+  }
+  server.close();
+});
+
+test('what may be made is made, and what is there is left alone', async () => {
+  await setUp(join(root, 'a/b'), 'DirectoryOrCreate');
+  assert.ok((await stat(join(root, 'a/b'))).isDirectory());
+  await setUp(join(root, 'a/file'), 'FileOrCreate');
+  assert.ok((await stat(join(root, 'a/file'))).isFile());
+  await setUp(join(root, 'a/file'), 'FileOrCreate');
+  await assert.rejects(setUp(join(root, 'a/file'), 'DirectoryOrCreate'), {
+    message: `hostPath type check failed: ${join(root, 'a/file')} is not a directory`,
+  });
+  await assert.rejects(setUp(join(root, 'none/file'), 'FileOrCreate'), { code: 'ENOENT' });
+});
+
+test('without a type nothing is asked; what is no type is refused, and so is a way back', async () => {
+  await setUp(join(root, 'none'));
+  await setUp(join(root, 'none'), '');
+  await assert.rejects(setUp(root, 'Folder'), { message: 'Folder is an invalid volume type' });
+  await assert.rejects(setUp(`${root}/../x`), { message: `invalid HostPath \`${root}/../x\`: must not contain '..'` });
+});
