@@ -1,0 +1,62 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { KubeApi } from '../../ports/kube-api.ts';
+import type { ServerOptionOrigins, ServerOptions } from '../server-options.ts';
+import { type AccessControl, accessControl } from './access-control.ts';
+import { type AccessReviewer, accessReviewer } from './access-reviewer.ts';
+import { requestAuthenticator } from './request-authenticator.ts';
+import { tokenReviewer } from './token-reviewer.ts';
+
+export interface NodeAccessDeps {
+  readonly options: ServerOptions;
+  readonly origins: ServerOptionOrigins;
+  readonly nodeName: string;
+  /** Whom to ask about tokens and rights; undefined without a cluster. */
+  readonly api: Pick<KubeApi, 'request'> | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly stop: AbortSignal;
+}
+
+/**
+ * Who gets in through the HTTPS port, as the options say. Where they leave no way in, or need a cluster that is not there, everybody is refused
+ * and the log says what to do: see docs/adr/0008-secure-by-default.md.
+ */
+export function nodeAccess(deps: NodeAccessDeps): AccessControl {
+  const { options, origins, api, clock, log, stop } = deps;
+  const { clientCaFile, anonymousAuth, authenticationTokenWebhook, authorizationMode } = options;
+  const certificates = clientCaFile !== '';
+  const tokens =
+    api && authenticationTokenWebhook ? tokenReviewer({ api, clock, stop }, options.authenticationTokenWebhookCacheTtlMs) : undefined;
+  if (!certificates && tokens === undefined && !anonymousAuth) {
+    const advice = api
+      ? 'set --client-ca-file or --authentication-token-webhook'
+      : 'set --client-ca-file and --authorization-mode=AlwaysAllow, or use the local socket';
+    log.warn('nobody can be let in through the HTTPS port: there is no way to tell who asks', { advice });
+  } else if (authorizationMode === 'Webhook' && api === undefined) {
+    log.warn('nobody is let in through the HTTPS port: there is no cluster to ask what users may do', {
+      advice: 'set --authorization-mode=AlwaysAllow, or use the local socket',
+    });
+  }
+  if (api === undefined && authenticationTokenWebhook && origins.authenticationTokenWebhook !== 'default') {
+    log.warn('there is no cluster to ask about tokens: --authentication-token-webhook has no effect');
+  }
+  return accessControl({
+    authenticate: requestAuthenticator({ certificates, tokens, anonymous: anonymousAuth }),
+    mayAccess: reviewer(deps),
+    log,
+  });
+}
+
+function reviewer({ options, nodeName, api, clock, stop }: NodeAccessDeps): AccessReviewer {
+  if (options.authorizationMode === 'AlwaysAllow') return () => Promise.resolve(true);
+  if (api === undefined) return () => Promise.resolve(false);
+  return accessReviewer(
+    { api, clock, stop },
+    {
+      nodeName,
+      authorizedTtlMs: options.authorizationWebhookCacheAuthorizedTtlMs,
+      unauthorizedTtlMs: options.authorizationWebhookCacheUnauthorizedTtlMs,
+    },
+  );
+}

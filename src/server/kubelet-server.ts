@@ -1,0 +1,194 @@
+import { createServer as createHttpServer, type IncomingMessage, type ServerOptions as HttpServerOptions } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { join } from 'node:path';
+import { TLSSocket } from 'node:tls';
+import { combineLatest, map, of, startWith } from 'rxjs';
+import type { Clock } from '../base/clock.ts';
+import { drainInto } from '../base/drain-into.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Service } from '../base/service.ts';
+import { tlsCipherSuites } from '../model/tls-settings.ts';
+import type { KubeApi } from '../ports/kube-api.ts';
+import type { ServingCertificate, ServingPair } from '../ports/serving-certificate.ts';
+import { ClientCaFile } from './auth/client-ca.ts';
+import { clientCertificateUser } from './auth/client-certificate.ts';
+import { nodeAccess } from './auth/node-access.ts';
+import { httpBounds, runHttpListener } from './http-listener.ts';
+import { keepTrying, type ListenAddress, listenOn } from './listen.ts';
+import { LOCAL_SOCKET_NAME, listenLocally } from './local-socket.ts';
+import { type RequestHandler, requestHandler } from './request-handler.ts';
+import type { Route } from './route.ts';
+import { Router } from './router.ts';
+import type { ServerOptionOrigins, ServerOptions } from './server-options.ts';
+import { tlsContext } from './tls-context.ts';
+
+export interface KubeletServerDeps {
+  readonly options: ServerOptions;
+  readonly origins: ServerOptionOrigins;
+  readonly routes: readonly Route[];
+  /** Whom to ask about tokens and rights; undefined: the node belongs to no cluster. */
+  readonly api: Pick<KubeApi, 'request'> | undefined;
+  /** What the HTTPS port shows. Whoever makes it runs it. */
+  readonly certificate: ServingCertificate;
+  readonly nodeName: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/**
+ * The node's own server: HTTPS for the cluster, health for whoever watches the agent, a read-only port where one is asked for, and a socket
+ * for people on the machine. Which failures to listen end the agent: docs/adr/0008-secure-by-default.md.
+ */
+export function kubeletServer(deps: KubeletServerDeps): Service {
+  const { options } = deps;
+  const listeners = [
+    localSocket,
+    ...(options.healthzPort > 0 ? [healthz] : []),
+    ...(options.enableServer ? [https] : []),
+    ...(options.enableServer && options.readOnlyPort > 0 ? [readOnly] : []),
+  ];
+  return {
+    name: 'server',
+    async run(signal) {
+      const failed = new AbortController();
+      const stop = AbortSignal.any([signal, failed.signal]);
+      const runs = listeners.map(async (listener) => {
+        try {
+          await listener(deps, stop);
+        } catch (error) {
+          failed.abort(error);
+          throw error;
+        }
+      });
+      const ends = await Promise.allSettled(runs);
+      const failure = ends.find((end) => end.status === 'rejected');
+      if (failure !== undefined && !signal.aborted) throw failed.signal.reason;
+    },
+  };
+}
+
+/** Without a cluster nothing is open to the network unless an address was asked for. */
+export function servingAddress({ options, origins, api }: Pick<KubeletServerDeps, 'options' | 'origins' | 'api'>): string {
+  return api === undefined && origins.address === 'default' ? '127.0.0.1' : options.address;
+}
+
+async function https(deps: KubeletServerDeps, stop: AbortSignal): Promise<void> {
+  const { options, origins, routes, api, certificate, nodeName, clock } = deps;
+  const log = deps.log.child({ listener: 'https' });
+  const clientCa = options.clientCaFile === '' ? undefined : await ClientCaFile.open(options.clientCaFile, clock, log);
+  const handler = requestHandler({
+    router: new Router(routes, { debugging: options.enableDebuggingHandlers }),
+    access: {
+      control: nodeAccess({ options, origins, nodeName, api, clock, log, stop }),
+      certificateUser: ({ socket }) =>
+        clientCa && socket instanceof TLSSocket ? clientCertificateUser(socket, clientCa.current, clock.now()) : undefined,
+    },
+    log,
+  });
+  const server = createHttpsServer({
+    ...httpServerOptions(handler),
+    ...tlsContext(options, undefined, clientCa?.current.pem),
+    ALPNProtocols: ['http/1.1'],
+    handshakeTimeout: 10_000,
+    requestCert: clientCa !== undefined,
+    // Who shows a bad certificate is told so by HTTP.
+    rejectUnauthorized: false,
+  });
+  const weak = options.tlsCipherSuites.filter((name) => tlsCipherSuites[name] === undefined);
+  if (weak.length > 0) log.warn('cipher suites are too weak to be spoken', { suites: weak.join(', ') });
+  const contexts = combineLatest([
+    certificate.pairs.pipe(
+      map((pair): ServingPair | undefined => pair),
+      startWith(undefined),
+    ),
+    clientCa?.bundles ?? of(undefined),
+  ]);
+  const show = ([pair, bundle]: readonly [ServingPair | undefined, { readonly pem: string } | undefined]): void => {
+    try {
+      server.setSecureContext(tlsContext(options, pair, bundle?.pem));
+    } catch (error) {
+      log.error('the serving certificate cannot be used; the last one stays', { error });
+    }
+  };
+  const where: ListenAddress = { address: servingAddress(deps), port: options.port, portFlag: 'port', addressFlag: 'address' };
+  // Alone on a machine, a port that nobody asked for is no reason not to run pods.
+  const isOptional = api === undefined && origins.port === 'default' && origins.address === 'default';
+  const listen = async (signal: AbortSignal): Promise<void> => {
+    await (isOptional ? keepTrying(() => listenOn(server, where), { clock, log }, signal) : listenOn(server, where));
+    if (server.listening) log.info('serving', { address: where.address, port: where.port });
+  };
+  const ended = new AbortController();
+  const until = AbortSignal.any([stop, ended.signal]);
+  await Promise.all([
+    runHttpListener({ server, handler, stalledAfterMs: options.streamingConnectionIdleTimeoutMs, clock, log }, listen, stop).finally(() =>
+      ended.abort(),
+    ),
+    drainInto(contexts, show, until),
+    clientCa?.follow(until),
+  ]);
+}
+
+async function readOnly(deps: KubeletServerDeps, stop: AbortSignal): Promise<void> {
+  const { options, routes } = deps;
+  const where: ListenAddress = {
+    address: servingAddress(deps),
+    port: options.readOnlyPort,
+    portFlag: 'read-only-port',
+    addressFlag: 'address',
+  };
+  const open = routes.filter((route) => route.readOnly === true && route.debugging !== true);
+  await plain(deps, 'read-only', new Router(open, { debugging: false }), where, 'fail', stop);
+}
+
+async function healthz(deps: KubeletServerDeps, stop: AbortSignal): Promise<void> {
+  const { options, routes } = deps;
+  const where: ListenAddress = {
+    address: options.healthzBindAddress,
+    port: options.healthzPort,
+    portFlag: 'healthz-port',
+    addressFlag: 'healthz-bind-address',
+  };
+  const healthRoutes = routes.filter(({ path }) => path === '/healthz' || path.startsWith('/healthz/'));
+  await plain(deps, 'healthz', new Router(healthRoutes, { debugging: true }), where, 'retry', stop);
+}
+
+async function plain(
+  deps: KubeletServerDeps,
+  name: string,
+  router: Router,
+  where: ListenAddress,
+  onTaken: 'fail' | 'retry',
+  stop: AbortSignal,
+): Promise<void> {
+  const { options, clock } = deps;
+  const log = deps.log.child({ listener: name });
+  const handler = requestHandler({ router, log });
+  const server = createHttpServer(httpServerOptions(handler));
+  const listen = async (signal: AbortSignal): Promise<void> => {
+    await (onTaken === 'retry' ? keepTrying(() => listenOn(server, where), { clock, log }, signal) : listenOn(server, where));
+    if (server.listening) log.v(1, 'serving', { address: where.address, port: where.port });
+  };
+  await runHttpListener({ server, handler, stalledAfterMs: options.streamingConnectionIdleTimeoutMs, clock, log }, listen, stop);
+}
+
+/** Everything, for whoever owns the agent's files. */
+async function localSocket(deps: KubeletServerDeps, stop: AbortSignal): Promise<void> {
+  const { options, routes, clock } = deps;
+  const log = deps.log.child({ listener: 'local' });
+  const handler = requestHandler({ router: new Router(routes, { debugging: true }), log });
+  const server = createHttpServer(httpServerOptions(handler));
+  let remove: (() => Promise<void>) | undefined;
+  const listen = async (signal: AbortSignal): Promise<void> => {
+    await keepTrying(async () => void (remove = await listenLocally(server, options.rootDir)), { clock, log }, signal);
+    if (server.listening) log.v(1, 'serving', { path: join(options.rootDir, LOCAL_SOCKET_NAME) });
+  };
+  try {
+    await runHttpListener({ server, handler, stalledAfterMs: options.streamingConnectionIdleTimeoutMs, clock, log }, listen, stop);
+  } finally {
+    await remove?.();
+  }
+}
+
+function httpServerOptions(handler: RequestHandler): HttpServerOptions {
+  return { ...httpBounds, shouldUpgradeCallback: (message: IncomingMessage) => handler.wantsUpgrade(message) };
+}

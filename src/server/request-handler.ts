@@ -1,0 +1,159 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Duplex } from 'node:stream';
+import { errorText } from '../base/error-text.ts';
+import type { Logger } from '../base/logger.ts';
+import type { AccessControl } from './auth/access-control.ts';
+import type { UserInfo } from './auth/user-info.ts';
+import { answerOnSocket, answerText } from './plain-answer.ts';
+import { requestTarget } from './request-target.ts';
+import { HttpError, type Route, type RouteRequest } from './route.ts';
+import type { Router } from './router.ts';
+
+/** What takes requests off a listener. Nothing here throws or rejects. */
+export interface RequestHandler {
+  /** Whether a request to change the protocol is one: else it is answered as if it had not asked, as HTTP allows. */
+  wantsUpgrade(message: IncomingMessage): boolean;
+  request(message: IncomingMessage, response: ServerResponse, stop: AbortSignal): Promise<void>;
+  upgrade(message: IncomingMessage, socket: Duplex, head: Buffer, stop: AbortSignal): Promise<void>;
+}
+
+export interface RequestHandlerDeps {
+  readonly router: Router;
+  /** Absent: whoever can connect may do all. */
+  readonly access?: {
+    readonly control: AccessControl;
+    /** Whom the client certificate of the request's connection names. Throws when it is not to be believed. */
+    readonly certificateUser: (message: IncomingMessage) => UserInfo | undefined;
+  };
+  readonly log: Logger;
+}
+
+/** Declared bodies above this are refused: nothing that is served here takes more. */
+const MOST_BODY_BYTES = 3 * 1024 * 1024;
+
+interface Refusal {
+  readonly status: number;
+  readonly text: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+type Found = { readonly route: Route; readonly params: RouteRequest['params']; readonly query: URLSearchParams };
+
+/** Reads the target, asks who it is and what they may, finds the route, and has it answer. */
+export function requestHandler({ router, access, log }: RequestHandlerDeps): RequestHandler {
+  const find = async (message: IncomingMessage): Promise<Found | { readonly refusal: Refusal }> => {
+    const target = requestTarget(message.url ?? '');
+    if ('fault' in target) return { refusal: { status: 400, text: target.fault } };
+    if ('redirect' in target) {
+      return { refusal: { status: 301, text: 'Moved Permanently\n', headers: { Location: target.redirect } } };
+    }
+    const method = message.method ?? '';
+    const refusal = await access?.control({
+      method,
+      path: target.path,
+      headers: message.headers,
+      certificateUser: () => access.certificateUser(message),
+    });
+    if (refusal !== undefined) return { refusal: { status: refusal.status, text: refusal.message } };
+    if (Number(message.headers['content-length'] ?? 0) > MOST_BODY_BYTES)
+      return { refusal: { status: 413, text: 'request body too large' } };
+    const found = router.find(method, target.path);
+    if ('status' in found) {
+      const headers = found.allow === undefined ? {} : { headers: { Allow: found.allow } };
+      return { refusal: { status: found.status, text: found.message, ...headers } };
+    }
+    return { ...found, query: target.query };
+  };
+
+  return {
+    wantsUpgrade: (message) => {
+      const target = requestTarget(message.url ?? '');
+      if (!('path' in target)) return false;
+      const found = router.find(message.method ?? '', target.path);
+      return 'route' in found && found.route.upgrade !== undefined;
+    },
+
+    async request(message, response, stop) {
+      const { signal, release } = linked(stop, response);
+      try {
+        const found = await find(message);
+        if (response.destroyed) return;
+        if ('refusal' in found) {
+          answerText(response, found.refusal.status, found.refusal.text, found.refusal.headers);
+          return;
+        }
+        const { route, params, query } = found;
+        if (route.handle === undefined) throw new HttpError(400, 'Upgrade request required');
+        await route.handle({ message, params, query, signal }, response);
+        if (!response.writableEnded) response.end();
+      } catch (error) {
+        if (response.headersSent || response.destroyed) {
+          if (!signal.aborted) log.warn('an answer broke off', { ...about(message), error });
+          response.destroy();
+          return;
+        }
+        const { status, text } = answerTo(error, about(message), log);
+        // What the handler had prepared belongs to another answer.
+        for (const name of response.getHeaderNames()) response.removeHeader(name);
+        answerText(response, status, text);
+      } finally {
+        if (response.destroyed || response.writableEnded) release();
+      }
+    },
+
+    async upgrade(message, socket, head, stop) {
+      // Whoever reads and writes learns of it, too.
+      socket.on('error', (error) => log.v(4, 'a connection broke', { ...about(message), error }));
+      const { signal } = linked(stop, socket);
+      const before = sentOn(socket);
+      try {
+        const found = await find(message);
+        if (socket.destroyed) return;
+        if ('refusal' in found) {
+          answerOnSocket(socket, found.refusal.status, found.refusal.text, found.refusal.headers);
+          return;
+        }
+        const { route, params, query } = found;
+        if (route.upgrade === undefined) throw new HttpError(400, 'this cannot be upgraded');
+        await route.upgrade({ message, params, query, signal }, socket, head);
+      } catch (error) {
+        if (socket.destroyed) return;
+        if (sentOn(socket) !== before) {
+          if (!signal.aborted) log.warn('a stream broke off', { ...about(message), error });
+          socket.destroy();
+          return;
+        }
+        const { status, text } = answerTo(error, about(message), log);
+        answerOnSocket(socket, status, text);
+      }
+    },
+  };
+}
+
+/** A signal that aborts with `stop`, or when `stream` has closed. */
+function linked(stop: AbortSignal, stream: Duplex | ServerResponse): { readonly signal: AbortSignal; readonly release: () => void } {
+  const controller = new AbortController();
+  const onStop = (): void => controller.abort(stop.reason);
+  const release = (): void => stop.removeEventListener('abort', onStop);
+  if (stop.aborted) onStop();
+  else stop.addEventListener('abort', onStop, { once: true });
+  stream.once('close', () => {
+    release();
+    controller.abort(new Error('the client has gone'));
+  });
+  return { signal: controller.signal, release };
+}
+
+const sentOn = (socket: Duplex): number => ('bytesWritten' in socket && typeof socket.bytesWritten === 'number' ? socket.bytesWritten : 0);
+
+/** Without the query: a command line may hold secrets. */
+const about = ({ method, url }: IncomingMessage): { readonly method: string; readonly path: string } => ({
+  method: method ?? '',
+  path: (url ?? '').replace(/\?.*/s, ''),
+});
+
+function answerTo(error: unknown, fields: object, log: Logger): { readonly status: number; readonly text: string } {
+  if (error instanceof HttpError) return { status: error.status, text: error.message };
+  log.error('a request could not be answered', { ...fields, error });
+  return { status: 500, text: errorText(error) };
+}
