@@ -1,0 +1,37 @@
+import type { Subscription } from 'rxjs';
+import type { Clock } from '../../base/clock.ts';
+
+/** Calls `onIdle` once, when nothing was touched for `idleMs`. 0: never. A touch costs a look at the clock, no timer. */
+export class IdleTimer {
+  readonly #clock: Clock;
+  readonly #idleMs: number;
+  readonly #onIdle: () => void;
+  #touchedAtMs: number;
+  #timer: Subscription | undefined;
+
+  constructor(clock: Clock, idleMs: number, onIdle: () => void) {
+    this.#clock = clock;
+    this.#idleMs = idleMs;
+    this.#onIdle = onIdle;
+    this.#touchedAtMs = clock.now();
+    if (idleMs > 0) this.#arm(idleMs);
+  }
+
+  touch(): void {
+    this.#touchedAtMs = this.#clock.now();
+  }
+
+  stop(): void {
+    this.#timer?.unsubscribe();
+    this.#timer = undefined;
+  }
+
+  #arm(ms: number): void {
+    this.#timer = this.#clock.schedule(() => {
+      // A clock set back counts as a touch.
+      const quietMs = Math.max(0, this.#clock.now() - this.#touchedAtMs);
+      if (quietMs < this.#idleMs) this.#arm(this.#idleMs - quietMs);
+      else this.#onIdle();
+    }, ms);
+  }
+}
