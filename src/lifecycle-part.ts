@@ -1,10 +1,9 @@
-import type { Observable } from 'rxjs';
-import { map } from 'rxjs';
+import { map, type Observable, tap } from 'rxjs';
 import { chance } from './base/chance.ts';
 import type { Clock } from './base/clock.ts';
 import type { Logger } from './base/logger.ts';
 import type { Service } from './base/service.ts';
-import type { Pod, PodStatus } from './model/pod.ts';
+import type { Pod, PodStatus, PodUid } from './model/pod.ts';
 import type { PodWake } from './mux/desired-pods.ts';
 import { KUBERNETES_VERSION } from './node/node-info.ts';
 import type { ContainerAccess } from './ports/container-access.ts';
@@ -17,12 +16,16 @@ import { PassedProbesFile } from './probes/passed-probes-file.ts';
 import { ProbeManager } from './probes/probe-manager.ts';
 import type { ProbeExecution } from './probes/probe-worker.ts';
 import { probeRunner } from './probes/run-probe.ts';
+import type { ProbeFindings } from './status/started-and-ready.ts';
+import { withProbeResults } from './status/with-probe-results.ts';
 
 export interface LifecyclePartDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly events: EventRecorder;
-  readonly statuses: Pick<StatusManager, 'get'>;
+  readonly statuses: Pick<StatusManager, 'get' | 'set'>;
+  /** As it is declared now. */
+  readonly podOf: (uid: PodUid) => Pod | undefined;
   readonly runtime: Pick<ContainerRuntime, 'observePod'>;
   readonly access: Pick<ContainerAccess, 'exec'>;
   /** The node's addresses, primary first. */
@@ -39,6 +42,7 @@ export interface LifecyclePartDeps {
 export interface LifecyclePart {
   readonly probes: ProbeManager;
   readonly hooks: ContainerHooks;
+  /** Pods to look at again; what readiness is told of them is told already. */
   readonly wakes: Observable<PodWake>;
   /** To run from before the first pod until after the last step. */
   readonly services: readonly Service[];
@@ -68,5 +72,15 @@ export function lifecyclePart(deps: LifecyclePartDeps): LifecyclePart {
     podIp: async ({ metadata: { uid }, spec }, signal) =>
       spec.hostNetwork ? hostIps[0] : (await runtime.observePod(uid, signal)).sandboxes[0]?.ips[0],
   });
-  return { probes, hooks, wakes: probes.changes.pipe(map((uid): PodWake => ({ uid, reason: 'probe result' }))), services: [probes, hooks] };
+  const findings: ProbeFindings = { startup: (id) => probes.startup(id), readiness: (id) => probes.readiness(id) };
+  const tellReadiness = (uid: PodUid): void => {
+    const pod = deps.podOf(uid);
+    const status = statuses.get(uid);
+    if (pod && status) statuses.set(pod, withProbeResults(pod, status, findings));
+  };
+  const wakes = probes.changes.pipe(
+    tap(tellReadiness),
+    map((uid): PodWake => ({ uid, reason: 'probe result' })),
+  );
+  return { probes, hooks, wakes, services: [probes, hooks] };
 }

@@ -78,6 +78,7 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
     log,
     events,
     statuses,
+    podOf: (uid) => agent.pods.get(uid)?.pod,
     runtime: engine.runtime,
     access: engine.access,
     hostIps: nodeIps,

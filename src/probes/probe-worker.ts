@@ -201,6 +201,8 @@ export class ProbeWorker {
     this.#lastResult = result;
     const { failureThreshold = 3, successThreshold = 1 } = this.probe;
     if (this.#run < (result === 'failure' ? failureThreshold : successThreshold)) return;
+    const before = this.#deps.results.get(this.kind, id);
+    if (before !== result) this.#deps.log.v(2, 'probe result changed', { ...this.#about(), from: before, to: result });
     this.#deps.results.set(this.kind, id, result, this.#pod.metadata.uid);
     if (this.kind === 'readiness' || result !== 'failure') return;
     // It is about to be stopped: nothing is executed in it until there is another.

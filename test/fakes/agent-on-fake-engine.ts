@@ -8,7 +8,7 @@ import { imageManager } from '../../src/images/image-manager.ts';
 import { Backoff } from '../../src/base/backoff.ts';
 import { PullQueue } from '../../src/images/pull-queue.ts';
 import { noAccess } from '../../src/fakeengine/no-access.ts';
-import { kubelet } from '../../src/kubelet.ts';
+import { type Kubelet, kubelet } from '../../src/kubelet.ts';
 import { lifecyclePart } from '../../src/lifecycle-part.ts';
 import type { MirrorOwner } from '../../src/mirror/mirror-pod-actions.ts';
 import type { PodRefusal } from '../../src/model/pod-admission.ts';
@@ -89,13 +89,14 @@ export function startAgent(over: {
     log,
     events,
     statuses,
+    podOf: (uid): Pod | undefined => pods.get(uid)?.pod,
     runtime: engine.runtime,
     access: noAccess,
     hostIps: [],
     previousStatus: (pod) => pod.status ?? apiStatusOf(pod),
     random: () => 0.5,
   });
-  const { phases } = kubelet({
+  const { phases, pods }: Kubelet = kubelet({
     clock,
     log,
     sources: [{ name: 'file', snapshots: snapshots.pipe(filter((pods) => pods !== undefined)) }, ...(api ? [api] : [])],
