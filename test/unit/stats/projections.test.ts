@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { PodUid } from '../../../src/model/pod.ts';
+import type { ContainerId } from '../../../src/ports/container-runtime.ts';
+import type { ContainerUsage, NodeUsage, PodUsage } from '../../../src/ports/pod-stats.ts';
+import { cadvisorMetrics } from '../../../src/stats/cadvisor-metrics.ts';
+import { exposition } from '../../../src/stats/exposition.ts';
+import { resourceMetrics } from '../../../src/stats/resource-metrics.ts';
+import { summaryOf } from '../../../src/stats/summary.ts';
+import { volumeMetrics } from '../../../src/stats/volume-metrics.ts';
+
+const atMs = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
+const time = '2026-01-02T03:04:05Z';
+const cpu = { atMs, usageNanoCores: 5, usageCoreNanoSeconds: 1_500_000_000 };
+const memory = { atMs, availableBytes: 9, usageBytes: 8, workingSetBytes: 7, rssBytes: 6, pageFaults: 5, majorPageFaults: 4 };
+const fs = { atMs, availableBytes: 1, capacityBytes: 2, usedBytes: 3, inodesFree: 4, inodes: 5, inodesUsed: 6, device: '/dev/sda' };
+const eth0 = { name: 'eth0', rxBytes: 1, rxErrors: 2, rxPackets: 3, rxDropped: 4, txBytes: 5, txErrors: 6, txPackets: 7, txDropped: 8 };
+const network = { atMs, interfaces: [eth0] };
+
+const app: ContainerUsage = {
+  id: 'c1' as ContainerId,
+  name: 'app',
+  startedAtMs: atMs,
+  cpu,
+  memory: { ...memory, cacheBytes: 3, limitHits: 2 },
+  rootfs: fs,
+  logs: fs,
+  cgroup: '/docker/c1',
+  engineName: 'k8s_app_web',
+  image: 'busy"box\\',
+  processes: 2,
+  limits: { cpuShares: 512, memoryBytes: 64 },
+};
+const web: PodUsage = {
+  uid: 'u1' as PodUid,
+  name: 'web',
+  namespace: 'shop',
+  startedAtMs: atMs,
+  containers: [app],
+  sandbox: { ...app, id: 's1' as ContainerId, name: 'POD', cgroup: '/docker/s1' },
+  network,
+  cpu,
+  memory,
+  volumes: [
+    { ...fs, name: 'data', claim: { name: 'disk', namespace: 'shop' } },
+    { atMs, name: 'again', claim: { name: 'disk', namespace: 'shop' } },
+    { atMs, name: 'plain', usedBytes: 12 },
+  ],
+  ephemeralStorage: fs,
+  processes: 4,
+};
+const node: NodeUsage = {
+  startedAtMs: atMs,
+  cpu,
+  memory,
+  network,
+  fs,
+  imageFs: fs,
+  pids: { atMs, max: 100, running: 10 },
+  systemContainers: [{ id: 'kubelet' as ContainerId, name: 'kubelet', startedAtMs: atMs, cpu }],
+};
+const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+const cpuJson = { time, usageNanoCores: 5, usageCoreNanoSeconds: 1_500_000_000 };
+const memoryJson = { time, availableBytes: 9, usageBytes: 8, workingSetBytes: 7, rssBytes: 6, pageFaults: 5, majorPageFaults: 4 };
+const fsJson = { time, availableBytes: 1, capacityBytes: 2, usedBytes: 3, inodesFree: 4, inodes: 5, inodesUsed: 6 };
+const eth0Json = { name: 'eth0', rxBytes: 1, rxErrors: 2, txBytes: 5, txErrors: 6 };
+
+describe('the summary', () => {
+  test("has the kubelet's field names, and no other", () => {
+    const networkJson = { time, ...eth0Json, interfaces: [eth0Json] };
+    const nothing = { time, availableBytes: 0, capacityBytes: 0, usedBytes: 0, inodesFree: 0, inodes: 0, inodesUsed: 0 };
+    const pvcRef = { name: 'disk', namespace: 'shop' };
+    assert.deepEqual(json(summaryOf(node, [web], { nodeName: 'n1' })), {
+      node: {
+        nodeName: 'n1',
+        systemContainers: [{ name: 'kubelet', startTime: time, cpu: cpuJson }],
+        startTime: time,
+        cpu: cpuJson,
+        memory: memoryJson,
+        network: networkJson,
+        fs: fsJson,
+        runtime: { imageFs: fsJson },
+        rlimit: { time, maxpid: 100, curproc: 10 },
+      },
+      pods: [
+        {
+          podRef: { name: 'web', namespace: 'shop', uid: 'u1' },
+          startTime: time,
+          containers: [{ name: 'app', startTime: time, cpu: cpuJson, memory: memoryJson, rootfs: fsJson, logs: fsJson }],
+          cpu: cpuJson,
+          memory: memoryJson,
+          network: networkJson,
+          volume: [
+            { ...fsJson, name: 'data', pvcRef },
+            { ...nothing, name: 'again', pvcRef },
+            { ...nothing, usedBytes: 12, name: 'plain' },
+          ],
+          'ephemeral-storage': fsJson,
+          process_stats: { process_count: 4 },
+        },
+      ],
+    });
+  });
+
+  test('of processors and memory alone leaves out the rest', () => {
+    assert.deepEqual(json(summaryOf(node, [web], { nodeName: 'n1', onlyCpuAndMemory: true })), {
+      node: {
+        nodeName: 'n1',
+        systemContainers: [{ name: 'kubelet', startTime: time, cpu: cpuJson }],
+        startTime: time,
+        cpu: cpuJson,
+        memory: memoryJson,
+      },
+      pods: [
+        {
+          podRef: { name: 'web', namespace: 'shop', uid: 'u1' },
+          startTime: time,
+          containers: [{ name: 'app', startTime: time, cpu: cpuJson, memory: memoryJson }],
+          cpu: cpuJson,
+          memory: memoryJson,
+        },
+      ],
+    });
+  });
+
+  test('without pods is complete', () => {
+    const nothing: NodeUsage = { startedAtMs: atMs, systemContainers: [], network: { atMs, interfaces: [] } };
+    assert.deepEqual(json(summaryOf(nothing, [], { nodeName: 'n1' })), {
+      node: { nodeName: 'n1', systemContainers: [], startTime: time, network: { time, name: '' } },
+      pods: [],
+    });
+  });
+});
+
+/** The samples of a family, as written. */
+const samples = (text: string, name: string): string[] =>
+  text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+
+describe('/metrics/resource', () => {
+  test('tells counters with the time of their measuring, for node, pods and containers', () => {
+    const text = resourceMetrics({ node, pods: [web] });
+    for (const [name, expected] of [
+      ['node_cpu_usage_seconds_total', `node_cpu_usage_seconds_total 1.5 ${atMs}`],
+      ['node_memory_working_set_bytes', `node_memory_working_set_bytes 7 ${atMs}`],
+      ['container_cpu_usage_seconds_total', `container_cpu_usage_seconds_total{container="app",namespace="shop",pod="web"} 1.5 ${atMs}`],
+      ['container_memory_working_set_bytes', `container_memory_working_set_bytes{container="app",namespace="shop",pod="web"} 7 ${atMs}`],
+      ['container_start_time_seconds', `container_start_time_seconds{container="app",namespace="shop",pod="web"} ${atMs / 1000}`],
+      ['pod_cpu_usage_seconds_total', `pod_cpu_usage_seconds_total{namespace="shop",pod="web"} 1.5 ${atMs}`],
+      ['pod_memory_working_set_bytes', `pod_memory_working_set_bytes{namespace="shop",pod="web"} 7 ${atMs}`],
+      ['scrape_error', 'scrape_error 0'],
+      ['resource_scrape_error', 'resource_scrape_error 0'],
+    ] as const)
+      assert.deepEqual(samples(text, name), [expected]);
+    assert.match(text, /^# HELP node_cpu_usage_seconds_total \[ALPHA\] Cumulative cpu time consumed by the node in core-seconds$/m);
+    assert.match(text, /^# TYPE node_cpu_usage_seconds_total counter$/m);
+  });
+
+  test('tells when it could not be measured', () => {
+    const text = resourceMetrics(undefined);
+    assert.deepEqual(
+      [samples(text, 'scrape_error'), samples(text, 'resource_scrape_error')],
+      [['scrape_error 1'], ['resource_scrape_error 1']],
+    );
+    assert.equal(text.includes('node_cpu'), false);
+  });
+});
+
+describe('/metrics/cadvisor', () => {
+  const text = cadvisorMetrics({
+    nowMs: atMs,
+    machine: { cores: 2, memoryBytes: 1024, machineId: 'm', systemUuid: 's', bootId: 'b' },
+    versions: { kernel: '6.1', os: 'Debian', engine: '20.10', agent: '0.1.0' },
+    usage: { node, pods: [web] },
+  });
+  const labels = 'container="app",id="/docker/c1",image="busy\\"box\\\\",name="k8s_app_web",namespace="shop",pod="web"';
+
+  for (const [name, expected] of [
+    ['container_cpu_usage_seconds_total', `{container="app",cpu="total",${labels.slice('container="app",'.length)}} 1.5 ${atMs}`],
+    ['container_memory_working_set_bytes', `{${labels}} 7 ${atMs}`],
+    ['container_memory_failcnt', `{${labels}} 2 ${atMs}`],
+    ['container_last_seen', `{${labels}} ${Math.floor(atMs / 1000)} ${atMs}`],
+    ['container_start_time_seconds', `{${labels}} ${Math.floor(atMs / 1000)}`],
+    ['container_fs_usage_bytes', `{container="app",device="/dev/sda",${labels.slice('container="app",'.length)}} 3`],
+    ['container_spec_cpu_shares', `{${labels}} 512`],
+    ['container_spec_memory_limit_bytes', `{${labels}} 64`],
+    ['container_spec_memory_swap_limit_bytes', `{${labels}} 0`],
+    ['container_processes', `{${labels}} 2`],
+  ] as const)
+    test(`has ${name}`, () => assert.ok(samples(text, name).includes(name + expected), samples(text, name).join('\n')));
+
+  test('tells the network at the sandbox and at the root', () => {
+    assert.deepEqual(
+      samples(text, 'container_network_transmit_packets_dropped_total').map((line) => [
+        /id="([^"]*)"/.exec(line)?.[1],
+        line.split(' ').at(-2),
+      ]),
+      [
+        ['/', '8'],
+        ['/docker/s1', '8'],
+      ],
+    );
+  });
+
+  test('tells the machine, and that nothing failed', () => {
+    assert.deepEqual(samples(text, 'machine_cpu_cores'), ['machine_cpu_cores{boot_id="b",machine_id="m",system_uuid="s"} 2']);
+    assert.deepEqual(samples(text, 'machine_memory_bytes'), ['machine_memory_bytes{boot_id="b",machine_id="m",system_uuid="s"} 1024']);
+    assert.deepEqual(
+      [samples(text, 'container_scrape_error'), samples(text, 'machine_scrape_error')],
+      [['container_scrape_error 0'], ['machine_scrape_error 0']],
+    );
+  });
+
+  test("has a row for a pod's own cgroup only where there is one", () => {
+    const rows = (pod: PodUsage): (string | undefined)[] =>
+      samples(cadvisorMetrics({ nowMs: atMs, usage: { node, pods: [pod] } }), 'container_memory_rss').map(
+        (line) => /id="([^"]*)"/.exec(line)?.[1],
+      );
+    assert.deepEqual(rows(web), ['/', '/docker/s1', '/docker/c1']);
+    assert.deepEqual(rows({ ...web, cgroup: '/kubepods/podu1' }), ['/', '/kubepods/podu1', '/docker/s1', '/docker/c1']);
+  });
+
+  test('has one help and one type for each family, and no sample twice', () => {
+    const lines = text.trimEnd().split('\n');
+    const helps = lines.filter((line) => line.startsWith('# HELP')).map((line) => line.split(' ')[2]);
+    assert.deepEqual(
+      helps,
+      [...new Set(helps)].toSorted((a = '', b = '') => (a < b ? -1 : 1)),
+    );
+    const series = lines.filter((line) => !line.startsWith('#')).map((line) => line.slice(0, line.lastIndexOf('}') + 1) || line);
+    assert.equal(new Set(series).size, series.length);
+  });
+});
+
+test('claims are told once, and logs by container', () => {
+  const text = volumeMetrics([web]);
+  assert.deepEqual(samples(text, 'kubelet_volume_stats_used_bytes'), [
+    'kubelet_volume_stats_used_bytes{namespace="shop",persistentvolumeclaim="disk"} 3',
+  ]);
+  assert.deepEqual(samples(text, 'kubelet_container_log_filesystem_used_bytes'), [
+    'kubelet_container_log_filesystem_used_bytes{container="app",namespace="shop",pod="web",uid="u1"} 3',
+  ]);
+});
+
+describe('the text format', () => {
+  test('leaves out families without samples, and escapes', () => {
+    const family = { help: 'a\\b\nc', type: 'gauge' } as const;
+    const text = exposition([
+      { ...family, name: 'b', samples: [{ labels: { x: 'q"\\\n' }, value: 1, atMs: 2.6 }] },
+      { ...family, name: 'a', samples: [] },
+    ]);
+    assert.equal(text, '# HELP b a\\\\b\\nc\n# TYPE b gauge\nb{x="q\\"\\\\\\n"} 1 3\n');
+  });
+  for (const [value, written] of [
+    [Number.POSITIVE_INFINITY, '+Inf'],
+    [Number.NEGATIVE_INFINITY, '-Inf'],
+    [Number.NaN, 'NaN'],
+    [0.1, '0.1'],
+    [1e21, '1e+21'],
+  ] as const)
+    test(`writes ${written}`, () =>
+      assert.equal(exposition([{ name: 'a', help: '', type: 'gauge', samples: [{ labels: {}, value }] }]).split('\n')[2], `a ${written}`));
+});
