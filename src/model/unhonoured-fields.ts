@@ -9,10 +9,9 @@ export function unhonouredFields({ spec }: Pick<Pod, 'spec'>): readonly string[]
   ] as const) {
     containers.forEach((container, i) => paths.push(...ofContainer(container).map((path) => `${list}[${i}].${path}`)));
   }
-  for (const [i, { emptyDir, hostPath }] of (spec.volumes ?? []).entries()) {
+  for (const [i, { emptyDir }] of (spec.volumes ?? []).entries()) {
     if (emptyDir?.medium && emptyDir.medium !== 'Memory') paths.push(`spec.volumes[${i}].emptyDir.medium`);
     if (emptyDir?.sizeLimit && emptyDir.medium !== 'Memory') paths.push(`spec.volumes[${i}].emptyDir.sizeLimit`);
-    if (hostPath?.type) paths.push(`spec.volumes[${i}].hostPath.type`);
   }
   for (const field of ['readinessGates', 'ephemeralContainers', 'runtimeClassName'] as const) {
     if (spec[field] !== undefined) paths.push(`spec.${field}`);

@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { stringify } from 'yaml';
 import type { V1PodSpec } from '@kubernetes/client-node';
 import { testEndpoint, testPauseImage } from '../../builders/docker-under-test.ts';
+import { mounts as systemMounts } from '../../../src/volumes/mounts.ts';
 import { Changes, type Found } from './changes.ts';
 import { type EngineContainer, TestEngine } from './test-engine.ts';
 
@@ -241,6 +242,8 @@ export class AgentUnderTest {
   async #dispose(): Promise<void> {
     await this.kill('SIGKILL');
     await this.engine.dispose();
+    // An agent that was killed leaves its pods' volumes mounted.
+    await systemMounts.unmountBelow(this.#dir);
     for (const path of await this.traces()) await rm(path, { recursive: true, force: true });
     await rm(this.#dir, { recursive: true, force: true });
   }
