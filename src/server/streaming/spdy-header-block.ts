@@ -43,8 +43,12 @@ export class HeaderInflater {
 
   #take(bytes: Buffer): void {
     this.#unpackedBytes += bytes.length;
-    if (this.#unpackedBytes <= MAX_UNPACKED_BYTES) this.#unpacked.push(bytes);
-    else this.#inflate.destroy(new Error(`header block of more than ${MAX_UNPACKED_BYTES} bytes`));
+    if (this.#unpackedBytes <= MAX_UNPACKED_BYTES) {
+      this.#unpacked.push(bytes);
+      return;
+    }
+    this.#fail?.(new Error(`header block of more than ${MAX_UNPACKED_BYTES} bytes`));
+    this.#inflate.destroy();
   }
 }
 

@@ -54,7 +54,10 @@ export async function spdyRemoteStreams(
   if (connection === undefined) return undefined;
   await waitForStreams(connection, complete.promise, received, deps);
   const error = received.get('error');
-  if (connection.over.aborted || error === undefined) return undefined;
+  if (connection.over.aborted || error === undefined) {
+    await connection.close();
+    return undefined;
+  }
   const used = (type: StreamType, isWanted: boolean): SpdyStream | undefined => (isWanted ? received.get(type) : undefined);
   return {
     stdin: used('stdin', wanted.stdin),
