@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -30,6 +30,8 @@ let store: ObjectStore & Service;
 let running: Promise<void>;
 let rootDir: string;
 let volumes: PodVolumes;
+/** How far the token manager's clock is ahead. */
+let aheadMs = 0;
 
 async function connect(kubeconfig: string): Promise<OwnedKubeClients> {
   const clock = systemClock;
@@ -48,14 +50,26 @@ before(async () => {
   store = objectStore('Watch', { clients: node, clock: systemClock });
   running = store.run(stop.signal);
   rootDir = await mkdtemp(join(tmpdir(), 'rxlet-cluster-'));
-  const tokens = new TokenManager({ api: node.main, clock: systemClock, log: silentLogger, random: () => 0 });
-  const facts = { objects: store, tokens, allocatable: () => ({}), claims: claimReader(node.main), node: () => undefined };
+  const tokens = new TokenManager({
+    api: node.main,
+    clock: { now: () => systemClock.now() + aheadMs },
+    log: silentLogger,
+    random: () => 0,
+  });
+  const facts = {
+    objects: store,
+    tokens,
+    allocatable: () => ({}),
+    claims: claimReader(node.main),
+    node: () => ({ metadata: { name: nodeName } }),
+  };
   volumes = podVolumes({ rootDir, clock: systemClock, events: { record: () => {} }, factsFor: () => facts });
 });
 after(async () => {
   stop.abort();
   await running;
   await Promise.all([admin.close(), node.close()]);
+  await volumes.sweep(async () => false, patience);
   await rm(rootDir, { recursive: true, force: true });
   await kubectl('delete', 'namespace', namespace, '--wait=false');
   await kubectl('delete', 'pods', '--all', '-n', namespace, '--force', '--grace-period=0');
@@ -149,4 +163,49 @@ test('a hundred updates of a ConfigMap end in its last state', async () => {
   }
   assert.equal(await read(pod, 'configmap', 'c/n'), '100');
   store.unregister(pod.metadata.uid);
+});
+
+test('a token is another one once most of its life is over, and the volume shows it', async () => {
+  const sources = [{ serviceAccountToken: { path: 'token', expirationSeconds: 600 } }];
+  const pod = await create('renewed', { volumes: [{ name: 'p', projected: { sources } }] });
+  await until(() => volumes.prepare(pod, patience));
+  const first = await read(pod, 'projected', 'p/token');
+  aheadMs = 300_000;
+  await volumes.prepare(pod, patience);
+  assert.equal(await read(pod, 'projected', 'p/token'), first);
+  // The API server counts in seconds.
+  await systemClock.sleep(1_100, patience);
+  aheadMs = 490_000;
+  await volumes.prepare(pod, patience);
+  assert.notEqual(await read(pod, 'projected', 'p/token'), first);
+  aheadMs = 0;
+});
+
+test('a claim waits until it is bound, then shows its local volume: the node may read both', async () => {
+  const data = join(rootDir, 'data');
+  await mkdir(data);
+  await writeFile(join(data, 'precious'), 'x');
+  const name = `${namespace}-pv`;
+  const storage = { storageClassName: name, accessModes: ['ReadWriteOnce'] };
+  const claim = { metadata: { name: 'data' }, spec: { ...storage, resources: { requests: { storage: '1Mi' } } } };
+  await admin.main.request({ method: 'POST', path: `/api/v1/namespaces/${namespace}/persistentvolumeclaims`, body: claim }, patience);
+  const pod = await create('claimant', { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }] });
+  await assert.rejects(volumes.prepare(pod, patience), /error processing PVC [^ ]*\/data: (PVC is not bound|failed to fetch PVC)/);
+  const matchFields = [{ key: 'metadata.name', operator: 'In', values: [nodeName] }];
+  const spec = {
+    ...storage,
+    capacity: { storage: '1Mi' },
+    persistentVolumeReclaimPolicy: 'Retain',
+    local: { path: data },
+    nodeAffinity: { required: { nodeSelectorTerms: [{ matchFields }] } },
+  };
+  await admin.main.request({ method: 'POST', path: '/api/v1/persistentvolumes', body: { metadata: { name }, spec } }, patience);
+  try {
+    await until(() => volumes.prepare(pod, patience));
+    assert.equal(await read(pod, 'local-volume', `${name}/precious`), 'x');
+  } finally {
+    await admin.main.request({ method: 'DELETE', path: `/api/v1/persistentvolumes/${name}` }, patience);
+  }
+  await volumes.remove(pod.metadata.uid);
+  assert.equal(await readFile(join(data, 'precious'), 'utf8'), 'x');
 });
