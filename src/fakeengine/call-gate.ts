@@ -1,9 +1,10 @@
 import type { Clock } from '../base/clock.ts';
 import { formatGoDuration } from '../model/go-duration.ts';
+import type { ContainerAccess } from '../ports/container-access.ts';
 import type { ContainerRuntime } from '../ports/container-runtime.ts';
 import type { ImageService } from '../ports/image-service.ts';
 
-export type Verb = Exclude<keyof ContainerRuntime, 'hints'> | keyof ImageService;
+export type Verb = Exclude<keyof ContainerRuntime, 'hints'> | keyof ImageService | keyof ContainerAccess;
 
 /** What the engine refuses with, as a daemon would. */
 export class FakeEngineError extends Error {
@@ -27,6 +28,10 @@ const COST: Readonly<Record<Verb, number>> = {
   removeSandbox: 2,
   inspectImage: 1,
   pullImage: 40,
+  exec: 4,
+  attach: 2,
+  dial: 1,
+  logs: 1,
 };
 
 /** As long as the kubelet waits for its runtime (--runtime-request-timeout, 2 min). */

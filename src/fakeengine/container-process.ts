@@ -35,6 +35,11 @@ export class ContainerProcess {
     if (this.#pause?.hears === 'term' || (heard && this.#pause?.hears === 'trap')) this.#resume('signalled');
   }
 
+  /** There is something to read. */
+  input(): void {
+    if (!this.#ended && this.#pause?.hears === 'input') this.#resume('elapsed');
+  }
+
   /** SIGKILL, or whatever else ends it from outside. */
   kill(code = KILLED): void {
     if (!this.#ended) this.#end(code);

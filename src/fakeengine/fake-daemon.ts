@@ -5,6 +5,7 @@ import { firstOf } from '../base/first-of.ts';
 import type { PodUid } from '../model/pod.ts';
 import type { ContainerState, ObservedContainer, ObservedSandbox } from '../ports/container-runtime.ts';
 import { ContainerProcess, KILLED } from './container-process.ts';
+import type { FakeConsole } from './fake-console.ts';
 import type { Program } from './program.ts';
 
 /** What a part is for: a pod's sandbox or one of its containers, with what `create` was told. */
@@ -36,6 +37,7 @@ export interface Part extends PartSpec {
 interface Entry {
   part: Part;
   process: ContainerProcess | undefined;
+  console: FakeConsole | undefined;
   /** Why it ends, where that is not to be read from the exit code. */
   reason: string | undefined;
 }
@@ -73,6 +75,11 @@ export class FakeDaemon {
     return this.#entries.get(id)?.part;
   }
 
+  /** Undefined for what was never started, or has no streams. */
+  console(id: string): FakeConsole | undefined {
+    return this.#entries.get(id)?.console;
+  }
+
   /** The part that holds the name which `spec` would take. */
   holder({ uid, name, attempt, role }: PartSpec): Part | undefined {
     return this.parts.find((p) => p.uid === uid && p.name === name && p.attempt === attempt && p.role.kind === role.kind);
@@ -81,17 +88,19 @@ export class FakeDaemon {
   create(spec: PartSpec): Part {
     const id = randomBytes(32).toString('hex');
     const part: Part = { ...spec, id, createdAtMs: this.#clock.now(), state: { phase: 'created' }, ips: [] };
-    this.#entries.set(id, { part, process: undefined, reason: undefined });
+    this.#entries.set(id, { part, process: undefined, console: undefined, reason: undefined });
     this.changes.next({ part, gone: false });
     return part;
   }
 
   /** Does nothing to what runs or is gone. */
-  start(id: string, program: Program): void {
+  start(id: string, program: Program, console?: FakeConsole): void {
     const entry = this.#entries.get(id);
     if (!entry || entry.process) return;
     const process = new ContainerProcess(program, this.#clock, (code) => this.#exited(entry, code));
     entry.process = process;
+    entry.console = console;
+    if (console) console.onInput = () => process.input();
     const { role } = entry.part;
     const ips = role.kind === 'sandbox' && role.network === 'pod' ? [address(this.#addresses++)] : [];
     process.start();

@@ -4,8 +4,10 @@ import type { Logger } from '../base/logger.ts';
 import type { PodUid } from '../model/pod.ts';
 import type { ContainerRuntime } from '../ports/container-runtime.ts';
 import type { ImageService } from '../ports/image-service.ts';
+import type { ContainerAccess } from '../ports/container-access.ts';
 import { CallGate, FakeEngineError, type Verb } from './call-gate.ts';
 import type { PullBehaviour } from './container-behaviour.ts';
+import { FakeAccess } from './fake-access.ts';
 import { FakeDaemon, type Part } from './fake-daemon.ts';
 import type { FakeEngineOptions } from './fake-endpoint.ts';
 import { FakeImages } from './fake-images.ts';
@@ -47,6 +49,7 @@ export interface FakeEngineControls {
 export interface FakeEngine {
   readonly runtime: ContainerRuntime;
   readonly images: ImageService;
+  readonly access: ContainerAccess;
   readonly controls: FakeEngineControls;
 }
 
@@ -88,5 +91,10 @@ export function fakeEngine({ clock, log, latencyMs = 5 }: FakeEngineDeps): FakeE
       for (const { id } of daemon.parts) daemon.remove(id);
     },
   };
-  return { runtime: new FakeRuntime({ daemon, gate, images, hints, log }), images, controls };
+  return {
+    runtime: new FakeRuntime({ daemon, gate, images, hints, log, clock }),
+    images,
+    access: new FakeAccess({ daemon, gate, clock }),
+    controls,
+  };
 }

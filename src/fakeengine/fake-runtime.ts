@@ -1,5 +1,6 @@
 import type { Observable } from 'rxjs';
 import { errorText } from '../base/error-text.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { containerHash } from '../model/container-hash.ts';
 import { ContainerStartError } from '../model/container-start-error.ts';
@@ -18,6 +19,7 @@ import type {
 } from '../ports/container-runtime.ts';
 import { type CallGate, FakeEngineError } from './call-gate.ts';
 import { BEHAVIOUR_ANNOTATION, type ContainerBehaviour, parseBehaviour, programOfBehaviour } from './container-behaviour.ts';
+import { FakeConsole } from './fake-console.ts';
 import type { FakeDaemon, Part, PartRole, PartSpec } from './fake-daemon.ts';
 import type { FakeImages } from './fake-images.ts';
 import { noHandler, serve } from './program.ts';
@@ -29,6 +31,7 @@ export interface FakeRuntimeDeps {
   readonly images: FakeImages;
   readonly hints: Observable<PodUid>;
   readonly log: Logger;
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 /** The grace that a sandbox gets, as the kubelet has it (pkg/kubelet/dockershim defaultSandboxGracePeriod, 10 s). */
@@ -134,7 +137,9 @@ export class FakeRuntime implements ContainerRuntime {
         container: container.name,
         why,
       });
-    daemon.start(id, programOfBehaviour(behaviour, attempt) ?? programOf(argv, env, onPuzzled));
+    const { stdin = false, stdinOnce = false } = container;
+    const console = new FakeConsole({ clock: this.#deps.clock, env, stdin, stdinOnce });
+    daemon.start(id, programOfBehaviour(behaviour, attempt) ?? programOf(argv, env, onPuzzled, console), console);
     return id;
   }
 

@@ -1,12 +1,24 @@
 /**
  * A stretch of a process's life in which nothing happens but time. What it hears: `nothing` sleeps through signals, `trap` is a shell's
- * `wait`, which a trapped SIGTERM ends, and `term` is a server, which SIGTERM ends.
+ * `wait`, which a trapped SIGTERM ends, `term` is a server, which SIGTERM ends, and `input` waits for something to read.
  */
 export interface Pause {
   /** Infinity: until a signal. */
   readonly ms: number;
-  readonly hears: 'nothing' | 'trap' | 'term';
+  readonly hears: 'nothing' | 'trap' | 'term' | 'input';
 }
+
+export type OutputStream = 'stdout' | 'stderr';
+
+/** A process's standard streams. */
+export interface ProcessIo {
+  write(stream: OutputStream, bytes: Uint8Array): void;
+  /** What has come in since; undefined while there is nothing yet. */
+  read(): Uint8Array | 'end' | undefined;
+}
+
+/** Reads nothing, and nobody reads it. */
+export const noIo: ProcessIo = { write: () => {}, read: () => 'end' };
 
 /** Why a pause was over. */
 export type Wake = 'elapsed' | 'signalled';

@@ -1,8 +1,14 @@
 /** A word with its quotes read: the text between, and the variables to put in. */
 export type Word = readonly (string | { readonly variable: string })[];
 
+/** `2>&1` and the like: a file is nowhere. */
+export interface Redirection {
+  readonly fd: number;
+  readonly to: number | 'nowhere';
+}
+
 export type Script =
-  | { readonly kind: 'simple'; readonly words: readonly Word[] }
+  | { readonly kind: 'simple'; readonly words: readonly Word[]; readonly redirections: readonly Redirection[] }
   | { readonly kind: 'list'; readonly items: readonly { readonly script: Script; readonly background: boolean }[] }
   | { readonly kind: 'and' | 'or' | 'pipe'; readonly left: Script; readonly right: Script }
   | { readonly kind: 'not' | 'subshell'; readonly body: Script }
@@ -11,7 +17,9 @@ export type Script =
   | { readonly kind: 'if'; readonly condition: Script; readonly body: Script; readonly otherwise: Script | undefined };
 
 /** Words are values, operators and keywords plain text. */
-type Token = { readonly operator: string } | { readonly word: Word; readonly plain: string | undefined };
+type Token =
+  | { readonly operator: string }
+  | { readonly word: Word; readonly plain: string | undefined; readonly redirections: Redirection[] };
 
 export class ShellSyntaxError extends Error {}
 
@@ -74,25 +82,46 @@ function readWord(text: string): { readonly word: Word; readonly plain: string |
   return { word, plain: plain ? literal : undefined, length: at };
 }
 
+const streamFiles: Readonly<Record<string, number>> = {
+  '/dev/stdout': 1,
+  '/proc/1/fd/1': 1,
+  '/proc/self/fd/1': 1,
+  '/dev/stderr': 2,
+  '/proc/1/fd/2': 2,
+  '/proc/self/fd/2': 2,
+};
+
 function tokensOf(text: string): Token[] {
   const tokens: Token[] = [];
-  let redirected = false;
+  let redirected: number | undefined;
+  /** What stands before the first word of a command. */
+  let early: Redirection[] = [];
+  const redirect = (redirection: Redirection): void => {
+    const last = tokens.at(-1);
+    (last && 'word' in last ? last.redirections : early).push(redirection);
+  };
   for (let rest = text; rest !== '';) {
     const space = SPACE.exec(rest);
     const redirection = REDIRECTION.exec(rest);
     const operator = OPERATOR.exec(rest);
     if (space) rest = rest.slice(space[0].length);
     else if (redirection) {
-      redirected = !redirection[0].includes('&');
+      const [, fd = '', sign = '', to] = /^(\d*)([<>])[>|]?(?:&(\d))?/.exec(redirection[0]) ?? [];
+      const from = fd === '' ? Number(sign === '>') : Number(fd);
+      if (to === undefined) redirected = from;
+      else redirect({ fd: from, to: Number(to) });
       rest = rest.slice(redirection[0].length);
     } else if (operator) {
       tokens.push({ operator: operator[0] });
       rest = rest.slice(operator[0].length);
     } else {
       const { word, plain, length } = readWord(rest);
-      // What a redirection names is a file, and there are none here.
-      if (!redirected) tokens.push({ word, plain });
-      redirected = false;
+      // What a redirection names is a file, and there are hardly any here.
+      if (redirected === undefined) {
+        tokens.push({ word, plain, redirections: early });
+        early = [];
+      } else redirect({ fd: redirected, to: streamFiles[plain ?? ''] ?? 'nowhere' });
+      redirected = undefined;
       rest = rest.slice(length);
     }
   }
@@ -192,9 +221,11 @@ class Parser {
         this.#at++;
         return this.#afterIf();
       default: {
+        const from = this.#at;
         const words = this.#words();
         if (words.length === 0) throw new ShellSyntaxError(`unexpected "${this.#operator ?? 'end of script'}"`);
-        return { kind: 'simple', words };
+        const redirections = this.#tokens.slice(from, this.#at).flatMap((token) => ('word' in token ? token.redirections : []));
+        return { kind: 'simple', words, redirections };
       }
     }
   }

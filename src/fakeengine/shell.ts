@@ -1,5 +1,6 @@
-import { noHandler, type Pause, type Program, type Run, serve, type Wake } from './program.ts';
-import { parseShell, type Script, ShellSyntaxError, type Word } from './shell-syntax.ts';
+import { noHandler, noIo, type OutputStream, type Pause, type ProcessIo, type Program, type Run, serve, type Wake } from './program.ts';
+import { printed } from './printed.ts';
+import { parseShell, type Redirection, type Script, ShellSyntaxError, type Word } from './shell-syntax.ts';
 
 class Exit extends Error {
   readonly code: number;
@@ -77,9 +78,11 @@ class Shell {
   #status = 0;
   #pauses = 0;
   readonly #jobs: Script[] = [];
+  readonly #io: ProcessIo;
 
-  constructor(variables: ReadonlyMap<string, string>) {
+  constructor(variables: ReadonlyMap<string, string>, io: ProcessIo) {
     this.#variables = new Map(variables);
+    this.#io = io;
   }
 
   onTerm(): boolean {
@@ -118,7 +121,7 @@ class Shell {
   *#step(script: Script): Run {
     switch (script.kind) {
       case 'simple':
-        return yield* this.#simple(script.words);
+        return yield* this.#simple(script.words, redirected(this.#io, script.redirections));
       case 'list':
         return yield* this.#list(script.items);
       case 'and':
@@ -126,13 +129,23 @@ class Shell {
         const left = yield* this.#run(script.left);
         return (left === 0) === (script.kind === 'and') ? yield* this.#run(script.right) : left;
       }
-      case 'pipe':
-        yield* this.#subshell(script.left);
-        return yield* this.#subshell(script.right);
+      case 'pipe': {
+        // One after the other, as there are no threads here.
+        const piped: Uint8Array[] = [];
+        const io = this.#io;
+        yield* this.#subshell(script.left, {
+          write: (stream, bytes) => (stream === 'stdout' ? void piped.push(bytes) : io.write(stream, bytes)),
+          read: () => io.read(),
+        });
+        return yield* this.#subshell(script.right, {
+          write: (stream, bytes) => io.write(stream, bytes),
+          read: () => piped.shift() ?? 'end',
+        });
+      }
       case 'not':
         return (yield* this.#run(script.body)) === 0 ? 1 : 0;
       case 'subshell':
-        return yield* this.#subshell(script.body);
+        return yield* this.#subshell(script.body, this.#io);
       case 'loop':
         return yield* this.#loop(script);
       case 'for':
@@ -158,8 +171,8 @@ class Shell {
     return status;
   }
 
-  *#subshell(script: Script): Run {
-    const shell = new Shell(this.#variables);
+  *#subshell(script: Script, io: ProcessIo): Run {
+    const shell = new Shell(this.#variables, io);
     const status = yield* shell.main(script);
     this.#pauses += shell.#pauses;
     return status;
@@ -188,7 +201,7 @@ class Shell {
   /** Ends early, with 143, on a trapped SIGTERM. */
   *#wait(): Run {
     for (let job = this.#jobs.shift(); job; job = this.#jobs.shift()) {
-      const run = new Shell(this.#variables).main(job);
+      const run = new Shell(this.#variables, this.#io).main(job);
       for (let step = run.next('elapsed'); !step.done; step = run.next('elapsed')) {
         if ((yield* this.#pause(step.value.ms, 'trap')) === 'signalled') return 128 + 15;
       }
@@ -196,7 +209,7 @@ class Shell {
     return 0;
   }
 
-  *#simple(words: readonly Word[]): Run {
+  *#simple(words: readonly Word[], io: ProcessIo): Run {
     const expanded = words.map((word) => this.#expand(word));
     const first = expanded.findIndex((word) => !/^[A-Za-z_]\w*=/.test(word));
     const [command = '', ...args] = first < 0 ? [] : expanded.slice(first);
@@ -222,20 +235,35 @@ class Shell {
       }
       case 'exec': {
         const [program = '', ...rest] = args;
-        throw new Exit(yield* isShell(program) || isSimple(program) ? this.#program(program, rest) : serve());
+        throw new Exit(yield* isShell(program) || isSimple(program) ? this.#program(program, rest, io) : serve());
       }
       default:
-        return yield* this.#program(command, args);
+        return yield* this.#program(command, args, io);
     }
   }
 
-  *#program(command: string, args: readonly string[]): Run {
-    if (isShell(command)) return yield* this.#subshell(parseShell(scriptOf(args)));
-    if (isMissing(command)) return 127;
+  *#program(command: string, args: readonly string[], io: ProcessIo): Run {
+    if (isShell(command)) return yield* this.#subshell(parseShell(scriptOf(args)), io);
+    if (isMissing(command)) {
+      io.write('stderr', Buffer.from(`sh: ${command}: not found\n`));
+      return 127;
+    }
+    if (baseName(command) === 'cat' && args.every((arg) => arg === '-')) return yield* this.#copyInput(io);
     if (stays(command, args)) yield* this.#pause(Number.POSITIVE_INFINITY, 'nothing');
     const ms = isSleep(command) ? sleepMs(args) : 0;
     if (ms > 0) yield* this.#pause(ms, 'nothing');
+    const text = printed(baseName(command), args, this.#variables);
+    if (text !== '') io.write('stdout', Buffer.from(text));
     return answer(command, args);
+  }
+
+  *#copyInput(io: ProcessIo): Run {
+    for (;;) {
+      const bytes = io.read();
+      if (bytes === 'end') return 0;
+      if (bytes) io.write('stdout', bytes);
+      else yield* this.#pause(Number.POSITIVE_INFINITY, 'input');
+    }
   }
 
   #expand(word: Word): string {
@@ -247,8 +275,25 @@ class Shell {
 const baseName = (command: string): string => command.slice(command.lastIndexOf('/') + 1);
 const isShell = (command: string): boolean => /^(sh|ash|bash|dash)$/.test(baseName(command));
 const isSleep = (command: string): boolean => baseName(command) === 'sleep';
-const isSimple = (command: string): boolean => isSleep(command) || /^(true|false|:|echo)$/.test(baseName(command));
+const isSimple = (command: string): boolean => isSleep(command) || /^(true|false|:|echo|printf|cat|env|test|\[)$/.test(baseName(command));
 const scriptOf = (args: readonly string[]): string => args[args.findIndex((arg) => /^-\w*c$/.test(arg)) + 1] ?? '';
+
+/** The streams of a command whose outputs go elsewhere. */
+function redirected(io: ProcessIo, redirections: readonly Redirection[]): ProcessIo {
+  if (redirections.length === 0) return io;
+  const targets: (OutputStream | undefined)[] = [undefined, 'stdout', 'stderr'];
+  for (const { fd, to } of redirections) targets[fd] = to === 'nowhere' ? undefined : targets[to];
+  return {
+    read: () => (redirections.some(({ fd }) => fd === 0) ? 'end' : io.read()),
+    write: (stream, bytes) => {
+      const target = targets[stream === 'stdout' ? 1 : 2];
+      if (target) io.write(target, bytes);
+    },
+  };
+}
+
+/** Whether what the command does is known here. */
+export const runsInShell = ([command = '']: readonly string[]): boolean => isShell(command) || isSimple(command);
 
 /** Nothing is ever under /nonexistent, by old custom. */
 export const isMissing = (command: string): boolean => /^\/nonexistent(\/|$)/.test(command);
@@ -272,11 +317,16 @@ function answer(command: string, args: readonly string[]): number {
  * known, other commands in a script succeed at once, and any other program is a server that runs until SIGTERM. A script that is not
  * understood ends with 2, a shell's own exit code for a syntax error, and `onPuzzled` is told why.
  */
-export function programOf(argv: readonly string[], env: ReadonlyMap<string, string>, onPuzzled: (why: string) => void): Program {
+export function programOf(
+  argv: readonly string[],
+  env: ReadonlyMap<string, string>,
+  onPuzzled: (why: string) => void,
+  io: ProcessIo = noIo,
+): Program {
   const [command, ...args] = argv;
   if (command === undefined) return { run: serve(), onTerm: noHandler };
   if (!isShell(command) && !isSimple(command)) return { run: serve(), onTerm: noHandler };
-  const shell = new Shell(env);
+  const shell = new Shell(env, io);
   try {
     const script = isShell(command) ? parseShell(scriptOf(args)) : wordsOf(argv);
     return { run: shell.main(script), onTerm: () => shell.onTerm() };
@@ -287,7 +337,7 @@ export function programOf(argv: readonly string[], env: ReadonlyMap<string, stri
   }
 }
 
-const wordsOf = (argv: readonly string[]): Script => ({ kind: 'simple', words: argv.map((arg) => [arg]) });
+const wordsOf = (argv: readonly string[]): Script => ({ kind: 'simple', words: argv.map((arg) => [arg]), redirections: [] });
 
 // oxlint-disable-next-line require-yield -- a process that ends at once
 function* endWith(code: number): Run {
