@@ -3,10 +3,9 @@ import { errorText } from '../base/error-text.ts';
 import type { Pod } from '../model/pod.ts';
 import type { SandboxId } from '../ports/container-runtime.ts';
 import type { SandboxNetwork } from '../ports/sandbox-network.ts';
-import { POD_NAME_LABEL, POD_NAMESPACE_LABEL, POD_UID_LABEL } from './docker-labels.ts';
+import { POD_NAME_LABEL, POD_NAMESPACE_LABEL } from './docker-labels.ts';
 import type { EngineClient } from './engine-client.ts';
 import { inspectContainer } from './inspect-container.ts';
-import { listContainers } from './list-pods.ts';
 import { stopContainer } from './stop-container.ts';
 
 /** A sandbox has nothing to lose (pkg/kubelet/dockershim defaultSandboxGracePeriod). */
@@ -45,12 +44,13 @@ export async function connectSandbox(
   }
 }
 
-/** Gives back what the pod's dead sandboxes still have of the network, such as ports of the node that a new one wants. */
+/** Gives back what the pod's sandboxes that are dead or gone still have of the network, such as ports of the node that a new one wants. */
 export async function disconnectDead({ client, network }: Connecting, { metadata }: Pod, signal: AbortSignal): Promise<void> {
   if (!network) return;
-  const listed = await listContainers(client, [`${POD_UID_LABEL}=${metadata.uid}`], signal);
-  const dead = listed.filter(({ kind, info }) => kind === 'sandbox' && info.State !== 'running');
-  for (const { id } of dead) await network.tearDown(id as SandboxId, metadata, undefined, signal);
+  for (const id of await network.holders(metadata)) {
+    const info = await inspectContainer(client, id, signal);
+    if (!info?.State.Running) await network.tearDown(id, metadata, undefined, signal);
+  }
 }
 
 /** Gives back what a sandbox, running, dead or gone, has of the network. */

@@ -32,7 +32,7 @@ export async function runSandbox(context: SandboxRunning, pod: Pod, spec: Sandbo
   signal.throwIfAborted();
   const quotedName = JSON.stringify(pod.metadata.name);
   const network = pod.spec.hostNetwork ? undefined : context.network;
-  if (network && spec.attempt > 0) await disconnectDead(context, pod, signal);
+  if (network) await disconnectDead(context, pod, signal);
   const { id, adopted } = await create(context, pod, request(context, pod, spec), signal);
   if (!adopted?.State.Running) {
     try {

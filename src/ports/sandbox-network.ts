@@ -12,6 +12,8 @@ export interface SandboxNetwork {
   setUp(pod: Pod, id: SandboxId, pid: number, signal: AbortSignal): Promise<readonly string[]>;
   /** A running sandbox's addresses, primary first; none when it is not, or not wholly, connected. */
   addresses(id: SandboxId, pid: number, signal: AbortSignal): Promise<readonly string[]>;
+  /** The sandboxes that hold something of the network, alive or not: of one pod, by its name, or all. */
+  holders(owner?: SandboxOwner): Promise<readonly SandboxId[]>;
   /** Gives back what the sandbox has. `pid` is undefined when its namespace is gone. Succeeds when nothing is left to give back. */
   tearDown(id: SandboxId, owner: SandboxOwner | undefined, pid: number | undefined, signal: AbortSignal): Promise<void>;
 }

@@ -115,16 +115,16 @@ export class CniNetwork implements SandboxNetwork {
   async addresses(id: SandboxId, pid: number, signal: AbortSignal): Promise<readonly string[]> {
     const known = this.#addresses.get(id);
     if (known) return known;
-    const results = await this.#results(id);
-    const connected = results.some(({ networkName }) => networkName !== loopback.name);
-    if (!connected && (await this.#ledger.owner(id))) return [];
+    // The loopback plugin tells of an address, too.
+    const results = (await this.#cache.ofSandbox(id)).filter(({ networkName }) => networkName !== loopback.name);
+    if (results.length === 0 && (await this.#ledger.owners()).get(id)) return [];
     const addresses = results.map(({ result }) => resultAddresses(result)).find((each) => each.length > 0);
     return this.#remember(id, addresses ?? (await this.#look(pid, signal)));
   }
 
   tearDown(id: SandboxId, owner: SandboxOwner | undefined, pid: number | undefined, signal: AbortSignal): Promise<void> {
     return this.#inTurn(id, async () => {
-      const noted = await this.#ledger.owner(id);
+      const noted = (await this.#ledger.owners()).get(id);
       const results = await this.#cache.ofSandbox(id);
       if (!noted && results.length === 0) return;
       const of = owner ?? noted ?? { name: '', namespace: '' };
@@ -144,9 +144,10 @@ export class CniNetwork implements SandboxNetwork {
     });
   }
 
-  /** The sandboxes that hold something of the network. */
-  holders(): Promise<readonly SandboxId[]> {
-    return this.#ledger.list();
+  async holders(owner?: SandboxOwner): Promise<readonly SandboxId[]> {
+    const all = [...(await this.#ledger.owners())];
+    const theirs = all.filter(([, { name, namespace }]) => !owner || (name === owner.name && namespace === owner.namespace));
+    return theirs.map(([id]) => id);
   }
 
   async #add(network: NetworkList, to: Attachment, signal: AbortSignal): Promise<CachedResult['result']> {
@@ -186,10 +187,6 @@ export class CniNetwork implements SandboxNetwork {
 
   get #calling(): { readonly binDirs: readonly string[]; readonly exec: ExecPlugin } {
     return { binDirs: this.#deps.binDirs, exec: this.#exec };
-  }
-
-  #results(id: SandboxId): Promise<readonly CachedResult[]> {
-    return this.#cache.ofSandbox(id);
   }
 
   /** Only what was found is remembered: who has no address may get one. */
