@@ -45,7 +45,9 @@ export async function runHttpListener(
 ): Promise<void> {
   const sockets = new Set<Socket>();
   const streams = new Set<Duplex>();
-  const keep = <T extends Duplex>(kept: Set<T>, stream: T): void => {
+  /** Requests under way, and connections that have become something else. */
+  const active = new Set<ServerResponse | Duplex>();
+  const keep = <T extends Duplex | ServerResponse>(kept: Set<T>, stream: T): void => {
     kept.add(stream);
     stream.once('close', () => kept.delete(stream));
   };
@@ -61,8 +63,14 @@ export async function runHttpListener(
     socket.destroy();
   });
   server.on('clientError', (error: Error, socket: Duplex) => answerFault(error, socket));
-  server.on('request', (message: IncomingMessage, response: ServerResponse) => void handler.request(message, response, signal));
-  server.on('upgrade', (message: IncomingMessage, socket: Duplex, head: Buffer) => void handler.upgrade(message, socket, head, signal));
+  server.on('request', (message: IncomingMessage, response: ServerResponse) => {
+    keep(active, response);
+    void handler.request(message, response, signal);
+  });
+  server.on('upgrade', (message: IncomingMessage, socket: Duplex, head: Buffer) => {
+    keep(active, socket);
+    void handler.upgrade(message, socket, head, signal);
+  });
 
   try {
     await listen(signal);
@@ -71,7 +79,7 @@ export async function runHttpListener(
     if (stalledAfterMs > 0) await cutStalled(streams, stalledAfterMs, clock, signal);
     else await aborted(signal);
   } finally {
-    await close(server, sockets, streams, clock);
+    await close(server, active, clock, () => [...streams, ...sockets]);
   }
 }
 
@@ -96,20 +104,20 @@ async function cutStalled(streams: ReadonlySet<Duplex>, stalledAfterMs: number, 
 
 async function close(
   server: HttpServer | HttpsServer,
-  sockets: ReadonlySet<Socket>,
-  streams: ReadonlySet<Duplex>,
+  active: ReadonlySet<ServerResponse | Duplex>,
   clock: Clock,
+  connections: () => readonly Duplex[],
 ): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     // Also called, with an error, when it never listened.
     server.close(() => resolve());
   });
-  server.closeIdleConnections();
   const waiting = new AbortController();
   const grace = clock.sleep(GRACE_MS, waiting.signal).catch(() => undefined);
-  await Promise.race([closed, grace]);
+  const ends = [...active].map((each) => new Promise<void>((resolve) => each.once('close', () => resolve())));
+  await Promise.race([Promise.all(ends), grace]);
   waiting.abort();
-  for (const each of [...streams, ...sockets]) each.destroy();
+  for (const each of connections()) each.destroy();
   await closed;
 }
 

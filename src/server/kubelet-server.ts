@@ -166,7 +166,7 @@ async function plain(
   const server = createHttpServer(httpServerOptions(handler));
   const listen = async (signal: AbortSignal): Promise<void> => {
     await (onTaken === 'retry' ? keepTrying(() => listenOn(server, where), { clock, log }, signal) : listenOn(server, where));
-    if (server.listening) log.v(1, 'serving', { address: where.address, port: where.port });
+    if (server.listening) log.info('serving', { address: where.address, port: where.port });
   };
   await runHttpListener({ server, handler, stalledAfterMs: options.streamingConnectionIdleTimeoutMs, clock, log }, listen, stop);
 }
@@ -180,7 +180,7 @@ async function localSocket(deps: KubeletServerDeps, stop: AbortSignal): Promise<
   let remove: (() => Promise<void>) | undefined;
   const listen = async (signal: AbortSignal): Promise<void> => {
     await keepTrying(async () => void (remove = await listenLocally(server, options.rootDir)), { clock, log }, signal);
-    if (server.listening) log.v(1, 'serving', { path: join(options.rootDir, LOCAL_SOCKET_NAME) });
+    if (server.listening) log.info('serving', { path: join(options.rootDir, LOCAL_SOCKET_NAME) });
   };
   try {
     await runHttpListener({ server, handler, stalledAfterMs: options.streamingConnectionIdleTimeoutMs, clock, log }, listen, stop);
