@@ -6,6 +6,8 @@ import { imageManager } from './images/image-manager.ts';
 import { keyring } from './images/keyring.ts';
 import { NodeDockerConfig } from './images/node-docker-config.ts';
 import { PullQueue } from './images/pull-queue.ts';
+import { pullSecrets } from './images/pull-secrets.ts';
+import type { PodObjects } from './objects/pod-objects.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
 import type { EventRecorder } from './ports/event-recorder.ts';
 import type { ImagePuller } from './ports/image-puller.ts';
@@ -20,11 +22,13 @@ export interface ImagePartDeps {
   readonly log: Logger;
   readonly imageService: ImageService;
   readonly events: EventRecorder;
+  /** Pull secrets are among them. */
+  readonly objects: Pick<PodObjects, 'for'>;
   readonly trace: Trace;
 }
 
 /** Pull policies, credentials, queueing and back-off as the options want them. */
-export function imagePart(options: KubeletOptions, { clock, log, imageService, events, trace }: ImagePartDeps): ImagePuller {
+export function imagePart(options: KubeletOptions, { clock, log, imageService, events, objects, trace }: ImagePartDeps): ImagePuller {
   const { registryQps, registryBurst, serializeImagePulls, maxParallelImagePulls, rootDir } = options;
   return imageManager({
     images: imageService,
@@ -39,7 +43,6 @@ export function imagePart(options: KubeletOptions, { clock, log, imageService, e
       maxParallelPulls: serializeImagePulls ? 1 : maxParallelImagePulls,
     }),
     backoff: new Backoff({ clock, ...pullDelays }),
-    // A static pod may not refer to Secrets: there is nobody to ask for them.
-    pullSecrets: async () => [],
+    pullSecrets: pullSecrets({ objectsOf: (pod) => objects.for(pod), events, log }),
   });
 }

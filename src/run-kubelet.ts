@@ -51,9 +51,9 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
     ...(cluster ? [cluster.source] : []),
   ];
   const engine = await enginePart(options, clock, log);
-  const images = imagePart(options, { clock, log, imageService: engine.imageService, events, trace });
   const pleg = podLifecycleEvents({ runtime: engine.runtime, clock, log });
   const objects = podObjects(cluster?.objects ?? noObjects, manifestObjects);
+  const images = imagePart(options, { clock, log, imageService: engine.imageService, events, objects, trace });
   const tokens = cluster?.tokens ?? noTokens;
   const volumes = podVolumes({
     rootDir: options.rootDir,

@@ -4,6 +4,8 @@ import type { ReferencedKind } from './pod-references.ts';
 export interface ManifestObject {
   readonly kind: ReferencedKind;
   readonly metadata: { readonly name: string; readonly namespace: string; readonly uid: string; readonly resourceVersion: string };
+  /** Of a Secret. */
+  readonly type?: string;
   readonly data?: Readonly<Record<string, string>>;
   readonly binaryData?: Readonly<Record<string, string>>;
   readonly immutable?: boolean;

@@ -10,6 +10,11 @@ export function sidecarsOf(spec: PodSpec | undefined): readonly Container[] {
   return (spec?.initContainers ?? []).filter(isSidecar);
 }
 
+/** Containers of every kind. What was added to a running pod is a container like any other, with two fields less and one more. */
+export function allContainers({ initContainers = [], containers, ephemeralContainers = [] }: PodSpec): readonly Container[] {
+  return [...initContainers, ...containers, ...ephemeralContainers];
+}
+
 /** A phase that a pod never leaves. */
 export function isTerminalPhase(phase: string | undefined): phase is 'Succeeded' | 'Failed' {
   return phase === 'Succeeded' || phase === 'Failed';

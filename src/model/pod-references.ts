@@ -1,3 +1,4 @@
+import { allContainers } from './pod-predicates.ts';
 import type { Pod } from './pod.ts';
 
 export type ReferencedKind = 'ConfigMap' | 'Secret';
@@ -11,7 +12,11 @@ export interface ObjectReferenceOfPod {
 /** "Secret default/token" */
 export const referenceKey = ({ kind, namespace, name }: ObjectReferenceOfPod): string => `${kind} ${namespace}/${name}`;
 
-/** Every ConfigMap and Secret that a pod's environment and volumes name, each once (pkg/api/v1/pod VisitPodSecretNames, VisitPodConfigmapNames). */
+/**
+ * Every ConfigMap and Secret that a pod's image pulls, environment and volumes name, each once (pkg/api/v1/pod VisitPodSecretNames,
+ * VisitPodConfigmapNames). The secrets of its service account are among the pull secrets: the API server's ServiceAccount admission puts
+ * their names into each pod that has none of its own.
+ */
 export function podReferences({ metadata, spec }: Pod): readonly ObjectReferenceOfPod[] {
   const found = new Map<string, ObjectReferenceOfPod>();
   const add = (kind: ReferencedKind, name: string | undefined): void => {
@@ -19,7 +24,8 @@ export function podReferences({ metadata, spec }: Pod): readonly ObjectReference
     const reference = { kind, namespace: metadata.namespace, name };
     found.set(referenceKey(reference), reference);
   };
-  for (const { env = [], envFrom = [] } of [...(spec.initContainers ?? []), ...spec.containers]) {
+  for (const { name } of spec.imagePullSecrets ?? []) add('Secret', name);
+  for (const { env = [], envFrom = [] } of allContainers(spec)) {
     for (const { configMapRef, secretRef } of envFrom) {
       add('ConfigMap', configMapRef?.name);
       add('Secret', secretRef?.name);

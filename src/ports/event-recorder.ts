@@ -12,6 +12,7 @@ export type EventReason =
   | 'BackOff'
   | 'Failed'
   | 'ErrImageNeverPull'
+  | 'FailedToRetrieveImagePullSecret'
   | 'InspectFailed'
   | 'FailedCreatePodSandBox'
   | 'SandboxChanged'

@@ -5,6 +5,8 @@ import type { Pod, PodUid } from '../model/pod.ts';
 /** A ConfigMap or a Secret, as on the wire: a Secret's data is base64, as is a ConfigMap's binaryData. */
 export interface ReferencedObject {
   readonly metadata: { readonly name: string; readonly namespace?: string; readonly uid: string; readonly resourceVersion: string };
+  /** Of a Secret: "kubernetes.io/dockerconfigjson". */
+  readonly type?: string;
   readonly data?: Readonly<Record<string, string>>;
   readonly binaryData?: Readonly<Record<string, string>>;
   /** It never changes: nobody needs to watch it. */

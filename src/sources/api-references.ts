@@ -12,7 +12,7 @@ export interface ApiReference {
     | 'resourceclaims'
     | 'clustertrustbundles'
     | 'podcertificates';
-  /** A manifest directory may hold what is meant: a ConfigMap or Secret of the environment or of a volume's files. */
+  /** A manifest directory may hold what is meant: a ConfigMap or Secret of the environment, of a volume's files, or a pull secret. */
   readonly inManifests: boolean;
 }
 
@@ -29,7 +29,7 @@ export function apiReferences(spec: PodSpec): readonly ApiReference[] {
     if (present !== undefined) found.push({ field, resource, inManifests: true });
   };
   add('serviceaccounts', 'spec.serviceAccountName', spec.serviceAccountName);
-  for (const i of (spec.imagePullSecrets ?? []).keys()) add('secrets', `spec.imagePullSecrets[${i}]`, true);
+  for (const i of (spec.imagePullSecrets ?? []).keys()) addFiles('secrets', `spec.imagePullSecrets[${i}]`, true);
   for (const i of (spec.resourceClaims ?? []).keys()) add('resourceclaims', `spec.resourceClaims[${i}]`, true);
   visitContainers(spec.initContainers, 'spec.initContainers', addFiles);
   visitContainers(spec.containers, 'spec.containers', addFiles);

@@ -31,6 +31,7 @@ interface Decoded {
   readonly stringData?: Readonly<Record<string, string>>;
   readonly binaryData?: Readonly<Record<string, string>>;
   readonly immutable?: boolean;
+  readonly type?: string;
 }
 
 /** Decodes and validates as the API server does (ValidateConfigMap, ValidateSecret); what is written as stringData becomes data. */
@@ -63,8 +64,10 @@ export function readManifestObject(
       name: metadata.name ?? '',
       namespace: metadata.namespace,
       uid: metadata.uid ?? hash('md5', key),
-      resourceVersion: hash('sha256', JSON.stringify([data, written.binaryData])),
+      resourceVersion: hash('sha256', JSON.stringify([data, written.binaryData, written.type])),
     },
+    // As the API server defaults it.
+    ...(kind === 'Secret' && { type: written.type || 'Opaque' }),
     data,
     ...(written.binaryData && { binaryData: written.binaryData }),
     ...(written.immutable !== undefined && { immutable: written.immutable }),

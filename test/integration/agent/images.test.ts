@@ -173,5 +173,28 @@ describe('images', { timeout: 400_000 }, () => {
     await agent.up('early');
   });
 
+  test('of a closed registry open to a pull secret of the manifest directory; without it the pull is tried, and it is told what is missing', async (t) => {
+    const agent = await start(t);
+    const closed = await DebianRegistry.start({ closed: true });
+    t.after(() => closed.stop());
+    const name = await closed.push('test/closed', '1', image);
+    served.push(name);
+    const imagePullSecrets = [{ name: 'registry' }];
+    await agent.declare('app', { ...running(name), imagePullSecrets });
+    await event(agent, 'FailedToRetrieveImagePullSecret', 'Unable to retrieve some image pull secrets (registry)');
+    await agent.logged('the failure', ({ msg, image: of }) => msg === 'image pull failed' && of === name);
+    const secret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'registry' },
+      type: 'kubernetes.io/dockerconfigjson',
+      stringData: { '.dockerconfigjson': configJson(closed.host) },
+    };
+    await agent.write('secret.yaml', JSON.stringify(secret));
+    await agent.declare('late', { ...running(name), imagePullSecrets });
+    await agent.up('late');
+    await agent.up('app');
+  });
+
   afterEach(() => registry.resume());
 });

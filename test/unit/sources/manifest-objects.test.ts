@@ -81,7 +81,6 @@ test('a pod may refer to what a manifest directory can hold, and to nothing else
     ),
   );
   assert.deepEqual([...new Set(pods[0]?.faults.map(({ field }) => field))].sort(), [
-    'spec.imagePullSecrets[0]',
     'spec.volumes[1].projected.sources[1].serviceAccountToken',
     'spec.volumes[2].persistentVolumeClaim',
   ]);

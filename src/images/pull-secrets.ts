@@ -1,0 +1,50 @@
+import { errorText } from '../base/error-text.ts';
+import type { Logger } from '../base/logger.ts';
+import { formatPod, type Pod } from '../model/pod.ts';
+import type { EventRecorder } from '../ports/event-recorder.ts';
+import type { ObjectStore } from '../ports/object-store.ts';
+import type { PullSecret } from './keyring.ts';
+
+export interface PullSecretsDeps {
+  /** Where the pod's objects are; the pod is registered there. */
+  readonly objectsOf: (pod: Pod) => Pick<ObjectStore, 'get'>;
+  readonly events: EventRecorder;
+  readonly log: Logger;
+}
+
+/**
+ * What the pod's imagePullSecrets hold, in their order. A secret that cannot be had is told of, and the pull is tried without it
+ * (getPullSecretsForPod in pkg/kubelet).
+ */
+export function pullSecrets({
+  objectsOf,
+  events,
+  log,
+}: PullSecretsDeps): (pod: Pod, signal: AbortSignal) => Promise<readonly PullSecret[]> {
+  return async (pod, signal) => {
+    const objects = objectsOf(pod);
+    const { namespace } = pod.metadata;
+    // Validation lets nameless ones pass.
+    const names = (pod.spec.imagePullSecrets ?? []).flatMap(({ name }) => name || []);
+    const read = async (name: string): Promise<PullSecret | undefined> => {
+      try {
+        return await objects.get({ kind: 'Secret', namespace, name }, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        log.info('image pull secret cannot be read: the pull is tried without it', {
+          pod: formatPod(pod),
+          secret: name,
+          error: errorText(error),
+        });
+        return undefined;
+      }
+    };
+    const found = await Promise.all(names.map(read));
+    const missing = names.filter((_, i) => found[i] === undefined);
+    if (missing.length > 0) {
+      const message = `Unable to retrieve some image pull secrets (${missing.join(', ')}); attempting to pull the image may not succeed.`;
+      events.record(pod, 'Warning', 'FailedToRetrieveImagePullSecret', message);
+    }
+    return found.filter((secret) => secret !== undefined);
+  };
+}
