@@ -4,6 +4,8 @@ import { spdyDictionary } from './spdy-dictionary.ts';
 /** Names in small letters; several values of one name are joined by NUL, as on the wire. */
 export type SpdyHeaders = ReadonlyMap<string, string>;
 
+const dictionary = spdyDictionary();
+
 /** What a header block may be once unpacked: the streams' own headers take less than 300 bytes. */
 const MAX_UNPACKED_BYTES = 64 * 1024;
 
@@ -15,7 +17,7 @@ export class HeaderInflater {
   #fail: ((error: Error) => void) | undefined;
 
   constructor() {
-    this.#inflate = createInflate({ dictionary: spdyDictionary(), flush: constants.Z_SYNC_FLUSH });
+    this.#inflate = createInflate({ dictionary, flush: constants.Z_SYNC_FLUSH });
     this.#inflate.on('data', (bytes: Buffer) => this.#take(bytes));
     this.#inflate.on('error', (error) => this.#fail?.(error));
     this.#inflate.on('end', () => this.#fail?.(new Error('the compression of headers has ended')));

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { aborted } from '../../base/aborted.ts';
 import type { StreamsWanted } from '../../ports/container-access.ts';
 import type { RouteRequest } from '../route.ts';
 import { whenFinished } from './close-socket.ts';
@@ -52,9 +53,10 @@ export async function spdyRemoteStreams(
     };
   });
   if (connection === undefined) return undefined;
-  await waitForStreams(connection, complete.promise, received, deps);
+  const over = AbortSignal.any([request.signal, connection.over]);
+  await waitForStreams(connection, over, complete.promise, received, deps);
   const error = received.get('error');
-  if (connection.over.aborted || error === undefined) {
+  if (over.aborted || error === undefined) {
     await connection.close();
     return undefined;
   }
@@ -79,16 +81,14 @@ function expectedTypes(wanted: StreamsWanted, protocol: Protocol): readonly Stre
 
 async function waitForStreams(
   connection: SpdyConnection,
+  over: AbortSignal,
   complete: Promise<void>,
   received: ReadonlyMap<StreamType, SpdyStream>,
   { clock, log, streamCreationTimeoutMs }: StreamingDeps,
 ): Promise<void> {
   const expired = Promise.withResolvers<'expired'>();
   const timer = clock.schedule(() => expired.resolve('expired'), streamCreationTimeoutMs);
-  const left = Promise.withResolvers<void>();
-  connection.over.addEventListener('abort', () => left.resolve(), { once: true });
-  if (connection.over.aborted) left.resolve();
-  const outcome = await Promise.race([complete, left.promise, expired.promise]);
+  const outcome = await Promise.race([complete, aborted(over), expired.promise]);
   timer.unsubscribe();
   if (outcome !== 'expired') return;
   const message = 'timed out waiting for client to create streams';

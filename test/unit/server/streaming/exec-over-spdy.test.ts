@@ -13,11 +13,11 @@ import { FakeSession } from '../../../fakes/fake-session.ts';
 const V4 = 'v4.channel.k8s.io';
 const IDLE_MS = 4 * 3_600_000;
 
-async function setUp({ serve = serveExec, refuse }: { serve?: typeof serveExec; refuse?: Error } = {}) {
+async function setUp({ serve = serveExec, refuse, stop }: { serve?: typeof serveExec; refuse?: Error; stop?: AbortSignal } = {}) {
   const clock = new FakeClock();
   const opened = Promise.withResolvers<FakeSession>();
   const server = await StreamingServer.start((request, socket, head) =>
-    serve(request, socket, head, {
+    serve({ ...request, signal: stop ?? request.signal }, socket, head, {
       open: (wanted: StreamsWanted, signal: AbortSignal) => {
         const session = new FakeSession(wanted, signal);
         opened.resolve(session);
@@ -183,6 +183,19 @@ test('a client that leaves ends the session', async (t) => {
       assert.equal(session.signal.aborted, true);
     });
   }
+});
+
+test('a server that stops ends the sessions, those that have not begun too', async () => {
+  const stop = new AbortController();
+  await using at = await setUp({ stop: stop.signal });
+  const begun = await at.connect('/exec?output=1');
+  await open(begun, 'error', 'stdout');
+  const session = await at.session;
+  const waiting = await at.connect('/exec?output=1');
+  stop.abort(new Error('stopping'));
+  await Promise.all([begun.closed, waiting.closed]);
+  assert.equal(session.signal.aborted, true);
+  assert.deepEqual([begun.goAway?.status, waiting.goAway?.status], [0, 0]);
 });
 
 test('a client that creates too few streams is told so after 30 s', async () => {
