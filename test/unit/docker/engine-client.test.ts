@@ -189,6 +189,37 @@ test('an agent full of sockets prints in a word', () => {
   assert.equal(inspect(new EngineAgent(), { showHidden: true, depth: null }), 'EngineAgent');
 });
 
+test('each end of a call is told: what it was, how long it took and whether it failed', async (t) => {
+  const engine = await scriptedEngine((request, response) => {
+    if (request.url?.includes('good')) answerJson(response, 200, {});
+    if (request.url?.includes('bad')) answerJson(response, 500, { message: 'no' });
+  });
+  const clock = new FakeClock();
+  const told: unknown[] = [];
+  const client = engineClient({ endpoint: engine.endpoint, clock, onCall: (result) => told.push(result) });
+  t.after(async () => {
+    client.close();
+    await engine.close();
+  });
+  const inspect = (id: string, signal = never): Promise<unknown> =>
+    client.call(`GET /${id}`, 5000, signal, (docker, abortSignal) => docker.getContainer(id).inspect({ abortSignal }));
+  await inspect('good');
+  await assert.rejects(inspect('bad'));
+  const stop = new AbortController();
+  const aborted = assert.rejects(inspect('unwanted', stop.signal));
+  stop.abort();
+  await aborted;
+  const late = assert.rejects(inspect('slow'), EngineDeadlineError);
+  await clock.advance(5000);
+  await late;
+  assert.deepEqual(told, [
+    { what: 'GET /good', tookMs: 0 },
+    { what: 'GET /bad', tookMs: 0, failed: 'error' },
+    { what: 'GET /unwanted', tookMs: 0 },
+    { what: 'GET /slow', tookMs: 5000, failed: 'timeout' },
+  ]);
+});
+
 /** Turns of the event loop, until `done`. */
 async function until(done: () => boolean): Promise<void> {
   while (!done()) await new Promise((resolve) => setImmediate(resolve));

@@ -367,3 +367,30 @@ async function waiting(): Promise<void> {
   while (!clock.actions.some(({ closed }) => !closed)) await new Promise((done) => setImmediate(done));
   for (let turns = 0; turns < 20; turns++) await new Promise((done) => setImmediate(done));
 }
+
+test('an observer is told of each request, of its answer, and of how long it waited for its turn', async () => {
+  const told: unknown[] = [];
+  const clients = clientsOf(
+    {},
+    {
+      main: { qps: 1, burst: 1 },
+      observer: {
+        requested: (result) => told.push(result),
+        waited: (method, at, waitedMs) => told.push([method, at, Math.round(waitedMs)]),
+      },
+    },
+  );
+  const first = clients.main.request(get, never);
+  (await server.next()).answer(200, {});
+  await first;
+  const second = clients.main.request({ ...get, method: 'DELETE' }, never);
+  await clock.advance(1000);
+  (await server.next()).answer(404, {});
+  await assert.rejects(second, ApiError);
+  assert.deepEqual(told, [
+    ['GET', server.url, 0],
+    { method: 'GET', server: server.url, status: 200, tookMs: 0 },
+    ['DELETE', server.url, 1000],
+    { method: 'DELETE', server: server.url, status: 404, tookMs: 0 },
+  ]);
+});

@@ -322,3 +322,33 @@ test('health names the last error while no relist has worked', async () => {
   });
   both.unsubscribe();
 });
+
+test('each relist that worked is told, with its duration and how long after the one before it began', async () => {
+  const clock = new FakeClock();
+  const told: unknown[] = [];
+  let fails = false;
+  const pleg = podLifecycleEvents({
+    runtime: {
+      hints: new Subject<PodUid>(),
+      listPods: async () => {
+        await clock.sleep(200);
+        if (fails) throw new Error('no engine');
+        return [pod('a', 'running')];
+      },
+    },
+    clock,
+    log: silentLogger,
+    onRelist: ({ pods, ...rest }) => told.push([rest, pods.map(({ name }) => name)]),
+  });
+  const live = pleg.changes.subscribe();
+  await clock.advance(300);
+  fails = true;
+  await clock.advance(10_200);
+  fails = false;
+  await clock.advance(1_500);
+  live.unsubscribe();
+  assert.deepEqual(told, [
+    [{ atMs: 200, tookMs: 200 }, ['a']],
+    [{ atMs: 11_600, tookMs: 200, intervalMs: 1_200 }, ['a']],
+  ]);
+});

@@ -258,3 +258,30 @@ test('whatever is asked, in whatever order: one run of a key at a time, and a ru
     { numRuns: 200 },
   );
 });
+
+test('an observer is told what becomes of each key', async () => {
+  const clock = new FakeClock();
+  const stop = new AbortController();
+  const told: string[] = [];
+  const tell =
+    (what: string) =>
+    (key: string): void =>
+      void told.push(`${what} ${key}`);
+  const queue = new KeyedWorkQueue<string>({
+    clock,
+    backoffMs: () => 1000,
+    onError: () => {},
+    observer: { ready: tell('ready'), started: tell('started'), ended: tell('ended'), retried: tell('retried') },
+  });
+  queue.add('a', 'pod added');
+  queue.add('a', 'relist');
+  let failures = 0;
+  const done = queue.run(() => (failures++ === 0 ? Promise.reject(new Error('once')) : Promise.resolve('on-change')), {
+    concurrency: 1,
+    signal: stop.signal,
+  });
+  await clock.advance(1000);
+  stop.abort();
+  await done;
+  assert.deepEqual(told, ['ready a', 'started a', 'retried a', 'ended a', 'ready a', 'started a', 'ended a']);
+});
