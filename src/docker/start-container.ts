@@ -90,7 +90,7 @@ async function prepare(
     node: context.node,
     podLogsDir: context.podLogsDir,
     cgroupParent: '',
-    extraSupplementalGroups: [],
+    extraSupplementalGroups: [...new Set(spec.mounts.flatMap(({ supplementalGroup }) => supplementalGroup ?? []))],
     extraAnnotations: {},
     devices: [],
   });

@@ -3,6 +3,7 @@ import { CONFIG_MIRROR_ANNOTATION } from '../model/config-annotations.ts';
 import { isMirrorPodOf, isStaticPod, staticPodHash } from '../model/mirror-pod.ts';
 import type { Pod } from '../model/pod.ts';
 import type { Wire } from '../model/wire.ts';
+import { withoutReferences } from './without-references.ts';
 
 /** What is asked of a Node: who it is, and whether it stays. */
 export type MirrorOwner = Pick<Wire<V1Node>, 'metadata'>;
@@ -41,6 +42,7 @@ function mirrorPodOf(pod: Pod, { metadata: node }: MirrorOwner): Pod | undefined
     ...pod,
     apiVersion: 'v1',
     kind: 'Pod',
+    spec: withoutReferences(pod.spec),
     metadata: {
       ...pod.metadata,
       annotations: { ...pod.metadata.annotations, [CONFIG_MIRROR_ANNOTATION]: staticPodHash(pod) },

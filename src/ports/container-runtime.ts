@@ -89,6 +89,8 @@ export interface Mount {
   readonly readOnly: boolean;
   /** Whether mounts made later cross over. Private unless said otherwise. */
   readonly propagation?: 'private' | 'hostToContainer' | 'bidirectional';
+  /** A group that the container's processes are in, so that they may use what is mounted. */
+  readonly supplementalGroup?: number;
 }
 
 /** A container ready to be created: references resolved, `$(VAR)` expanded. */

@@ -48,7 +48,14 @@ async function oneMount(container: Container, mount: ContainerVolumeMount, i: nu
     hostPath = target;
   }
   const containerPath = mountPath.startsWith('/') ? mountPath : `/${mountPath}`;
-  return { hostPath, containerPath, readOnly: onlyRead === true || volume.readOnly, ...(propagation !== 'private' && { propagation }) };
+  const { supplementalGroup } = volume;
+  return {
+    hostPath,
+    containerPath,
+    readOnly: onlyRead === true || volume.readOnly,
+    ...(propagation !== 'private' && { propagation }),
+    ...(supplementalGroup !== undefined && { supplementalGroup }),
+  };
 }
 
 function propagationOf(written: string | undefined): NonNullable<Mount['propagation']> {

@@ -63,13 +63,19 @@ export function podVolumes({ rootDir, clock, events, factsFor, mounts = systemMo
     readonly changes: boolean;
   }
 
-  const setUp = async (pod: Pod, { name, readOnly, mountOptions }: ResolvedVolume, kind: VolumeKind, signal: AbortSignal) => {
+  const setUp = async (
+    pod: Pod,
+    { name, readOnly, mountOptions, supplementalGroup }: ResolvedVolume,
+    kind: VolumeKind,
+    signal: AbortSignal,
+  ) => {
     if (mountOptions.length > 0 && !kind.takesMountOptions)
       throw new MountStepError('MountOptionSupport check', 'Mount options are not supported for this volume type');
     const directory = directories.volume(pod.metadata.uid, kind.plugin, name);
     const facts = factsFor(pod);
     const task = { pod, directory, readOnly, mountOptions, facts, mounts, podsDir: directories.root, nowMs: clock.now() };
-    return kind.setUp(task, signal);
+    const made = await kind.setUp(task, signal);
+    return supplementalGroup === undefined ? made : { ...made, supplementalGroup };
   };
 
   /** Resolves with why the pod must go without the volume, undefined when it has it, be it as it was before. Tells what fails. */

@@ -29,19 +29,24 @@ export const projectedPayload: PayloadOf<Wire<V1ProjectedVolumeSource>> = async 
 };
 
 async function sourceFiles(
-  { secret, configMap, downwardAPI, serviceAccountToken }: Wire<V1VolumeProjection>,
+  projection: Wire<V1VolumeProjection>,
   defaultMode: number,
   pod: Pod,
   facts: PayloadFacts,
   signal: AbortSignal,
 ): Promise<readonly PayloadFile[]> {
+  const { secret, configMap, downwardAPI, serviceAccountToken } = projection;
   if (secret) {
     const { name, ...rest } = secret;
     return secretPayload({ ...rest, ...(name !== undefined && { secretName: name }), defaultMode }, pod, facts, signal);
   }
   if (configMap) return configMapPayload({ ...configMap, defaultMode }, pod, facts, signal);
   if (downwardAPI) return downwardApiPayload({ ...downwardAPI, defaultMode }, pod, facts);
-  if (!serviceAccountToken) return [];
+  if (!serviceAccountToken) {
+    const [kind] = Object.keys(projection);
+    if (kind === undefined) return [];
+    throw new Error(`projected source ${kind} is not supported by this node`);
+  }
   const { path, audience = '', expirationSeconds = TOKEN_SECONDS } = serviceAccountToken;
   const token = await facts.tokens.get(pod, { audience, expirationSeconds }, signal);
   const uid = onlyUser(pod);

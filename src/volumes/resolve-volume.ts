@@ -14,6 +14,8 @@ export interface ResolvedVolume {
   readonly kind: string;
   readonly readOnly: boolean;
   readonly mountOptions: readonly string[];
+  /** See VolumeMount. */
+  readonly supplementalGroup?: number;
   /** Why it must not be mounted here. */
   readonly refusal?: MountStepError;
 }
@@ -71,6 +73,9 @@ async function volumeOf({ metadata, spec }: PersistentVolumeClaim, claims: Claim
   return volume;
 }
 
+/** pkg/volume/util VolumeGidAnnotationKey */
+const VOLUME_GID = 'pv.beta.kubernetes.io/gid';
+
 function persistentSource(
   ofPod: string,
   { metadata, spec = {} }: PersistentVolume,
@@ -81,6 +86,7 @@ function persistentSource(
     throw new VolumeRefusedError(`volume ${ofPod} has volumeMode ${spec.volumeMode}, but is specified in volumeMounts`);
   }
   const { hostPath, nfs, local } = spec;
+  const group = metadata?.annotations?.[VOLUME_GID];
   const required = spec.nodeAffinity?.required;
   const elsewhere = required !== undefined && (node === undefined || !matchesNodeSelector(required, node));
   return {
@@ -89,6 +95,7 @@ function persistentSource(
     kind: kindNamed(spec),
     readOnly,
     mountOptions: spec.mountOptions ?? [],
+    ...(group !== undefined && /^\d{1,10}$/.test(group) && { supplementalGroup: Number(group) }),
     ...(elsewhere && { refusal: new MountStepError('NodeAffinity check', 'no matching NodeSelectorTerms') }),
   };
 }

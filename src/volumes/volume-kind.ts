@@ -32,6 +32,8 @@ export interface VolumeMount {
   readonly hostPath: string;
   /** Whether containers may only read it, whatever they ask for. */
   readonly readOnly: boolean;
+  /** A group that its users have to be in, as a persistent volume may say. */
+  readonly supplementalGroup?: number;
 }
 
 /** One kind of volume. What it leaves under the pod's directory is unmounted and removed with it, the same way for all kinds. */

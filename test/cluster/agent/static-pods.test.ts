@@ -63,6 +63,23 @@ describe('static pods of a node', { timeout: 150_000 }, () => {
     assert.notEqual(second.status?.containerStatuses?.[0]?.containerID, first.status?.containerStatuses?.[0]?.containerID);
   });
 
+  test('may refer to objects of the manifest directory, which their mirror pod does not show', async () => {
+    const { namespace } = node;
+    const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'beside', namespace }, data: { level: 'one' } };
+    await node.agent.write('beside.yaml', JSON.stringify(configMap));
+    const env = [{ name: 'LEVEL', valueFrom: { configMapKeyRef: { name: 'beside', key: 'level' } } }];
+    const volumes = [{ name: 'c', configMap: { name: 'beside' } }];
+    const reads = app(`test "$LEVEL" = one && test "$(cat /c/level)" = one || exit 1; ${stays}`, {
+      env,
+      volumeMounts: [{ name: 'c', mountPath: '/c' }],
+    });
+    await node.agent.declare('refers', pod([reads], { volumes }), { metadata: { namespace } });
+    const { spec, status } = await node.up(named('refers'));
+    assert.equal(status?.containerStatuses?.[0]?.restartCount, 0);
+    assert.deepEqual(spec?.volumes?.find(({ name }) => name === 'c'), { name: 'c', emptyDir: {} });
+    assert.deepEqual(spec?.containers[0]?.env, [{ name: 'LEVEL' }]);
+  });
+
   test('that go take their mirror pod along', async () => {
     await declare('going');
     await node.up(named('going'));

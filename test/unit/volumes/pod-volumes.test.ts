@@ -418,6 +418,25 @@ test('a claim shows the volume that it is bound to: a path of the node as it is,
   assert.deepEqual([...mounted], [[place, { type: 'bind', source: rootDir, options: ['ro', 'noatime'] }]]);
 });
 
+test('users of a volume are in the group that the volume names', async () => {
+  claims.set('data', aClaim());
+  const spec = { claimRef: { uid: 'claim-1' }, hostPath: { path: '/data' } };
+  for (const [gid, expected] of [
+    ['1234', { supplementalGroup: 1234 }],
+    ['staff', {}],
+  ] as const) {
+    persistentVolumes.set('pv-1', { metadata: { name: 'pv-1', annotations: { 'pv.beta.kubernetes.io/gid': gid } }, spec });
+    await volumes.remove(uid);
+    assert.deepEqual(await mountOf(claimed()), { hostPath: '/data', containerPath: '/v', readOnly: false, ...expected });
+  }
+});
+
+test('a projected source that is not known is refused by its name', async () => {
+  const sources = [{ clusterTrustBundle: { path: 'ca.pem', name: 'b' } }];
+  const message = 'MountVolume.SetUp failed for volume "p" : projected source clusterTrustBundle is not supported by this node';
+  await assert.rejects(volumes.prepare(podWith({ name: 'p', projected: { sources } }), signal), { message });
+});
+
 test('the claim of an ephemeral volume has to be of its pod', async () => {
   const pod = podWith({ name: 'v', ephemeral: { volumeClaimTemplate: { spec: {} } } });
   persistentVolumes.set('pv-1', aVolume({ hostPath: { path: '/data' } }));
