@@ -11,7 +11,7 @@ export async function rewriteSandboxResolvConf(path: string, dns: DnsConfig): Pr
   // Only what exists: containers have the file mounted, so that another one in its place would not be theirs.
   const file = await open(path, 'r+').catch((cause: unknown) => {
     throw cause instanceof Error && 'code' in cause && cause.code === 'ENOENT'
-      ? new Error(`ResolvConfPath ${JSON.stringify(path)} does not exist`, { cause })
+      ? new Error(`ResolvConfPath ${JSON.stringify(path)} does not exist`)
       : cause;
   });
   try {

@@ -22,7 +22,7 @@ export async function readNodeFile(path: string): Promise<string> {
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
     const words = goWords[code];
-    throw words === undefined ? cause : new Error(`${words.call} ${path}: ${words.why}`, { cause });
+    throw words === undefined ? cause : new Error(`${words.call} ${path}: ${words.why}`);
   }
 }
 
