@@ -4,6 +4,9 @@ import type { CgroupReader } from './cgroup-reader.ts';
 import type { CgroupPaths } from './cgroup-texts.ts';
 import { CpuRates, FIRST_WINDOW_MS } from './cpu-rates.ts';
 
+/** So many are read before others have their turn: a few milliseconds. */
+const SLICE = 32;
+
 export interface CgroupTarget {
   readonly key: string;
   readonly paths: CgroupPaths;
@@ -35,24 +38,28 @@ export class CgroupMeter {
   async measure(targets: readonly CgroupTarget[]): Promise<ReadonlyMap<string, Consumption>> {
     const { clock, reader, signal } = this.#deps;
     this.#rates.keep(new Set(targets.map(({ key }) => key)));
-    const cpuOf = async ({ key, paths, startedAtMs }: CgroupTarget): Promise<CpuStats | undefined> => {
-      const use = await reader.cpu(paths);
+    const cpuOf = ({ key, paths, startedAtMs }: CgroupTarget): CpuStats | undefined => {
+      const use = reader.cpu(paths);
       if (use === undefined) return undefined;
       const atMs = clock.now();
       const usageNanoCores = this.#rates.rate(key, { atMs, ...use }, startedAtMs);
       return { atMs, ...use, ...(usageNanoCores === undefined ? {} : { usageNanoCores }) };
     };
-    const memoryOf = async ({ paths }: CgroupTarget): Promise<MemoryStats | undefined> => {
-      const use = await reader.memory(paths);
+    const memoryOf = ({ paths }: CgroupTarget): MemoryStats | undefined => {
+      const use = reader.memory(paths);
       return use && { atMs: clock.now(), ...use };
     };
-    const first = await Promise.all(targets.map(async (target) => ({ target, cpu: await cpuOf(target), memory: await memoryOf(target) })));
+    const first: { target: CgroupTarget; cpu: CpuStats | undefined; memory: MemoryStats | undefined }[] = [];
+    for (const [i, target] of targets.entries()) {
+      if (i > 0 && i % SLICE === 0) await clock.sleep(0, signal);
+      first.push({ target, cpu: cpuOf(target), memory: memoryOf(target) });
+    }
     const unknown = first.filter(({ cpu }) => cpu !== undefined && cpu.usageNanoCores === undefined);
     const again = new Map<string, CpuStats>();
     if (unknown.length > 0) {
       await clock.sleep(FIRST_WINDOW_MS, signal);
       for (const { target } of unknown) {
-        const cpu = await cpuOf(target);
+        const cpu = cpuOf(target);
         if (cpu) again.set(target.key, cpu);
       }
     }

@@ -1,4 +1,5 @@
-import { access, readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CgroupLimits } from '../ports/pod-stats.ts';
 import {
@@ -23,10 +24,10 @@ import {
 
 /** What one cgroup's files tell. Undefined: the kernel does not count it there, or the cgroup is gone. */
 export interface CgroupReader {
-  cpu(paths: CgroupPaths): Promise<CpuUse | undefined>;
-  memory(paths: CgroupPaths): Promise<MemoryUse | undefined>;
-  tasks(paths: CgroupPaths): Promise<{ readonly processes?: number; readonly threads?: number }>;
-  limits(paths: CgroupPaths): Promise<CgroupLimits>;
+  cpu(paths: CgroupPaths): CpuUse | undefined;
+  memory(paths: CgroupPaths): MemoryUse | undefined;
+  tasks(paths: CgroupPaths): { readonly processes?: number; readonly threads?: number };
+  limits(paths: CgroupPaths): CgroupLimits;
   /** The path that names the cgroup to people. */
   nameOf(paths: CgroupPaths): string | undefined;
   /** The same place in every hierarchy. */
@@ -44,19 +45,19 @@ export async function cgroupReader(root: string): Promise<CgroupReader> {
 
 function readerV1(root: string): CgroupReader {
   /** Without a path of its own hierarchy the cgroup is not counted by that controller. */
-  const read = <N extends string>(paths: CgroupPaths, names: readonly N[]): Promise<CgroupFiles<N>> =>
-    readAll(names, async (name) => {
+  const read = <N extends string>(paths: CgroupPaths, names: readonly N[]): CgroupFiles<N> =>
+    readAll(names, (name) => {
       const controller = name.slice(0, name.indexOf('.'));
       const path = paths.get(controller);
       if (path === undefined) return undefined;
-      const own = await textOf(join(root, controller, path, name));
+      const own = textOf(join(root, controller, path, name));
       // Some systems mount cpu and cpuacct as one, without the names by themselves.
       return own ?? (controller === 'cpu' || controller === 'cpuacct' ? textOf(join(root, 'cpu,cpuacct', path, name)) : undefined);
     });
   return {
-    cpu: async (paths) => cpuOfV1(await read(paths, cpuFilesV1)),
-    memory: async (paths) => memoryOfV1(await read(paths, memoryFilesV1)),
-    limits: async (paths) => limitsOfV1(await read(paths, limitFilesV1)),
+    cpu: (paths) => cpuOfV1(read(paths, cpuFilesV1)),
+    memory: (paths) => memoryOfV1(read(paths, memoryFilesV1)),
+    limits: (paths) => limitsOfV1(read(paths, limitFilesV1)),
     tasks: (paths) => tasksIn(join(root, 'pids', paths.get('pids') ?? paths.get('memory') ?? '/')),
     nameOf: (paths) => paths.get('memory') ?? paths.get('cpuacct'),
     at: (path) => new Map(['cpu', 'cpuacct', 'memory', 'pids'].map((controller) => [controller, path])),
@@ -64,33 +65,39 @@ function readerV1(root: string): CgroupReader {
 }
 
 function readerV2(root: string): CgroupReader {
-  const read = <N extends string>(paths: CgroupPaths, names: readonly N[]): Promise<CgroupFiles<N>> =>
+  const read = <N extends string>(paths: CgroupPaths, names: readonly N[]): CgroupFiles<N> =>
     readAll(names, (name) => textOf(join(root, paths.get('') ?? '/', name)));
   return {
-    cpu: async (paths) => cpuOfV2(await read(paths, cpuFilesV2)),
-    memory: async (paths) => memoryOfV2(await read(paths, memoryFilesV2)),
-    limits: async (paths) => limitsOfV2(await read(paths, limitFilesV2)),
+    cpu: (paths) => cpuOfV2(read(paths, cpuFilesV2)),
+    memory: (paths) => memoryOfV2(read(paths, memoryFilesV2)),
+    limits: (paths) => limitsOfV2(read(paths, limitFilesV2)),
     tasks: (paths) => tasksIn(join(root, paths.get('') ?? '/')),
     nameOf: (paths) => paths.get(''),
     at: (path) => new Map([['', path]]),
   };
 }
 
-async function tasksIn(directory: string): Promise<{ processes?: number; threads?: number }> {
-  const [procs, current] = await Promise.all([textOf(join(directory, 'cgroup.procs')), textOf(join(directory, 'pids.current'))]);
-  const threads = parseNumber(current);
+function tasksIn(directory: string): { processes?: number; threads?: number } {
+  const procs = textOf(join(directory, 'cgroup.procs'));
+  const threads = parseNumber(textOf(join(directory, 'pids.current')));
   return {
     ...(procs === undefined ? {} : { processes: procs.split('\n').filter((line) => line !== '').length }),
     ...(threads === undefined ? {} : { threads }),
   };
 }
 
-async function readAll<N extends string>(names: readonly N[], read: (name: N) => Promise<string | undefined>): Promise<CgroupFiles<N>> {
-  const entries = await Promise.all(names.map(async (name) => [name, await read(name)] as const));
-  return Object.fromEntries(entries) as CgroupFiles<N>;
+function readAll<N extends string>(names: readonly N[], read: (name: N) => string | undefined): CgroupFiles<N> {
+  return Object.fromEntries(names.map((name) => [name, read(name)])) as CgroupFiles<N>;
 }
 
-/** Undefined when it is not there or not to be read: cgroups come and go. */
-export function textOf(path: string): Promise<string | undefined> {
-  return readFile(path, 'utf8').catch(() => undefined);
+/**
+ * Undefined when it is not there or not to be read: cgroups come and go. For what the kernel makes up when it is read, and a disk never
+ * holds up: the thread pool would take five times as long.
+ */
+export function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
 }

@@ -14,10 +14,10 @@ export class ContainerCgroups {
   }
 
   /** Undefined when the process is gone, or its number is another's by now. */
-  async of({ id, pid }: RunningContainer): Promise<CgroupPaths | undefined> {
+  of({ id, pid }: RunningContainer): CgroupPaths | undefined {
     const known = this.#known.get(id);
     if (known?.pid === pid) return known.paths;
-    const text = await textOf(join(this.#proc, String(pid), 'cgroup'));
+    const text = textOf(join(this.#proc, String(pid), 'cgroup'));
     // Every engine names a container's cgroup after its id.
     if (text === undefined || !text.includes(id)) return undefined;
     const paths = parseCgroupPaths(text);

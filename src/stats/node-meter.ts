@@ -43,12 +43,10 @@ export class NodeMeter {
   async cpuAndMemory(): Promise<NodeUsage> {
     const { reader, podsCgroup } = this.#deps;
     const pods = podsCgroup === undefined ? [] : [{ key: podsCgroup, paths: reader.at(podsCgroup) }];
-    const [consumption, stat] = await Promise.all([
-      this.#meter.measure([{ key: ROOT, paths: reader.at(ROOT) }, ...pods]),
-      this.#text('stat').then((text) => text ?? ''),
-    ]);
+    const consumption = await this.#meter.measure([{ key: ROOT, paths: reader.at(ROOT) }, ...pods]);
+    const stat = this.#text('stat') ?? '';
     const root = consumption.get(ROOT);
-    const memory = await this.#memory(root?.memory);
+    const memory = this.#memory(root?.memory);
     const cpu = root?.cpu ?? this.#machineCpu(stat);
     const startedAtMs = parseBootTime(stat) ?? 0;
     const systemContainers = await this.#systemContainers(startedAtMs, podsCgroup === undefined ? undefined : consumption.get(podsCgroup));
@@ -57,46 +55,40 @@ export class NodeMeter {
 
   async everything(): Promise<NodeUsage> {
     const { clock, fileSystems, rootDir, imageDir, imageBytes } = this.#deps;
-    const [basics, images, mountInfo, dev, route, threads, pidMax, threadsMax] = await Promise.all([
-      this.cpuAndMemory(),
-      imageDir(),
-      this.#text('self/mountinfo').then((text) => text ?? ''),
-      this.#text('self/net/dev'),
-      this.#text('self/net/route'),
-      this.#text('loadavg'),
-      this.#text('sys/kernel/pid_max'),
-      this.#text('sys/kernel/threads-max'),
-    ]);
+    const [basics, images] = await Promise.all([this.cpuAndMemory(), imageDir()]);
+    const mountInfo = this.#text('self/mountinfo') ?? '';
+    const dev = this.#text('self/net/dev');
     const [fs, imageFs, used] = await Promise.all([
       fileSystems.holding(rootDir, mountInfo),
       images === undefined ? undefined : fileSystems.holding(images, mountInfo),
       imageBytes(),
     ]);
-    const max = Math.min(...[pidMax, threadsMax].map((text) => parseNumber(text) ?? Number.POSITIVE_INFINITY));
-    const running = parseThreads(threads ?? '');
+    const max = Math.min(
+      ...['pid_max', 'threads-max'].map((name) => parseNumber(this.#text(`sys/kernel/${name}`)) ?? Number.POSITIVE_INFINITY),
+    );
+    const running = parseThreads(this.#text('loadavg') ?? '');
     const imageStats: FilesystemStats | undefined = imageFs && { ...imageFs, ...(used === undefined ? {} : { usedBytes: used }) };
     return {
       ...basics,
-      ...(dev === undefined ? {} : { network: { atMs: clock.now(), interfaces: parseInterfaces(dev, route) } }),
+      ...(dev === undefined ? {} : { network: { atMs: clock.now(), interfaces: parseInterfaces(dev, this.#text('self/net/route')) } }),
       ...(fs ? { fs } : {}),
       ...(imageStats ? { imageFs: imageStats } : {}),
       ...(running === undefined || !Number.isFinite(max) ? {} : { pids: { atMs: clock.now(), max, running } }),
     };
   }
 
-  #text(path: string): Promise<string | undefined> {
+  #text(path: string): string | undefined {
     return textOf(join(this.#deps.proc, path));
   }
 
   /** The root cgroup has no limit: the machine's memory is it. Where the root counts no memory (version 2), the machine's own count stands for it. */
-  async #memory(root: MemoryStats | undefined): Promise<MemoryStats | undefined> {
-    const [info, faults] = await Promise.all([this.#text('meminfo'), this.#text('vmstat')]);
-    const memInfo = parseMemInfo(info ?? '');
+  #memory(root: MemoryStats | undefined): MemoryStats | undefined {
+    const memInfo = parseMemInfo(this.#text('meminfo') ?? '');
     const total = memInfo.get('MemTotal');
     if (total === undefined) return root;
     if (root) return { ...root, availableBytes: Math.max(0, total - root.workingSetBytes) };
     const usageBytes = total - (memInfo.get('MemFree') ?? 0);
-    const counters = parseCounters(faults ?? '');
+    const counters = parseCounters(this.#text('vmstat') ?? '');
     return {
       atMs: this.#deps.clock.now(),
       usageBytes,
@@ -121,22 +113,20 @@ export class NodeMeter {
 
   async #systemContainers(bootedAtMs: number, podsCgroup: Consumption | undefined): Promise<ContainerUsage[]> {
     const { runtimePidFile, pods } = this.#deps;
-    const runtimePid = parseNumber(await textOf(runtimePidFile));
-    const [kubelet, runtime, all] = await Promise.all([
-      this.#process('kubelet', 'self', bootedAtMs),
-      // A file that was left behind names nobody, or somebody else.
-      runtimePid === undefined ? undefined : this.#process('runtime', String(runtimePid), bootedAtMs, /^(dockerd|docker|podman)/),
-      podsCgroup?.cpu ? podsCgroup : pods().then(sumOf),
-    ]);
+    const runtimePid = parseNumber(textOf(runtimePidFile));
+    const kubelet = this.#process('kubelet', 'self', bootedAtMs);
+    // A file that was left behind names nobody, or somebody else.
+    const runtime =
+      runtimePid === undefined ? undefined : this.#process('runtime', String(runtimePid), bootedAtMs, /^(dockerd|docker|podman)/);
+    const all = podsCgroup?.cpu ? podsCgroup : sumOf(await pods());
     const everyPod: ContainerUsage = { id: 'pods' as ContainerId, name: 'pods', startedAtMs: bootedAtMs, ...all };
     return [kubelet, runtime, everyPod].filter((container) => container !== undefined);
   }
 
-  async #process(name: string, pid: string, bootedAtMs: number, called?: RegExp): Promise<ContainerUsage | undefined> {
-    const [stat, status] = await Promise.all([this.#text(`${pid}/stat`), this.#text(`${pid}/status`)]);
-    const use = parseProcessStat(stat ?? '');
+  #process(name: string, pid: string, bootedAtMs: number, called?: RegExp): ContainerUsage | undefined {
+    const use = parseProcessStat(this.#text(`${pid}/stat`) ?? '');
     if (use === undefined || (called !== undefined && !called.test(use.name))) return undefined;
-    const sizes = parseMemInfo((status ?? '').replaceAll('\t', ' '));
+    const sizes = parseMemInfo((this.#text(`${pid}/status`) ?? '').replaceAll('\t', ' '));
     const resident = sizes.get('VmRSS') ?? 0;
     const startedAtMs = bootedAtMs + use.startedAfterMs;
     return {

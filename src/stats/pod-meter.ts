@@ -57,7 +57,7 @@ export class PodMeter {
   async everything(): Promise<readonly PodUsage[]> {
     const { fileSystems, directories, rootDir, imageDir, proc } = this.#deps;
     const { pods, consumption } = await this.#consumption();
-    const mountInfo = (await textOf(join(proc, 'self/mountinfo'))) ?? '';
+    const mountInfo = textOf(join(proc, 'self/mountinfo')) ?? '';
     const images = await imageDir();
     const [rootFs, imageFs] = await Promise.all([
       fileSystems.holding(rootDir, mountInfo),
@@ -68,12 +68,12 @@ export class PodMeter {
       pods.map(async (pod) => {
         const basics = this.#basics(pod, consumption);
         const { uid, network } = pod.pod;
-        const [containers, sandbox, volumes, interfaces] = await Promise.all([
+        const [containers, sandbox, volumes] = await Promise.all([
           Promise.all(pod.containers.map((at, i) => this.#details(at, basics.containers[i], rootFs, imageFs, counted))),
           pod.sandbox && this.#details(pod.sandbox, basics.sandbox, rootFs, imageFs, counted),
           volumeUsages(this.#deps, uid, mountInfo),
-          network === 'pod' && pod.sandbox ? this.#network(pod.sandbox.container) : undefined,
         ]);
+        const interfaces = network === 'pod' && pod.sandbox ? this.#network(pod.sandbox.container) : undefined;
         for (const { counted: path } of volumes) if (path !== undefined) counted.add(path);
         const own = [
           ...containers.flatMap(({ rootfs, logs }) => [rootfs, logs && { ...logs, inodesUsed: 0 }]),
@@ -103,7 +103,7 @@ export class PodMeter {
     this.#cgroups.keep(
       new Set(listed.flatMap(({ sandbox, containers }) => [...(sandbox ? [sandbox] : []), ...containers].map(({ id }) => id))),
     );
-    const pods = await Promise.all(listed.map((pod) => this.#locate(pod)));
+    const pods = listed.map((pod) => this.#locate(pod));
     const all = pods.flatMap(({ sandbox, containers }) => [...(sandbox ? [sandbox] : []), ...containers]);
     const targets = all.flatMap(({ container: { id: key, startedAtMs }, paths }): CgroupTarget[] =>
       paths ? [{ key, paths, startedAtMs }] : [],
@@ -120,9 +120,10 @@ export class PodMeter {
     return { pods, consumption };
   }
 
-  async #locate(pod: RunningPod): Promise<LocatedPod> {
-    const at = async (container: RunningContainer): Promise<Located> => ({ container, paths: await this.#cgroups.of(container) });
-    const [sandbox, containers] = await Promise.all([pod.sandbox && at(pod.sandbox), Promise.all(pod.containers.map(at))]);
+  #locate(pod: RunningPod): LocatedPod {
+    const at = (container: RunningContainer): Located => ({ container, paths: this.#cgroups.of(container) });
+    const sandbox = pod.sandbox && at(pod.sandbox);
+    const containers = pod.containers.map(at);
     const any = [...(sandbox ? [sandbox] : []), ...containers].find(({ paths }) => paths !== undefined)?.paths;
     const name = any && this.#deps.reader.nameOf(any);
     return { pod, sandbox, containers, cgroup: name === undefined ? undefined : podCgroupOf(name, pod.uid) };
@@ -163,11 +164,9 @@ export class PodMeter {
     const { reader, directories, clock } = this.#deps;
     const { id, name, startedAtMs, engineName, image, writableLayer, logPath } = container;
     if (writableLayer !== undefined) counted.add(writableLayer);
-    const [tasks, limits, log] = await Promise.all([
-      paths && reader.tasks(paths),
-      paths && reader.limits(paths),
-      logPath === undefined ? undefined : logUsage(logPath),
-    ]);
+    const log = logPath === undefined ? undefined : await logUsage(logPath);
+    const tasks = paths && reader.tasks(paths);
+    const limits = paths && reader.limits(paths);
     const cgroup = paths && reader.nameOf(paths);
     const rootfs = partOf(imageFs, writableLayer === undefined ? undefined : directories.latest(writableLayer));
     // Of the whole file system's inodes: as the kubelet tells it (pkg/kubelet/stats/helper.go buildLogsStats).
@@ -184,9 +183,9 @@ export class PodMeter {
     };
   }
 
-  async #network({ pid }: RunningContainer): Promise<NetworkStats | undefined> {
+  #network({ pid }: RunningContainer): NetworkStats | undefined {
     const { proc, clock } = this.#deps;
-    const [dev, route] = await Promise.all(['dev', 'route'].map((file) => textOf(join(proc, String(pid), 'net', file))));
+    const [dev, route] = ['dev', 'route'].map((file) => textOf(join(proc, String(pid), 'net', file)));
     return dev === undefined ? undefined : { atMs: clock.now(), interfaces: parseInterfaces(dev, route) };
   }
 }
