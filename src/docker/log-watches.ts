@@ -10,6 +10,8 @@ const GATHER_MS = 25;
 
 /** What all followers of one file share: one watcher, one timer, one look at the container. */
 export interface LogWatch {
+  /** How many share this watch. */
+  readonly followers: number;
   /** Counts up with everything that may have happened to the file. */
   readonly version: number;
   /** Counts up when there may be another file under this name. */
@@ -37,6 +39,9 @@ export class LogWatches {
     shared.users++;
     let open = true;
     return {
+      get followers() {
+        return shared.users;
+      },
       get version() {
         return shared.version;
       },

@@ -8,6 +8,9 @@ import { tailStart } from './tail-start.ts';
 const NEWLINE = 0x0a;
 const MIN_BLOCK_BYTES = 4 << 10;
 const MAX_BLOCK_BYTES = 64 << 10;
+/** What has been decoded is garbage soon, and the runtime collects it the sooner, the smaller its pieces are: what many readers need. */
+const MAX_BLOCK_BYTES_OF_MANY = 16 << 10;
+const MANY = 8;
 /** Docker cuts lines at 16 KiB of text. A file without newlines is no log. */
 const MAX_LINE_BYTES = 32 << 20;
 
@@ -22,7 +25,7 @@ export async function* readLog(
   signal: AbortSignal,
 ): AsyncGenerator<LogPiece> {
   const decoder = new LogDecoder(options);
-  const reader = new LineReader(await open(path));
+  const reader = new LineReader(await open(path), () => ((watch?.followers ?? 0) > MANY ? MAX_BLOCK_BYTES_OF_MANY : MAX_BLOCK_BYTES));
   try {
     const { tailLines = -1 } = options;
     if (tailLines >= 0) reader.position = await tailStart(reader.file, tailLines, signal);
@@ -53,29 +56,39 @@ export async function* readLog(
   }
 }
 
+const nothing = Buffer.alloc(0);
+
 /** Whole lines of a growing file, as many at once as a block holds. */
 class LineReader {
   file: FileHandle;
   /** Of the first byte that has not been read. */
   position = 0;
-  #carry = Buffer.alloc(0);
+  #carry = nothing;
+  readonly #maxBlockBytes: () => number;
   #blockBytes = MAX_BLOCK_BYTES;
+  #block = nothing;
   #opened: Promise<Stats> | undefined;
 
-  constructor(file: FileHandle) {
+  constructor(file: FileHandle, maxBlockBytes: () => number) {
     this.file = file;
+    this.#maxBlockBytes = maxBlockBytes;
   }
 
-  /** Undefined at the end of the file, for now. */
+  /** Undefined at the end of the file, for now. What is returned is good until the next call. */
   async lines(): Promise<Buffer | undefined> {
     for (;;) {
       const carried = this.#carry.length;
-      const wanted = Math.max(this.#blockBytes, carried);
-      const block = Buffer.allocUnsafeSlow(carried + wanted);
+      const wanted = Math.max(Math.min(this.#blockBytes, this.#maxBlockBytes()), carried);
+      if (this.#block.length < carried + wanted) this.#block = Buffer.allocUnsafeSlow(carried + wanted);
+      const block = this.#block;
       const { bytesRead } = await this.file.read(block, carried, wanted, this.position);
       // Small blocks for who waits at the end, as a hundred may, and big ones for who has much to read.
       this.#blockBytes = bytesRead === wanted ? Math.min(MAX_BLOCK_BYTES, this.#blockBytes * 4) : MIN_BLOCK_BYTES;
-      if (bytesRead === 0) return undefined;
+      if (bytesRead === 0) {
+        // Whoever waits holds nothing.
+        this.#block = nothing;
+        return undefined;
+      }
       block.set(this.#carry);
       this.position += bytesRead;
       const filled = carried + bytesRead;
@@ -90,7 +103,7 @@ class LineReader {
   /** The last line, where it lacks its newline. */
   rest(): Buffer {
     const rest = this.#carry;
-    this.#carry = Buffer.alloc(0);
+    this.#carry = nothing;
     return rest;
   }
 
@@ -107,7 +120,7 @@ class LineReader {
       throw error;
     }
     this.position = 0;
-    this.#carry = Buffer.alloc(0);
+    this.#carry = nothing;
     return true;
   }
 
