@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { realpath } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { isWithin, mountOf, mountTable, otherMountsOf } from './mount-table.ts';
 
@@ -13,8 +14,8 @@ export interface MountRequest {
 export interface Mounts {
   /** A file system in memory, unless something is mounted there. `sizeBytes` undefined: half of the memory, as the kernel has it. */
   tmpfs(directory: string, options: { readonly sizeBytes: bigint | undefined; readonly fsGroup: number | undefined }): Promise<void>;
-  /** Shows `source` at `directory`, unless something is mounted there. */
-  mount(directory: string, request: MountRequest): Promise<void>;
+  /** Shows `source` at `directory`, unless something is mounted there. An abort ends the attempt: a server may never answer. */
+  mount(directory: string, request: MountRequest, signal: AbortSignal): Promise<void>;
   /** Shows `source`, taken as it is written, at `target` in place of what was mounted there. */
   bind(source: string, target: string): Promise<void>;
   /** Makes `directory` one whose mounts are seen by whoever it is shown to, and the other way round. */
@@ -40,10 +41,11 @@ export const mounts: Mounts = {
     const size = sizeBytes === undefined || sizeBytes <= 0n ? '' : `,size=${sizeBytes}`;
     await run('mount', ['-t', 'tmpfs', '-o', mode + size, 'tmpfs', directory]);
   },
-  async mount(directory, { type, source, options }) {
+  async mount(directory, { type, source, options }, signal) {
     if (await isMountPoint(directory)) return;
     const all = type === 'bind' ? ['bind', ...options] : options;
-    await run('mount', [...(type === 'bind' ? [] : ['-t', type]), ...(all.length > 0 ? ['-o', all.join(',')] : []), source, directory]);
+    const argv = [...(type === 'bind' ? [] : ['-t', type]), ...(all.length > 0 ? ['-o', all.join(',')] : []), source, directory];
+    await run('mount', argv, signal);
   },
   async bind(source, target) {
     const path = await realpath(target);
@@ -68,21 +70,30 @@ export const mounts: Mounts = {
   },
 };
 
+/** Asks nothing of what is mounted there: its server may be gone. */
 async function isMountPoint(directory: string): Promise<boolean> {
-  const path = await realpath(directory);
+  const path = join(await realpath(dirname(directory)), basename(directory));
   return (await mountTable()).some((each) => each.path === path);
 }
 
 /** Fails in the kubelet's words (k8s.io/mount-utils), on one line. */
-async function run(command: 'mount' | 'umount', argv: readonly string[]): Promise<void> {
-  try {
-    await execute(command, argv, { timeout: PATIENCE_MS });
-  } catch (error) {
-    const { code, stderr } = error as { readonly code?: number | string | null; readonly stderr?: string };
-    const status = code === null ? 'timed out' : typeof code === 'number' ? `exit status ${code}` : `${code}`;
-    const output = (stderr ?? '').trim().replaceAll(/\s*\n\s*/g, ' ');
-    if (command === 'umount')
-      throw new Error(`unmount failed: ${status}, unmounting arguments: ${argv.at(-1)}, output: ${output}`, { cause: error });
-    throw new Error(`mount failed: ${status}, mounting arguments: ${argv.join(' ')}, output: ${output}`, { cause: error });
-  }
+async function run(command: 'mount' | 'umount', argv: readonly string[], signal?: AbortSignal): Promise<void> {
+  const options = { timeout: PATIENCE_MS, ...(signal && { signal }) };
+  const failure: ExecFailure | undefined = await execute(command, argv, options).then(
+    () => undefined,
+    (error: ExecFailure) => error,
+  );
+  if (failure === undefined) return;
+  signal?.throwIfAborted();
+  const { code, stderr = '' } = failure;
+  const status = code === null ? 'timed out' : typeof code === 'number' ? `exit status ${code}` : `${code}`;
+  const output = stderr.trim().replaceAll(/\s*\n\s*/g, ' ');
+  if (command === 'umount') throw new Error(`unmount failed: ${status}, unmounting arguments: ${argv.at(-1)}, output: ${output}`);
+  throw new Error(`mount failed: ${status}, mounting arguments: ${argv.join(' ')}, output: ${output}`);
+}
+
+/** What child_process says of a command that failed: its exit code, null after a signal, or why it could not be started. */
+interface ExecFailure {
+  readonly code?: number | string | null;
+  readonly stderr?: string;
 }

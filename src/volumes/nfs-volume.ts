@@ -9,7 +9,7 @@ const HELPERS = ['/sbin/mount.nfs', '/sbin/mount.nfs4'];
 export const nfsVolume = volumeKind('nfs', {
   plugin: 'kubernetes.io~nfs',
   takesMountOptions: true,
-  setUp: async ({ server, path, readOnly: onlyRead = false }, { directory, readOnly: claimedOnlyRead, mountOptions, mounts }) => {
+  setUp: async ({ server, path, readOnly: onlyRead = false }, { directory, readOnly: claimedOnlyRead, mountOptions, mounts }, signal) => {
     const readOnly = onlyRead || claimedOnlyRead;
     for (const helper of HELPERS) {
       await access(helper, constants.X_OK).catch(() => {
@@ -18,7 +18,7 @@ export const nfsVolume = volumeKind('nfs', {
     }
     await makeMountPoint(directory);
     const source = `${server.includes(':') && !server.startsWith('[') ? `[${server}]` : server}:${path}`;
-    await mounts.mount(directory, { type: 'nfs', source, options: [...mountOptions, ...(readOnly ? ['ro'] : [])] });
+    await mounts.mount(directory, { type: 'nfs', source, options: [...mountOptions, ...(readOnly ? ['ro'] : [])] }, signal);
     return { hostPath: directory, readOnly };
   },
 });

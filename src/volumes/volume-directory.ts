@@ -22,5 +22,8 @@ export async function makeVolumeDirectory(directory: string, fsGroup: number | u
 /** A directory to mount something at. */
 export async function makeMountPoint(directory: string): Promise<void> {
   await mkdir(dirname(directory), { recursive: true, mode: 0o700 });
-  await mkdir(directory, { recursive: true, mode: 0o750 });
+  // Not recursive: that would look into what may be mounted there, and its server may be gone.
+  await mkdir(directory, { mode: 0o750 }).catch((error: unknown) => {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  });
 }

@@ -1,0 +1,116 @@
+import { mkdtempSync } from 'node:fs';
+import { readdir, readFile, readlink, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, beforeEach } from 'node:test';
+import { ApiError } from '../../src/model/api-error.ts';
+import { type ObjectReferenceOfPod, referenceKey } from '../../src/model/pod-references.ts';
+import type { Pod, PodUid } from '../../src/model/pod.ts';
+import type { PersistentVolume, PersistentVolumeClaim } from '../../src/ports/claim-reader.ts';
+import type { ReferencedObject } from '../../src/ports/object-store.ts';
+import type { TokenRequest } from '../../src/ports/service-account-tokens.ts';
+import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
+import { aContainer, aPod } from '../builders/a-pod.ts';
+
+type Volume = NonNullable<Pod['spec']['volumes']>[number];
+
+/** Volumes of a pod "web" on a disk of their own, with an API and mounts of maps. Each test finds it empty. */
+export class VolumeStage {
+  readonly uid = 'uid-web' as PodUid;
+  readonly rootDir = mkdtempSync(join(tmpdir(), 'rxlet-root-'));
+  readonly objects = new Map<string, Pick<ReferencedObject, 'data' | 'binaryData'>>();
+  readonly claims = new Map<string, PersistentVolumeClaim>();
+  readonly persistentVolumes = new Map<string, PersistentVolume>();
+  /** The tokens that were asked for. */
+  readonly asked: TokenRequest[] = [];
+  readonly events: string[] = [];
+  /** What is mounted where, and the directories that are in use. */
+  readonly mounted = new Map<string, unknown>();
+  readonly busy = new Set<string>();
+  nowMs = 0;
+  volumes: PodVolumes = this.#newVolumes();
+
+  /** For all tests of a file. */
+  static forTests(): VolumeStage {
+    const stage = new VolumeStage();
+    beforeEach(() => {
+      stage.volumes = stage.#newVolumes();
+      stage.nowMs = 0;
+    });
+    afterEach(async () => {
+      for (const map of [stage.objects, stage.claims, stage.persistentVolumes, stage.mounted, stage.busy]) map.clear();
+      stage.asked.length = 0;
+      stage.events.length = 0;
+      for (const name of await readdir(stage.rootDir)) await rm(join(stage.rootDir, name), { recursive: true, force: true });
+    });
+    after(() => rm(stage.rootDir, { recursive: true, force: true }));
+    return stage;
+  }
+
+  #newVolumes(): PodVolumes {
+    const { objects, claims, persistentVolumes, asked, events, mounted, busy } = this;
+    return podVolumes({
+      rootDir: this.rootDir,
+      clock: { now: () => this.nowMs },
+      events: { record: (_about, type, reason, message) => events.push(`${type} ${reason} ${message}`) },
+      mounts: {
+        tmpfs: async (directory, options) => void mounted.set(directory, options),
+        mount: async (directory, request) => void mounted.set(directory, request),
+        bind: async (source, target) => void mounted.set(target, await readlink(source)),
+        share: async (directory) => void mounted.set(directory, 'shared'),
+        others: async () => [],
+        below: async (directory) => [...mounted.keys()].filter((target) => target.startsWith(directory)),
+        unmountBelow: async (directory) => {
+          if (busy.has(directory)) throw new Error('target is busy');
+          for (const target of mounted.keys()) if (target.startsWith(directory)) mounted.delete(target);
+        },
+      },
+      factsFor: () => ({
+        objects: {
+          get: async (reference: ObjectReferenceOfPod) => {
+            const { name, kind } = reference;
+            const object = objects.get(referenceKey(reference)) ?? notThere(`${kind.toLowerCase()} "${name}" not found`);
+            return { metadata: { name, uid: '1', resourceVersion: '1' }, ...object };
+          },
+        },
+        tokens: {
+          get: async (_pod, request) => {
+            asked.push(request);
+            return 'a.b.c';
+          },
+        },
+        allocatable: () => ({ memory: '1Gi' }),
+        claims: {
+          claim: async (namespace, name) => claims.get(name) ?? notThere(`persistentvolumeclaims "${namespace}/${name}" not found`),
+          volume: async (name) => persistentVolumes.get(name) ?? notThere(`persistentvolumes "${name}" not found`),
+        },
+        node: () => ({ metadata: { name: 'n1', labels: { zone: 'a' } } }),
+      }),
+    });
+  }
+
+  dir(plugin: string, name: string): string {
+    return join(this.rootDir, 'pods', this.uid, 'volumes', `kubernetes.io~${plugin}`, name);
+  }
+}
+
+const notThere = (message: string): never => {
+  throw new ApiError(404, 'NotFound', message);
+};
+
+/** The pod "web", whose container mounts each volume at its name. */
+export function podWith(...list: readonly Volume[]): Pod {
+  const volumeMounts = list.map(({ name }) => ({ name, mountPath: `/${name}` }));
+  return aPod('web', { volumes: list, containers: [aContainer('app', { volumeMounts })] }, { labels: { app: 'web' } });
+}
+
+/** The files of a volume that is made of API data, by path. */
+export async function filesShown(directory: string): Promise<Record<string, string>> {
+  const base = join(directory, '..data');
+  const entries = await readdir(base, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const pairs = files.map(async (path) => [path.slice(base.length + 1), await readFile(path, 'utf8')] as const);
+  return Object.fromEntries(await Promise.all(pairs));
+}
+
+export const base64 = (text: string): string => Buffer.from(text).toString('base64');
