@@ -43,7 +43,7 @@ const loopback = parseConfList('{"cniVersion":"0.2.0","name":"cni-loopback","plu
  *
  * INVARIANTS
  * - A sandbox is in the ledger from before its first ADD until after its last DEL.
- * - A result in the cache means that every ADD worked; without one, a sandbox in the ledger counts as not connected.
+ * - A sandbox that the ledger does not call connected has no address: an ADD was interrupted, and nobody knows how far it came.
  * - One sandbox is set up or torn down by one call at a time.
  * - A configuration that was good stays in force until another good one is there.
  */
@@ -101,11 +101,13 @@ export class CniNetwork implements SandboxNetwork {
         const fault = this.fault();
         if (!network || fault !== undefined) throw new Error(fault);
         const to = { containerId: id, netns: netnsOf(pid), args: cniArgs(pod.metadata, id), capabilityArgs: capabilityArgs(pod) };
-        await this.#ledger.add(id, pod.metadata);
+        const { name, namespace } = pod.metadata;
+        await this.#ledger.put(id, { name, namespace, connected: false });
         const result = await withDeadline(this.#deps.clock, DEADLINE_MS, 'CNI plugins', signal, async (within) => {
           await this.#add(loopback, { ...to, capabilityArgs: {} }, within);
           return this.#add(network, to, within);
         });
+        await this.#ledger.put(id, { name, namespace, connected: true });
         const addresses = resultAddresses(result);
         return this.#remember(id, addresses.length > 0 ? addresses : await this.#look(pid, signal));
       }),
@@ -115,16 +117,16 @@ export class CniNetwork implements SandboxNetwork {
   async addresses(id: SandboxId, pid: number, signal: AbortSignal): Promise<readonly string[]> {
     const known = this.#addresses.get(id);
     if (known) return known;
+    if ((await this.#ledger.entries()).get(id)?.connected === false) return [];
     // The loopback plugin tells of an address, too.
     const results = (await this.#cache.ofSandbox(id)).filter(({ networkName }) => networkName !== loopback.name);
-    if (results.length === 0 && (await this.#ledger.owners()).get(id)) return [];
     const addresses = results.map(({ result }) => resultAddresses(result)).find((each) => each.length > 0);
     return this.#remember(id, addresses ?? (await this.#look(pid, signal)));
   }
 
   tearDown(id: SandboxId, owner: SandboxOwner | undefined, pid: number | undefined, signal: AbortSignal): Promise<void> {
     return this.#inTurn(id, async () => {
-      const noted = (await this.#ledger.owners()).get(id);
+      const noted = (await this.#ledger.entries()).get(id);
       const results = await this.#cache.ofSandbox(id);
       if (!noted && results.length === 0) return;
       const of = owner ?? noted ?? { name: '', namespace: '' };
@@ -145,7 +147,7 @@ export class CniNetwork implements SandboxNetwork {
   }
 
   async holders(owner?: SandboxOwner): Promise<readonly SandboxId[]> {
-    const all = [...(await this.#ledger.owners())];
+    const all = [...(await this.#ledger.entries())];
     const theirs = all.filter(([, { name, namespace }]) => !owner || (name === owner.name && namespace === owner.namespace));
     return theirs.map(([id]) => id);
   }

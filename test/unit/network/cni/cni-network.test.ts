@@ -161,6 +161,16 @@ describe('the addresses of a sandbox', () => {
     assert.deepEqual(await network({ inNamespace: ['10.9.9.9'] }).addresses(id, pid, signal), ['10.0.0.2']);
   });
 
+  test('are those in its namespace where somebody has emptied the cache, and what it has is given back all the same', async () => {
+    await (await ready()).setUp(pod, id, pid, signal);
+    await rm(join(directory, 'cache'), { recursive: true });
+    const later = network({ inNamespace: ['10.0.0.2'] });
+    await later.reload(signal);
+    assert.deepEqual(await later.addresses(id, pid, signal), ['10.0.0.2']);
+    await later.tearDown(id, undefined, undefined, signal);
+    assert.deepEqual((await plugins.calls()).slice(3).map(told), ['DEL loopback', 'DEL portmap', 'DEL bridge']);
+  });
+
   test('are those in its namespace where no result is known', async () => {
     assert.deepEqual(await network({ inNamespace: ['10.9.9.9'] }).addresses(id, pid, signal), ['10.9.9.9']);
   });
