@@ -13,7 +13,7 @@ import type { Node } from './model/node.ts';
 import { nodeReference } from './model/object-reference.ts';
 import { admitPod, type PodRefusal } from './model/pod-admission.ts';
 import { isTerminalPhase } from './model/pod-predicates.ts';
-import type { Pod } from './model/pod.ts';
+import { type Pod, podFullName } from './model/pod.ts';
 import { collectNodeFacts } from './node/collect-node-facts.ts';
 import { initialNode } from './node/initial-node.ts';
 import { parseNodeIps } from './node/ip-address.ts';
@@ -34,6 +34,8 @@ import type { ResourceEvent, WatchedObject } from './ports/kube-api.ts';
 import type { ObjectStore } from './ports/object-store.ts';
 import type { PodStore } from './ports/pod-store.ts';
 import type { ServiceAccountTokens } from './ports/service-account-tokens.ts';
+import type { ApiObserver } from './ports/observers.ts';
+import type { ServedCluster } from './server-part.ts';
 import { type ApiSource, apiSource } from './sources/api-source.ts';
 import type { PodStatusManager } from './status/status-manager.ts';
 import type { PodVolumes } from './volumes/pod-volumes.ts';
@@ -48,6 +50,8 @@ export interface ClusterPart {
   readonly tokens: ServiceAccountTokens;
   readonly claims: ClaimReader;
   readonly services: ServiceList;
+  /** What the node's own server asks of the cluster. */
+  readonly served: ServedCluster;
   /** Joins the rest: this node in the API, and the pods as the API shows them. */
   join(parts: JoinedParts): JoinedCluster;
 }
@@ -73,12 +77,14 @@ export interface JoinedCluster {
 }
 
 export interface ClusterPartDeps {
+  /** Told of each request. */
+  readonly observer?: ApiObserver | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /** Rejects with an error for people when the kubeconfig cannot be used as it is. */
-export async function clusterPart(options: KubeletOptions, { clock, log }: ClusterPartDeps): Promise<ClusterPart> {
+export async function clusterPart(options: KubeletOptions, { clock, log, observer }: ClusterPartDeps): Promise<ClusterPart> {
   const { nodeName, nodeLeaseDurationSeconds, nodeStatusUpdateFrequencyMs } = options;
   const { clients, service: credentials } = await clusterCredentials(options, {
     clock,
@@ -91,6 +97,7 @@ export async function clusterPart(options: KubeletOptions, { clock, log }: Clust
         main: { qps: options.kubeApiQps, burst: options.kubeApiBurst },
         events: { qps: options.eventQps, burst: options.eventBurst },
         heartbeatTimeoutMs: Math.min(nodeLeaseDurationSeconds * 1000, nodeStatusUpdateFrequencyMs),
+        ...(observer && { observer }),
         userAgent: `rxlet/${version()} (linux/${goArch(process.arch)})`,
       }),
   });
@@ -142,7 +149,7 @@ export async function clusterPart(options: KubeletOptions, { clock, log }: Clust
           podsPerCore: options.podsPerCore,
           nodeStatusMaxImages: options.nodeStatusMaxImages,
           rootDir: options.rootDir,
-          kubeletPort: KUBELET_PORT,
+          kubeletPort: options.port,
           release: version(),
           arch: process.arch,
         },
@@ -184,11 +191,13 @@ export async function clusterPart(options: KubeletOptions, { clock, log }: Clust
       admit: (pod, pods) => admitPod({ pod, otherPods: othersAdmitted(pod, pods, statuses), node: latest.value ?? initial }),
     };
   };
-  return { source, recorder: sink.recorder, objects, tokens, claims, services, join };
+  const served: ServedCluster = {
+    api: clients.main,
+    csr: () => ({ api: clients.main, informer: clients.informer }),
+    mirrorUidOf: (pod) => source.pods.byName(podFullName(pod))?.metadata.uid,
+  };
+  return { source, recorder: sink.recorder, objects, tokens, claims, services, served, join };
 }
-
-/** The node's own server is another part's; its port is what the API server is told to ask at. */
-const KUBELET_PORT = 10_250;
 
 function nodeOf(event: ResourceEvent<Node>): Node | undefined {
   if (event.kind === 'reset') return event.items[0];

@@ -11,11 +11,17 @@ import type { PodLifecycleEvents } from './pleg/pod-lifecycle-events.ts';
 import type { ContainerAccess } from './ports/container-access.ts';
 import type { ContainerRuntime } from './ports/container-runtime.ts';
 import type { ImageService } from './ports/image-service.ts';
+import type { OnEngineCall } from './ports/observers.ts';
+import type { RunningPods } from './ports/running-pods.ts';
 
 export interface EnginePart {
   readonly runtime: ContainerRuntime;
   readonly imageService: ImageService;
   readonly access: ContainerAccess;
+  /** For those who measure. */
+  readonly running: RunningPods;
+  /** Where the engine keeps its data; undefined: not on this machine, or it does not say. */
+  readonly dataDirectory: (signal: AbortSignal) => Promise<string | undefined>;
   /** Why no pod can be connected to the pods' network now, in the kubelet's words; undefined: it works. */
   readonly networkFault: () => string | undefined;
   /** Where plugins connect the pods, not the engine. */
@@ -28,29 +34,53 @@ export interface EnginePart {
   readonly missingSandboxImage: (error: unknown) => string | undefined;
 }
 
+export interface EnginePartDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly onCall?: OnEngineCall | undefined;
+}
+
 /** The engine behind --docker-endpoint: Docker, or the embedded one. Each is loaded only when it is asked for. */
-export async function enginePart(options: KubeletOptions, clock: Clock, log: Logger): Promise<EnginePart> {
+export async function enginePart(options: KubeletOptions, { clock, log, onCall }: EnginePartDeps): Promise<EnginePart> {
   const { fakeEndpointOptions } = await import('./fakeengine/fake-endpoint.ts');
   const fakeOptions = fakeEndpointOptions(options.dockerEndpoint);
   if (fakeOptions) {
     const { fakeEngine } = await import('./fakeengine/fake-engine.ts');
     const { runtime, images, access } = fakeEngine({ clock, log, ...fakeOptions });
-    return { runtime, imageService: images, access, networkFault: () => undefined, missingSandboxImage: () => undefined };
+    return {
+      runtime,
+      imageService: images,
+      access,
+      // Nothing of it has a process.
+      running: { list: async () => [], stale: () => {} },
+      dataDirectory: async () => undefined,
+      networkFault: () => undefined,
+      missingSandboxImage: () => undefined,
+    };
   }
-  const [{ engineClient }, { dockerRuntime }, { dockerAccess }, { DockerImageService }, { SandboxImageMissingError }] = await Promise.all([
-    import('./docker/engine-client.ts'),
-    import('./docker/docker-runtime.ts'),
-    import('./docker/docker-access.ts'),
-    import('./docker/docker-image-service.ts'),
-    import('./docker/run-sandbox.ts'),
-  ]);
-  const client = engineClient({ endpoint: options.dockerEndpoint, clock, requestTimeoutMs: options.runtimeRequestTimeoutMs });
+  const [{ engineClient }, { dockerRuntime }, { dockerAccess }, { DockerImageService }, { SandboxImageMissingError }, running] =
+    await Promise.all([
+      import('./docker/engine-client.ts'),
+      import('./docker/docker-runtime.ts'),
+      import('./docker/docker-access.ts'),
+      import('./docker/docker-image-service.ts'),
+      import('./docker/run-sandbox.ts'),
+      import('./docker/running-containers.ts'),
+    ]);
+  const client = engineClient({
+    endpoint: options.dockerEndpoint,
+    clock,
+    requestTimeoutMs: options.runtimeRequestTimeoutMs,
+    ...(onCall && { onCall }),
+  });
   const { rootDir, podInfraContainerImage, imagePullProgressDeadlineMs } = options;
   const network = options.networkPlugin === 'cni' ? await cniNetwork(options, clock, log) : undefined;
   const runtime = dockerRuntime({ client, clock, random: chance, log, rootDir, podInfraContainerImage, ...(network && { network }) });
   return {
     runtime,
     access: dockerAccess({ client, clock }),
+    running: new running.RunningContainers(client),
+    dataDirectory: (signal) => running.engineDataDirectory(client, signal),
     imageService: new DockerImageService({ engine: client, clock, log, imagePullProgressDeadlineMs }),
     networkFault: () => {
       const fault = network?.fault();

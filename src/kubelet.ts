@@ -26,6 +26,7 @@ import { PodConfig } from './mux/pod-config.ts';
 import { podUpdates } from './mux/pod-updates.ts';
 import type { PodLifecycleEvents } from './pleg/pod-lifecycle-events.ts';
 import type { EventRecorder } from './ports/event-recorder.ts';
+import type { WorkQueueObserver } from './ports/observers.ts';
 import type { PodSource } from './ports/pod-source.ts';
 import type { PodStore } from './ports/pod-store.ts';
 import { KeyedWorkQueue } from './queue/keyed-work-queue.ts';
@@ -62,6 +63,8 @@ export interface KubeletParts {
   /** How one pod is moved towards its spec. */
   readonly reconcile: Omit<PodReconcilerDeps, 'clock' | 'pods' | 'lives' | 'onEnded'>;
   readonly follow?: (inside: KubeletInside) => Follower;
+  /** Told what becomes of the queue's keys. */
+  readonly observer?: WorkQueueObserver<PodUid>;
 }
 
 export interface Kubelet {
@@ -76,7 +79,7 @@ export interface Kubelet {
  * The agent, left to right: sources → mux → queue → reconcile → engine; what happens in the engine comes back as wakes.
  * Building starts nothing: the phases do, in order.
  */
-export function kubelet({ clock, log, sources, pleg, events, wakes: others = EMPTY, reconcile, follow }: KubeletParts): Kubelet {
+export function kubelet({ clock, log, sources, pleg, events, wakes: others = EMPTY, reconcile, follow, observer }: KubeletParts): Kubelet {
   // What should run: every source's pods, each change told once.
   const config = new PodConfig({ mode: 'Incremental', clock, events, log });
   const pods = new DesiredPods((heard) => config.seenAllSources(heard));
@@ -103,6 +106,7 @@ export function kubelet({ clock, log, sources, pleg, events, wakes: others = EMP
   // Whatever happens to a pod becomes its uid in one queue.
   const queue = new KeyedWorkQueue<PodUid>({
     clock,
+    ...(observer && { observer }),
     backoffMs: exponential(1000, 10_000),
     onError: (uid, error, retryInMs) => log.v(3, 'reconcile failed', { uid, error, retryInMs }),
   });

@@ -9,6 +9,7 @@ import { helpText } from './options/help-text.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
 import { nodeNameOf } from './options/node-name.ts';
 import { optionsTable } from './options/options-table.ts';
+import type { RunKubeletDeps } from './run-kubelet.ts';
 import { type LoadedOptions, loadOptions, OptionsError } from './options/load-options.ts';
 
 /** sysexits are of no use to a supervisor: 0 well, 1 failed, 2 asked for wrongly. */
@@ -50,9 +51,10 @@ export async function main(argv: readonly string[]): Promise<void> {
   if (options.help) process.stdout.write(helpText(Math.min(Math.max(process.stdout.columns ?? 80, 60), 120)));
   else if (options.version) process.stdout.write(`rxlet v${version()}\n`);
   else {
-    const log = await openLog(options);
+    let verbosity = options.verbosity;
+    const log = await openLog(options, () => verbosity);
     for (const { message, option } of warnings) log.warn(message, { option });
-    process.exit(await run(options, log));
+    process.exit(await run(loaded, { log, setVerbosity: (level) => (verbosity = level) }));
   }
 }
 
@@ -61,7 +63,7 @@ async function validate(argv: readonly string[]): Promise<number> {
   return runValidate(argv, process, manifestTools({ nodeName: nodeNameOf('', hostname()) ?? 'node' }));
 }
 
-async function openLog({ logFormat, verbosity }: KubeletOptions): Promise<Logger> {
+async function openLog({ logFormat }: KubeletOptions, verbosity: () => number): Promise<Logger> {
   // Loaded here, so that --help and --version do not pay for it.
   const { pinoLogger, standardError } = await import('./base/pino-logger.ts');
   const colour = isatty(STANDARD_ERROR) && !process.env['NO_COLOR'];
@@ -69,7 +71,7 @@ async function openLog({ logFormat, verbosity }: KubeletOptions): Promise<Logger
 }
 
 /** Runs the agent until it is told to stop or fails. Resolves with the exit code. */
-async function run(options: KubeletOptions, log: Logger): Promise<number> {
+async function run({ options, origins }: LoadedOptions, { log, setVerbosity }: Omit<RunKubeletDeps, 'origins'>): Promise<number> {
   process.on('uncaughtException', (error) => {
     log.error('uncaught error', { error });
     process.exit(FAILED);
@@ -77,7 +79,7 @@ async function run(options: KubeletOptions, log: Logger): Promise<number> {
   const stop = stopOnSignals(process, log);
   try {
     const { runKubelet } = await import('./run-kubelet.ts');
-    return await runKubelet(options, log, stop);
+    return await runKubelet(options, { origins, log, setVerbosity }, stop);
   } catch (error) {
     log.error('agent failed', { error });
     return FAILED;

@@ -13,10 +13,11 @@ import { eventRecorders } from './events/event-recorders.ts';
 import { imagePart } from './image-part.ts';
 import { type Kubelet, kubelet } from './kubelet.ts';
 import { lifecyclePart } from './lifecycle-part.ts';
+import { metricsPart } from './metrics-part.ts';
 import { isStaticPod } from './model/mirror-pod.ts';
 import { type Pod, podFullName } from './model/pod.ts';
 import type { PodWake } from './mux/desired-pods.ts';
-import type { KubeletOptions } from './options/kubelet-options.ts';
+import type { KubeletOptions, OptionOrigins } from './options/kubelet-options.ts';
 import { noClaims } from './objects/claim-reader.ts';
 import { ManifestObjects } from './objects/manifest-objects.ts';
 import { noObjects, noTokens } from './objects/no-objects.ts';
@@ -31,14 +32,28 @@ import { TraceLog } from './trace/trace-log.ts';
 import { orphanSweeper } from './volumes/orphan-sweeper.ts';
 import { podVolumes } from './volumes/pod-volumes.ts';
 
+export interface RunKubeletDeps {
+  readonly origins: OptionOrigins;
+  readonly log: Logger;
+  readonly setVerbosity: (level: number) => void;
+}
+
 /** Runs the agent until `signal` aborts, or with --runonce until its pods are up. Resolves with the exit code. */
-export async function runKubelet(options: KubeletOptions, log: Logger, signal: AbortSignal): Promise<number> {
+export async function runKubelet(
+  options: KubeletOptions,
+  { origins, log, setVerbosity }: RunKubeletDeps,
+  signal: AbortSignal,
+): Promise<number> {
   const clock = systemClock;
   await mkdir(options.rootDir, { recursive: true, mode: 0o750 });
   const folded = foldRepeats(log, { clock, windowMs: 60_000, subject: ['pod'] });
-  const trace = new TraceLog(folded);
+  // Nobody asks an agent that runs once.
+  const metrics = options.runOnce ? undefined : await metricsPart({ clock, nodeName: options.nodeName });
+  const trace = metrics?.trace(new TraceLog(folded)) ?? new TraceLog(folded);
   const cluster =
-    options.kubeconfig === '' ? undefined : await (await import('./cluster-part.ts')).clusterPart(options, { clock, log: folded });
+    options.kubeconfig === ''
+      ? undefined
+      : await (await import('./cluster-part.ts')).clusterPart(options, { clock, log: folded, observer: metrics?.kubelet.api });
   const events = cluster ? eventRecorders(new EventLog(log), cluster.recorder) : new EventLog(log);
   const manifestObjects = new ManifestObjects();
   const statuses = new PodStatusManager({
@@ -50,8 +65,9 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
     ...sourcesPart(options, { clock, log, onObjects: (found) => manifestObjects.declare(found) }),
     ...(cluster ? [cluster.source] : []),
   ];
-  const engine = await enginePart(options, clock, log);
-  const pleg = podLifecycleEvents({ runtime: engine.runtime, clock, log });
+  const bareEngine = await enginePart(options, { clock, log, onCall: metrics?.kubelet.engineCalled });
+  const engine = metrics?.engine(bareEngine) ?? bareEngine;
+  const pleg = podLifecycleEvents({ runtime: engine.runtime, clock, log, ...(metrics && { onRelist: metrics.kubelet.relisted }) });
   const objects = podObjects(cluster?.objects ?? noObjects, manifestObjects);
   const images = imagePart(options, { clock, log, imageService: engine.imageService, events, objects, trace });
   const tokens = cluster?.tokens ?? noTokens;
@@ -84,6 +100,7 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
     hostIps: nodeIps,
     previousStatus: (pod) => pod.status ?? cluster?.source.pods.byName(podFullName(pod))?.status,
     passedProbesPath: join(rootDir, 'passed_probes.json'),
+    ...(metrics && { onProbe: metrics.probed }),
   });
   const agent: Kubelet = kubelet({
     clock,
@@ -99,6 +116,7 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
       ),
     ),
     ...(joined ? { follow: joined.follow } : {}),
+    ...(metrics && { observer: metrics.kubelet.workQueue('pods') }),
     reconcile: reconcilePart({
       clock,
       engine,
@@ -142,8 +160,25 @@ export async function runKubelet(options: KubeletOptions, log: Logger, signal: A
   });
   try {
     if (options.runOnce) return await runOnce({ agent, sources, statuses, clock, log, signal });
+    const server =
+      metrics &&
+      (await (
+        await import('./server-part.ts')
+      ).serverPart(options, {
+        origins,
+        clock,
+        log: folded,
+        pods: agent.pods,
+        statuses,
+        pleg,
+        engine,
+        metrics: metrics.kubelet,
+        addresses: () => joined?.node()?.status?.addresses ?? nodeIps.map((address) => ({ type: 'InternalIP', address })),
+        setVerbosity,
+        cluster: cluster?.served,
+      }));
     await runServices(
-      [...(joined?.phases ?? []), engine.podsNetwork?.services(pleg) ?? [], lifecycle.services, ...agent.phases, [sweeper]],
+      [...(joined?.phases ?? []), engine.podsNetwork?.services(pleg) ?? [], lifecycle.services, ...agent.phases, [sweeper], server ?? []],
       signal,
     );
   } finally {

@@ -7,6 +7,7 @@ import { engineOperation } from './engine-operation.ts';
 import { exponentialBuckets, MetricSet } from './metric-set.ts';
 import { plegMetrics } from './pleg-metrics.ts';
 import { processMetrics } from './process-metrics.ts';
+import type { OnOperation } from './runtime-operations.ts';
 import { serverMetrics, type ServerRequestLabels } from './server-metrics.ts';
 import { workQueueMetrics } from './work-queue-metrics.ts';
 
@@ -46,7 +47,7 @@ export interface KubeletMetrics extends CertificateMetrics {
   containerStarted(type: 'container' | 'init_container', failed: boolean): void;
   readonly relisted: OnRelist;
   readonly engineCalled: OnEngineCall;
-  runtimeOperation(type: string, seconds: number, failed: boolean): void;
+  readonly runtimeOperation: OnOperation;
   readonly api: ApiObserver;
   workQueue<K>(name: string): WorkQueueObserver<K>;
   evicted(signal: string): void;

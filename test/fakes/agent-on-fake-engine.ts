@@ -122,6 +122,8 @@ export function startAgent(over: {
         runtime: engine.runtime,
         imageService: engine.images,
         access: noAccess,
+        running: { list: async () => [], stale: () => {} },
+        dataDirectory: async () => undefined,
         networkFault: () => undefined,
         missingSandboxImage: () => undefined,
       },

@@ -10,7 +10,7 @@ export interface NodeLogDeps {
   /** "/var/log". */
   readonly directory: string;
   /** Where links from there may lead, too: where the engine keeps the logs of containers. Anything else outside is not there. */
-  readonly linkTargets?: readonly string[];
+  readonly linkTargets?: (signal: AbortSignal) => Promise<readonly string[]>;
   /** enableSystemLogHandler. */
   readonly enabled: boolean;
 }
@@ -32,7 +32,7 @@ export function nodeLogRoutes(deps: NodeLogDeps): readonly Route[] {
 }
 
 async function sendLogFile(deps: NodeLogDeps, request: RouteRequest, response: ServerResponse): Promise<void> {
-  const { file, path } = await openBelow(deps, request.params['rest'] ?? '');
+  const { file, path } = await openBelow(deps, request.params['rest'] ?? '', request.signal);
   try {
     const stat = await file.stat();
     const asked = (request.message.url ?? '').split('?')[0] ?? '';
@@ -51,12 +51,17 @@ async function sendLogFile(deps: NodeLogDeps, request: RouteRequest, response: S
   }
 }
 
-async function openBelow({ directory, linkTargets = [] }: NodeLogDeps, below: string): Promise<{ file: FileHandle; path: string }> {
+async function openBelow(
+  { directory, linkTargets }: NodeLogDeps,
+  below: string,
+  signal: AbortSignal,
+): Promise<{ file: FileHandle; path: string }> {
   const wanted = resolve(directory, `./${below}`);
   if (below.includes('\0') || !isBelow(wanted, resolve(directory))) throw notFound();
   let file: FileHandle | undefined;
   try {
-    const roots = await Promise.all([directory, ...linkTargets].map((root) => realpath(root).catch(() => undefined)));
+    const targets = (await linkTargets?.(signal)) ?? [];
+    const roots = await Promise.all([directory, ...targets].map((root) => realpath(root).catch(() => undefined)));
     const allowed = (path: string): boolean => roots.some((root) => root !== undefined && isBelow(path, root));
     // Looked at before, too: to open a device may do something to it. A pipe that nobody writes to is not waited for.
     const real = await realpath(wanted);
