@@ -31,17 +31,29 @@ export async function* containerLogs(
     if (signal.aborted) return;
     throw error;
   }
-  const path = await readableLogFile(info);
+  const path = options.follow && info.State.Running ? await readableLogFile(info) : undefined;
   if (path === undefined) {
-    yield* engineLogs(client, info.Id, info.Config.Tty, options, signal);
+    yield* writtenLog(client, info, options, signal);
     return;
   }
-  const watch = options.follow && info.State.Running ? watches.open(path, () => isRunning(client, info.Id)) : undefined;
+  const watch = watches.open(path, () => isRunning(client, info.Id));
   try {
     yield* readLog(path, options, watch, signal);
   } finally {
-    watch?.close();
+    watch.close();
   }
+}
+
+/** The same of what is there by now; where there is no file to be read, the engine may follow what runs. */
+export async function* writtenLog(
+  client: EngineClient,
+  info: ContainerInspectInfo,
+  options: LogOptions,
+  signal: AbortSignal,
+): AsyncGenerator<LogPiece> {
+  const path = await readableLogFile(info);
+  if (path === undefined) yield* engineLogs(client, info.Id, info.Config.Tty, options, signal);
+  else yield* readLog(path, options, undefined, signal);
 }
 
 async function readableLogFile({ HostConfig, LogPath }: ContainerInspectInfo): Promise<string | undefined> {

@@ -7,7 +7,8 @@ import type { ContainerRuntime, EngineInfo } from '../ports/container-runtime.ts
 import type { SandboxNetwork } from '../ports/sandbox-network.ts';
 import { disconnectSandbox, stopSandbox } from './connect-sandbox.ts';
 import type { NodeResources } from './container-resources.ts';
-import { POD_NAME_LABEL, POD_NAMESPACE_LABEL, POD_UID_LABEL, SANDBOX_ID_LABEL, type StringMap } from './docker-labels.ts';
+import { readContainerLabels } from './container-labels.ts';
+import { fromDockerLabels, POD_NAME_LABEL, POD_NAMESPACE_LABEL, POD_UID_LABEL, SANDBOX_ID_LABEL, type StringMap } from './docker-labels.ts';
 import { parseDockerName } from './docker-names.ts';
 import type { EngineClient } from './engine-client.ts';
 import { engineEvents } from './engine-events.ts';
@@ -21,6 +22,7 @@ import { deleteContainer } from './remove-container.ts';
 import { runSandbox } from './run-sandbox.ts';
 import { startContainer } from './start-container.ts';
 import { stopContainer } from './stop-container.ts';
+import { TerminationMessages } from './termination-messages.ts';
 
 export interface DockerRuntimeOptions {
   readonly client: EngineClient;
@@ -28,7 +30,7 @@ export interface DockerRuntimeOptions {
   /** In [0, 1). */
   readonly random: () => number;
   readonly log: Logger;
-  /** --root-dir: seccomp profiles lie under it. */
+  /** --root-dir: seccomp profiles and termination messages lie under it. */
   readonly rootDir: string;
   /** --pod-infra-container-image */
   readonly podInfraContainerImage: string;
@@ -45,6 +47,7 @@ export function dockerRuntime(options: DockerRuntimeOptions): ContainerRuntime {
   const { podLogsDir = '/var/log/pods', containerLogsDir = '/var/log/containers' } = options;
   const images = new ImageFactsCache(client, clock);
   const connecting = { client, ...(options.network && { network: options.network }) };
+  const messages = new TerminationMessages(client, log, rootDir);
   const logLinks = new LogLinks(podLogsDir, containerLogsDir, log);
   const starting = {
     client,
@@ -54,6 +57,7 @@ export function dockerRuntime(options: DockerRuntimeOptions): ContainerRuntime {
     images,
     logFiles: new EngineLogFiles(client, clock),
     logLinks,
+    messages,
     node: { memoryCapacityBytes: totalmem(), cpuCfsQuota: true, cpuCfsQuotaPeriodUs: 100_000, ...options.node },
     podLogsDir,
     seccompProfileRoot: join(rootDir, 'seccomp'),
@@ -65,13 +69,14 @@ export function dockerRuntime(options: DockerRuntimeOptions): ContainerRuntime {
     const logged = loggedContainer(info.Id, info.Name, info.Config.Labels);
     if (logged) await logLinks.unlink(logged);
     await deleteContainer(client, id, signal);
+    await messages.remove(info, readContainerLabels(fromDockerLabels(info.Config.Labels)));
   };
 
   return {
     hints: engineEvents({ client, clock, random, log }),
     info: (signal) => engineInfo(client, signal),
     listPods: (signal) => listPods(client, signal),
-    observePod: (uid, signal) => observePod(connecting, images, uid, signal),
+    observePod: (uid, signal) => observePod({ ...connecting, images, messages }, uid, signal),
     runSandbox: (pod, spec, signal) => runSandbox({ ...connecting, clock, log, random, image: podInfraContainerImage }, pod, spec, signal),
     startContainer: (pod, sandbox, spec, signal) => startContainer(starting, pod, sandbox, spec, signal),
     stopContainer: (id, graceMs, signal) => stopContainer(client, id, graceMs, signal),

@@ -1,21 +1,29 @@
 import type { ContainerInspectInfo } from 'dockerode';
 import type { PodUid } from '../model/pod.ts';
-import type { ContainerId, ObservedContainer, ObservedPod, ObservedSandbox, SandboxId } from '../ports/container-runtime.ts';
+import type {
+  ContainerId,
+  ContainerState,
+  ObservedContainer,
+  ObservedPod,
+  ObservedSandbox,
+  SandboxId,
+} from '../ports/container-runtime.ts';
 import { type Connecting, isLeftToPlugin } from './connect-sandbox.ts';
-import { readContainerLabels } from './container-labels.ts';
+import { type ContainerNote, readContainerLabels } from './container-labels.ts';
 import { containerState, dockerTimeMs } from './container-state.ts';
 import { fromDockerLabels, POD_UID_LABEL } from './docker-labels.ts';
 import type { ImageFacts, ImageFactsCache } from './image-facts.ts';
 import { inspectContainer } from './inspect-container.ts';
 import { type ListedContainer, listContainers } from './list-pods.ts';
+import type { TerminationMessages } from './termination-messages.ts';
+
+export interface Observing extends Connecting {
+  readonly images: ImageFactsCache;
+  readonly messages: TerminationMessages;
+}
 
 /** One listing and an inspection of each part, side by side. What vanishes in between is left out. */
-export async function observePod(
-  { client, network }: Connecting,
-  images: ImageFactsCache,
-  uid: PodUid,
-  signal: AbortSignal,
-): Promise<ObservedPod> {
+export async function observePod({ client, network, images, messages }: Observing, uid: PodUid, signal: AbortSignal): Promise<ObservedPod> {
   const listed = await listContainers(client, [`${POD_UID_LABEL}=${uid}`], signal);
   const parts = await Promise.all(
     listed.map(async (part) => {
@@ -25,7 +33,10 @@ export async function observePod(
       ]);
       const plugged = network && part.kind === 'sandbox' && info?.State.Running && isLeftToPlugin(info);
       const ips = plugged ? await network.addresses(info.Id as SandboxId, info.State.Pid, signal) : undefined;
-      return info && { part, info, image, ips };
+      if (info === undefined) return undefined;
+      const note = readContainerLabels(fromDockerLabels(info.Config.Labels));
+      const state = part.kind === 'container' ? await messages.enrich(info, note, containerState(info), signal) : containerState(info);
+      return { part, info, image, ips, note, state };
     }),
   );
   const found = parts.filter((part) => part !== undefined);
@@ -36,7 +47,7 @@ export async function observePod(
     namespace,
     sandboxes: found.flatMap(({ part, info, ips }) => (part.kind === 'sandbox' ? [sandbox(part, info, ips)] : [])).sort(newestFirst),
     containers: found
-      .flatMap(({ part, info, image }) => (part.kind === 'container' ? [container(part, info, image)] : []))
+      .flatMap(({ part, info, image, note, state }) => (part.kind === 'container' ? [container(part, info, image, note, state)] : []))
       .sort(newestFirst),
   };
 }
@@ -75,8 +86,13 @@ function addresses({ NetworkSettings }: ContainerInspectInfo): string[] {
   return [v4, v6].flatMap((address) => (address ? [address] : []));
 }
 
-function container({ name }: ListedContainer, info: ContainerInspectInfo, image: ImageFacts | undefined): ObservedContainer {
-  const note = readContainerLabels(fromDockerLabels(info.Config.Labels));
+function container(
+  { name }: ListedContainer,
+  info: ContainerInspectInfo,
+  image: ImageFacts | undefined,
+  note: ContainerNote,
+  state: ContainerState,
+): ObservedContainer {
   const asked = info.Config.Image;
   const { repoTags = [], repoDigests = [] } = image ?? {};
   return {
@@ -87,7 +103,7 @@ function container({ name }: ListedContainer, info: ContainerInspectInfo, image:
     specHash: note.hash,
     attempt: name.attempt,
     createdAtMs: dockerTimeMs(info.Created) ?? 0,
-    state: containerState(info),
+    state,
     ...(note.terminationGracePeriodSeconds !== undefined && { terminationGracePeriodSeconds: note.terminationGracePeriodSeconds }),
     ...(note.deletionGracePeriodSeconds !== undefined && { deletionGracePeriodSeconds: note.deletionGracePeriodSeconds }),
     ...(note.preStop && { preStop: note.preStop }),

@@ -14,11 +14,13 @@ import type { ImageFactsCache } from './image-facts.ts';
 import type { LogLinks } from './log-links.ts';
 import { seccompOpts, seccompProfile } from './seccomp.ts';
 import { effectiveSecurityContext, type ImageUser, isSet, nonRootViolation, parseImageUser } from './security-context.ts';
+import type { TerminationMessages } from './termination-messages.ts';
 
 export interface ContainerStarting extends Creating {
   readonly images: ImageFactsCache;
   readonly logFiles: EngineLogFiles;
   readonly logLinks: LogLinks;
+  readonly messages: TerminationMessages;
   readonly node: NodeResources;
   readonly podLogsDir: string;
   readonly seccompProfileRoot: string;
@@ -38,10 +40,13 @@ export async function startContainer(
   signal.throwIfAborted();
   const { client, logLinks } = context;
   const logFiles = context.logFiles.locate();
-  const request = await prepare(context, pod, sandbox, spec, signal);
+  const message = await context.messages.file(pod, spec.container, spec.attempt);
+  const mounts = [...spec.mounts, ...(message ? [message.mount] : [])];
+  const request = await prepare(context, pod, sandbox, { ...spec, mounts }, signal);
   const { id, adopted } = await orStartError('CreateContainerError', '', signal, () =>
     createContainer(context, request, (holder) => isSame(holder, request), signal),
   );
+  if (adopted === undefined) await message?.clear();
   const logged = { pod, container: spec.container.name, attempt: spec.attempt, id };
   let failed = false;
   const linked = logFiles.then((fileOf) => !failed && fileOf && logLinks.link(logged, fileOf(id)).then(() => true));

@@ -83,8 +83,10 @@ describe('what docker inspect shows', () => {
     assert.ok(Config.Env.includes('A=b=c'));
     assert.deepEqual([Config.Entrypoint, Config.WorkingDir, Config.User], [['sleep', '1000'], '/tmp', '0']);
     const { NetworkMode, IpcMode, Memory, CpuQuota, CpuPeriod, CpuShares, ReadonlyRootfs, CapDrop, Binds } = HostConfig;
+    const [logs, messages] = Binds ?? [];
+    assert.match(messages ?? '', new RegExp(`/pods/${uid}/containers/app/[0-9a-f]{8}:/dev/termination-log$`));
     assert.deepEqual(
-      { NetworkMode, IpcMode, Memory, CpuQuota, CpuPeriod, CpuShares, ReadonlyRootfs, CapDrop, Binds },
+      { NetworkMode, IpcMode, Memory, CpuQuota, CpuPeriod, CpuShares, ReadonlyRootfs, CapDrop, logs },
       {
         NetworkMode: `container:${sandbox}`,
         IpcMode: `container:${sandbox}`,
@@ -94,7 +96,7 @@ describe('what docker inspect shows', () => {
         CpuShares: 512,
         ReadonlyRootfs: true,
         CapDrop: ['NET_RAW'],
-        Binds: [`${pods.docker.podLogsDir}:/logs:ro`],
+        logs: `${pods.docker.podLogsDir}:/logs:ro`,
       },
     );
     assert.deepEqual(HostConfig.SecurityOpt, ['seccomp=unconfined']);
