@@ -9,6 +9,7 @@ import type { Logger } from '../base/logger.ts';
 import type { Service } from '../base/service.ts';
 import { tlsCipherSuites } from '../model/tls-settings.ts';
 import type { KubeApi } from '../ports/kube-api.ts';
+import type { RequestMeter } from '../ports/request-meter.ts';
 import type { ServingCertificate, ServingPair } from '../ports/serving-certificate.ts';
 import { ClientCaFile } from './auth/client-ca.ts';
 import { clientCertificateUser } from './auth/client-certificate.ts';
@@ -30,6 +31,8 @@ export interface KubeletServerDeps {
   readonly api: Pick<KubeApi, 'request'> | undefined;
   /** What the HTTPS port shows. Whoever makes it runs it. */
   readonly certificate: ServingCertificate;
+  /** Counts what comes through the HTTPS and the read-only port. */
+  readonly meter?: RequestMeter;
   readonly nodeName: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -67,33 +70,42 @@ export function kubeletServer(deps: KubeletServerDeps): Service {
   };
 }
 
+const HANDSHAKE_TIMEOUT_MS = 10_000;
+
 /** Without a cluster nothing is open to the network unless an address was asked for. */
 export function servingAddress({ options, origins, api }: Pick<KubeletServerDeps, 'options' | 'origins' | 'api'>): string {
   return api === undefined && origins.address === 'default' ? '127.0.0.1' : options.address;
 }
 
 async function https(deps: KubeletServerDeps, stop: AbortSignal): Promise<void> {
-  const { options, origins, routes, api, certificate, nodeName, clock } = deps;
+  const { options, origins, routes, api, certificate, meter, nodeName, clock } = deps;
   const log = deps.log.child({ listener: 'https' });
   const clientCa = options.clientCaFile === '' ? undefined : await ClientCaFile.open(options.clientCaFile, clock, log);
+  /** When each handshake ended: one that began before the authorities changed was checked against the old ones. */
+  const handshakes = new WeakMap<object, number>();
   const handler = requestHandler({
     router: new Router(routes, { debugging: options.enableDebuggingHandlers }),
     access: {
       control: nodeAccess({ options, origins, nodeName, api, clock, log, stop }),
-      certificateUser: ({ socket }) =>
-        clientCa && socket instanceof TLSSocket ? clientCertificateUser(socket, clientCa.current, clock.now()) : undefined,
+      certificateUser: ({ socket }) => {
+        if (clientCa === undefined || !(socket instanceof TLSSocket)) return undefined;
+        const isCurrent = (handshakes.get(socket) ?? 0) > clientCa.sinceMs + HANDSHAKE_TIMEOUT_MS;
+        return clientCertificateUser(socket, { bundle: clientCa.current, isCurrent, nowMs: clock.now() });
+      },
     },
+    ...(meter === undefined ? {} : { meter }),
     log,
   });
   const server = createHttpsServer({
     ...httpServerOptions(handler),
     ...tlsContext(options, undefined, clientCa?.current.pem),
     ALPNProtocols: ['http/1.1'],
-    handshakeTimeout: 10_000,
+    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
     requestCert: clientCa !== undefined,
     // Who shows a bad certificate is told so by HTTP.
     rejectUnauthorized: false,
   });
+  server.on('secureConnection', (socket) => handshakes.set(socket, clock.now()));
   const weak = options.tlsCipherSuites.filter((name) => tlsCipherSuites[name] === undefined);
   if (weak.length > 0) log.warn('cipher suites are too weak to be spoken', { suites: weak.join(', ') });
   const contexts = combineLatest([
@@ -106,6 +118,8 @@ async function https(deps: KubeletServerDeps, stop: AbortSignal): Promise<void> 
   const show = ([pair, bundle]: readonly [ServingPair | undefined, { readonly pem: string } | undefined]): void => {
     try {
       server.setSecureContext(tlsContext(options, pair, bundle?.pem));
+      // Whoever comes back is checked afresh.
+      server.closeIdleConnections();
     } catch (error) {
       log.error('the serving certificate cannot be used; the last one stays', { error });
     }
@@ -154,15 +168,15 @@ async function healthz(deps: KubeletServerDeps, stop: AbortSignal): Promise<void
 
 async function plain(
   deps: KubeletServerDeps,
-  name: string,
+  name: 'read-only' | 'healthz',
   router: Router,
   where: ListenAddress,
   onTaken: 'fail' | 'retry',
   stop: AbortSignal,
 ): Promise<void> {
-  const { options, clock } = deps;
+  const { options, clock, meter } = deps;
   const log = deps.log.child({ listener: name });
-  const handler = requestHandler({ router, log });
+  const handler = requestHandler({ router, ...(meter === undefined || name === 'healthz' ? {} : { meter }), log });
   const server = createHttpServer(httpServerOptions(handler));
   const listen = async (signal: AbortSignal): Promise<void> => {
     await (onTaken === 'retry' ? keepTrying(() => listenOn(server, where), { clock, log }, signal) : listenOn(server, where));

@@ -2,9 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Duplex } from 'node:stream';
 import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
+import type { RequestMeter } from '../ports/request-meter.ts';
 import type { AccessControl } from './auth/access-control.ts';
 import type { UserInfo } from './auth/user-info.ts';
 import { answerOnSocket, answerText } from './plain-answer.ts';
+import { requestLabels } from './request-labels.ts';
 import { requestTarget } from './request-target.ts';
 import { HttpError, type Route, type RouteRequest } from './route.ts';
 import type { Router } from './router.ts';
@@ -25,6 +27,7 @@ export interface RequestHandlerDeps {
     /** Whom the client certificate of the request's connection names. Throws when it is not to be believed. */
     readonly certificateUser: (message: IncomingMessage) => UserInfo | undefined;
   };
+  readonly meter?: RequestMeter;
   readonly log: Logger;
 }
 
@@ -40,7 +43,11 @@ interface Refusal {
 type Found = { readonly route: Route; readonly params: RouteRequest['params']; readonly query: URLSearchParams };
 
 /** Reads the target, asks who it is and what they may, finds the route, and has it answer. */
-export function requestHandler({ router, access, log }: RequestHandlerDeps): RequestHandler {
+export function requestHandler({ router, access, meter, log }: RequestHandlerDeps): RequestHandler {
+  const measure = ({ method, url }: IncomingMessage, stream: Duplex | ServerResponse): void => {
+    const end = meter?.begin(requestLabels(method ?? '', url ?? '', access ? 'readwrite' : 'readonly'));
+    if (end !== undefined) stream.once('close', end);
+  };
   const find = async (message: IncomingMessage): Promise<Found | { readonly refusal: Refusal }> => {
     const target = requestTarget(message.url ?? '');
     if ('fault' in target) return { refusal: { status: 400, text: target.fault } };
@@ -54,7 +61,11 @@ export function requestHandler({ router, access, log }: RequestHandlerDeps): Req
       headers: message.headers,
       certificateUser: () => access.certificateUser(message),
     });
-    if (refusal !== undefined) return { refusal: { status: refusal.status, text: refusal.message } };
+    if (refusal !== undefined) {
+      // Another certificate takes another connection.
+      const headers = refusal.status === 401 ? { headers: { Connection: 'close' } } : {};
+      return { refusal: { status: refusal.status, text: refusal.message, ...headers } };
+    }
     if (Number(message.headers['content-length'] ?? 0) > MOST_BODY_BYTES)
       return { refusal: { status: 413, text: 'request body too large' } };
     const found = router.find(method, target.path);
@@ -74,6 +85,7 @@ export function requestHandler({ router, access, log }: RequestHandlerDeps): Req
     },
 
     async request(message, response, stop) {
+      measure(message, response);
       const { signal, release } = linked(stop, response);
       try {
         const found = await find(message);
@@ -104,6 +116,7 @@ export function requestHandler({ router, access, log }: RequestHandlerDeps): Req
     async upgrade(message, socket, head, stop) {
       // Whoever reads and writes learns of it, too.
       socket.on('error', (error) => log.v(4, 'a connection broke', { ...about(message), error }));
+      measure(message, socket);
       const { signal } = linked(stop, socket);
       const before = sentOn(socket);
       try {

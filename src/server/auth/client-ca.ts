@@ -32,6 +32,8 @@ export class ClientCaFile {
   readonly #log: Logger;
   readonly #bundles: BehaviorSubject<ClientCaBundle>;
 
+  #sinceMs = Number.NEGATIVE_INFINITY;
+
   private constructor(path: string, bundle: ClientCaBundle, clock: Clock, log: Logger) {
     this.#path = path;
     this.#clock = clock;
@@ -42,6 +44,11 @@ export class ClientCaFile {
   /** Rejects, with words for the user, when there is nothing to begin with. */
   static async open(path: string, clock: Clock, log: Logger): Promise<ClientCaFile> {
     return new ClientCaFile(path, await readBundle(path), clock, log);
+  }
+
+  /** Since when `current` is what it is; from the beginning: minus infinity. */
+  get sinceMs(): number {
+    return this.#sinceMs;
   }
 
   get current(): ClientCaBundle {
@@ -64,6 +71,7 @@ export class ClientCaFile {
         unreadable = '';
         if (bundle.pem === this.current.pem) continue;
         this.#log.info('the client certificate authorities have changed', { file: this.#path, certificates: bundle.certificates.length });
+        this.#sinceMs = this.#clock.now();
         this.#bundles.next(bundle);
       } catch (error) {
         if (errorText(error) !== unreadable) this.#log.error('the client certificate authorities stay as they were', { error });

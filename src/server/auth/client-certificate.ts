@@ -10,37 +10,40 @@ export interface CertifiedConnection {
   getPeerX509Certificate(): X509Certificate | undefined;
 }
 
-const LONGEST_PATH = 10;
+export interface CertificateCheck {
+  /** The authorities that are trusted now. */
+  readonly bundle: ClientCaBundle;
+  /** Whether the handshake was made with these, and not with earlier ones. */
+  readonly isCurrent: boolean;
+  readonly nowMs: number;
+}
 
 /**
  * Who the client's certificate says it is: common name and organizations (apiserver authentication/request/x509 CommonNameUserConversion).
  * Undefined without a certificate, or with one without a name. Throws when the certificate is not to be believed, now: it may have expired
  * since the handshake, or its CA may be trusted no more.
  */
-export function clientCertificateUser(connection: CertifiedConnection, bundle: ClientCaBundle, nowMs: number): UserInfo | undefined {
+export function clientCertificateUser(
+  connection: CertifiedConnection,
+  { bundle, isCurrent, nowMs }: CertificateCheck,
+): UserInfo | undefined {
   const certificate = connection.getPeerX509Certificate();
   if (certificate === undefined) return undefined;
   const serial = `client certificate ${certificate.serialNumber}`;
   if (!connection.authorized) throw new Error(`${serial}: ${String(connection.authorizationError ?? 'not verified')}`);
   if (nowMs > certificate.validToDate.getTime()) throw new Error(`${serial} has expired`);
   if (nowMs < certificate.validFromDate.getTime()) throw new Error(`${serial} is not yet valid`);
-  if (!leadsTo(bundle, certificate)) throw new Error(`${serial}: its certificate authority is not trusted any more`);
+  if (!isCurrent && !isSignedBy(bundle, certificate)) {
+    throw new Error(`${serial}: the certificate authorities have changed since the connection was made`);
+  }
   const { CN, O } = certificate.toLegacyObject().subject;
   const name = many(CN).at(-1);
   return name === undefined || name === '' ? undefined : { name, groups: many(O) };
 }
 
-/** By signatures; usages and lengths are what the handshake has looked at. */
-function leadsTo({ certificates }: ClientCaBundle, leaf: X509Certificate): boolean {
-  let at: X509Certificate | undefined = leaf;
-  for (let length = 0; at !== undefined && length < LONGEST_PATH; length++) {
-    const here: X509Certificate = at;
-    const isSignedBy = (issuer: X509Certificate): boolean => here.checkIssued(issuer) && here.verify(issuer.publicKey);
-    if (certificates.some((trusted) => trusted.fingerprint256 === here.fingerprint256 || isSignedBy(trusted))) return true;
-    const { issuerCertificate } = here;
-    at = issuerCertificate !== undefined && isSignedBy(issuerCertificate) ? issuerCertificate : undefined;
-  }
-  return false;
+/** Without intermediate certificates: a server is not told what of those the client has sent. */
+function isSignedBy({ certificates }: ClientCaBundle, certificate: X509Certificate): boolean {
+  return certificates.some((trusted) => certificate.checkIssued(trusted) && certificate.verify(trusted.publicKey));
 }
 
 function many(value: string | readonly string[] | undefined): readonly string[] {

@@ -249,6 +249,31 @@ describe('the HTTPS port', () => {
     assert.match(JSON.stringify(asked[0]), /"groups":\["system:masters","x","system:authenticated"\]/);
   });
 
+  test('counts what comes, streams until they have ended', async () => {
+    const counted: string[] = [];
+    const streamEnded = Promise.withResolvers<void>();
+    const meter = {
+      begin: ({ method, path, serverType }: { readonly method: string; readonly path: string; readonly serverType: string }) => {
+        const name = `${serverType} ${method} ${path}`;
+        counted.push(`begin ${name}`);
+        return () => {
+          counted.push(`end ${name}`);
+          if (path === 'exec') streamEnded.resolve();
+        };
+      },
+    };
+    start({}, { meter });
+    await serving(3);
+    await get('/pods', admin);
+    const socket = await tls();
+    socket.write('POST /exec/a/b/c HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n');
+    await until(socket, '\r\n\r\n');
+    assert.deepEqual(counted, ['begin readwrite GET pods', 'end readwrite GET pods', 'begin readwrite POST exec']);
+    socket.destroy();
+    await streamEnded.promise;
+    assert.equal(counted.length, 4);
+  });
+
   test('without a cluster to ask, what users may do is nothing', async () => {
     start({ authorizationMode: 'Webhook' });
     await serving(3);

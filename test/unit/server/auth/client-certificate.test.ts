@@ -20,28 +20,32 @@ const connection = (pem: string | undefined, authorizationError: string | null =
 });
 const issued = (commonName: string, organizations: readonly string[] = []): string =>
   ca.issue({ commonName, organizations }).certificatePem;
+const check = (trusted = bundle, isCurrent = true, nowMs = Date.now()) => ({ bundle: trusted, isCurrent, nowMs });
 const DAY_MS = 86_400_000;
 
 describe('a client certificate', () => {
   test('names its user and groups', () => {
-    const user = clientCertificateUser(connection(issued('jo', ['a', 'b'])), bundle, Date.now());
+    const user = clientCertificateUser(connection(issued('jo', ['a', 'b'])), check());
     assert.deepEqual(user, { name: 'jo', groups: ['a', 'b'] });
-    assert.deepEqual(clientCertificateUser(connection(issued('jo', ['a'])), bundle, Date.now())?.groups, ['a']);
+    assert.deepEqual(clientCertificateUser(connection(issued('jo', ['a'])), check())?.groups, ['a']);
   });
   test('that is missing, or names nobody, is no credential', () => {
-    assert.equal(clientCertificateUser(connection(undefined), bundle, Date.now()), undefined);
-    assert.equal(clientCertificateUser(connection(issued('')), bundle, Date.now()), undefined);
+    assert.equal(clientCertificateUser(connection(undefined), check()), undefined);
+    assert.equal(clientCertificateUser(connection(issued('')), check()), undefined);
   });
-  for (const [why, pem, error, offsetMs, trusted, message] of [
-    ['the handshake did not verify', issued('jo'), 'CERT_HAS_EXPIRED', 0, bundle, /CERT_HAS_EXPIRED/],
-    ['has expired since the handshake', issued('jo'), null, 2 * DAY_MS, bundle, /has expired/],
-    ['is not valid yet', issued('jo'), null, -3 * DAY_MS, bundle, /is not yet valid/],
-    ['comes from a CA that is trusted no more', issued('jo'), null, 0, parseClientCa(other.pem, ''), /not trusted any more/],
+  for (const [why, pem, error, offsetMs, trusted, isCurrent, message] of [
+    ['the handshake did not verify', issued('jo'), 'CERT_HAS_EXPIRED', 0, bundle, true, /CERT_HAS_EXPIRED/],
+    ['has expired since the handshake', issued('jo'), null, 2 * DAY_MS, bundle, true, /has expired/],
+    ['is not valid yet', issued('jo'), null, -3 * DAY_MS, bundle, true, /is not yet valid/],
+    ['comes from a CA that is trusted no more', issued('jo'), null, 0, parseClientCa(other.pem, ''), false, /authorities have changed/],
   ] as const) {
     test(`that ${why} is not believed`, () => {
-      assert.throws(() => clientCertificateUser(connection(pem, error), trusted, Date.now() + offsetMs), message);
+      assert.throws(() => clientCertificateUser(connection(pem, error), check(trusted, isCurrent, Date.now() + offsetMs)), message);
     });
   }
+  test('outlives a change of the authorities that keeps its own', () => {
+    assert.equal(clientCertificateUser(connection(issued('jo')), check(bundle, false))?.name, 'jo');
+  });
 });
 
 test('a CA file is read again when it changes; what is broken leaves the last one in use', async () => {
