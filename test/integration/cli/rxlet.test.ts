@@ -141,7 +141,7 @@ test('the agent logs JSON away from a terminal, warns of flags without effect, a
   let log = '';
   for await (const chunk of agent.stderr.setEncoding('utf8')) {
     log += chunk;
-    if (log.includes('"msg":"starting"')) agent.kill('SIGTERM');
+    if (log.includes('"msg":"starting"') && !agent.killed) agent.kill('SIGTERM');
   }
   const [code, signal] = agent.exitCode === null ? await once(agent, 'exit') : [agent.exitCode, null];
   assert.deepEqual([code, signal], [0, null]);
