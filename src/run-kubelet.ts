@@ -86,7 +86,17 @@ export async function runKubelet(
   const joined = cluster?.join({ engine, pleg, statuses, events, volumes });
   const nodeIps = options.nodeIp === '' ? hostIps() : options.nodeIp.split(',');
   const { rootDir, nodeName, clusterDns, clusterDomain, resolvConf } = options;
-  const network = podNetwork({ rootDir, nodeName, nodeIps, clusterDns, clusterDomain, resolvConf, events, log: folded });
+  const network = podNetwork({
+    rootDir,
+    nodeName,
+    nodeIps,
+    clusterDns,
+    clusterDomain,
+    inCluster: cluster !== undefined,
+    resolvConf,
+    events,
+    log: folded,
+  });
   await network.checkNodeFile();
   const allocatable = (): Readonly<Record<string, string>> => joined?.allocatable() ?? {};
   const lifecycle = lifecyclePart({

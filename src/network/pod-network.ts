@@ -19,6 +19,8 @@ export interface PodNetworkSettings {
   readonly nodeIps: readonly string[];
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
+  /** Without a cluster nobody misses its name servers. */
+  readonly inCluster: boolean;
   /** --resolv-conf; empty: pods get no name servers from the node. */
   readonly resolvConf: string;
 }
@@ -56,7 +58,7 @@ export function podNetwork(deps: PodNetworkDeps): PodNetwork {
     async sandbox(pod) {
       const hostname = sandboxHostname(pod, clusterDomain);
       const { dns, warnings } = podDns(pod, settings, await nodeResolvConf(resolvConf));
-      for (const warning of warnings) tell(pod, warning);
+      for (const warning of warnings) if (deps.inCluster || warning.reason !== 'MissingClusterDNS') tell(pod, warning);
       return { hostname, dns };
     },
 

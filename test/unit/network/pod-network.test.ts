@@ -22,6 +22,7 @@ const network = (over: Partial<PodNetworkSettings> = {}): PodNetwork =>
     nodeIps: ['192.0.2.1'],
     clusterDns: ['10.96.0.10'],
     clusterDomain: 'cluster.local',
+    inCluster: true,
     resolvConf: '',
     events: {
       record: (about, type, reason, message) => {
@@ -62,6 +63,11 @@ describe('the sandbox of a pod', () => {
       `Node n1 Warning MissingClusterDNS ${words}`,
       `web Warning MissingClusterDNS pod: "web_default(uid-web)". ${words}`,
     ]);
+  });
+
+  test('without a cluster misses none of its name servers', async () => {
+    const { dns } = await network({ inCluster: false, clusterDns: [] }).sandbox(aPod('web'));
+    assert.deepEqual([dns?.servers, told], [['127.0.0.1'], []]);
   });
 
   test('with a file that cannot be read is refused in words', async () => {
