@@ -1,5 +1,6 @@
 import { Subject } from 'rxjs';
 import type { Clock } from '../base/clock.ts';
+import { FakeLogFilter } from './fake-logs.ts';
 import type { OutputStream, ProcessIo } from './program.ts';
 
 /** One write of a process. */
@@ -18,7 +19,15 @@ export interface ConsoleOptions {
   /** Whether its input is open, and whether it closes with the first one who has written into it: Container.stdin and stdinOnce. */
   readonly stdin: boolean;
   readonly stdinOnce: boolean;
+  /** As in the container's spec. */
+  readonly terminationMessagePath?: string | undefined;
+  readonly terminationMessagePolicy?: string | undefined;
 }
+
+/** pkg/kubelet/container/runtime.go: bounds of a termination message, and of what is taken from the log in its place. */
+const MAX_MESSAGE_BYTES = 4096;
+const MAX_MESSAGE_LOG_BYTES = 2048;
+const MAX_MESSAGE_LOG_LINES = 80;
 
 /** What the first process of a container reads and writes, and what is kept of it. */
 export class FakeConsole implements ProcessIo {
@@ -30,6 +39,7 @@ export class FakeConsole implements ProcessIo {
   readonly #options: ConsoleOptions;
   readonly #log: Written[] = [];
   #logBytes = 0;
+  #message = Buffer.alloc(0);
   readonly #input: Uint8Array[] = [];
   #inputEnded: boolean;
 
@@ -54,6 +64,25 @@ export class FakeConsole implements ProcessIo {
 
   read(): Uint8Array | 'end' | undefined {
     return this.#input.shift() ?? (this.#inputEnded ? 'end' : undefined);
+  }
+
+  /** The one file here is that of the termination message. */
+  open(path: string, append: boolean): ((bytes: Uint8Array) => void) | undefined {
+    if (path !== this.#options.terminationMessagePath) return undefined;
+    if (!append) this.#message = Buffer.alloc(0);
+    return (bytes) => {
+      this.#message = Buffer.concat([this.#message, bytes]).subarray(-MAX_MESSAGE_BYTES);
+    };
+  }
+
+  /** What the container leaves when it ends so. */
+  terminationMessage(exitCode: number): string {
+    if (this.#message.length > 0) return this.#message.toString();
+    if (this.#options.terminationMessagePolicy !== 'FallbackToLogsOnError' || exitCode === 0) return '';
+    const lines = new FakeLogFilter({ follow: false, timestamps: false, tailLines: MAX_MESSAGE_LOG_LINES }).tail(this.#log);
+    return Buffer.concat(lines.map(({ bytes }) => bytes))
+      .subarray(-MAX_MESSAGE_LOG_BYTES)
+      .toString();
   }
 
   /** What comes after the end is lost. */

@@ -166,7 +166,8 @@ export class FakeDaemon {
     const { state } = entry.part;
     const reason = entry.reason ?? (exitCode === 0 ? 'Completed' : 'Error');
     const startedAtMs = state.phase === 'running' ? state.startedAtMs : undefined;
-    this.#set(entry, { state: { phase: 'exited', startedAtMs, finishedAtMs: this.#clock.now(), exitCode, reason, message: '' }, ips: [] });
+    const message = entry.console?.terminationMessage(exitCode) ?? '';
+    this.#set(entry, { state: { phase: 'exited', startedAtMs, finishedAtMs: this.#clock.now(), exitCode, reason, message }, ips: [] });
   }
 
   #set(entry: Entry, change: Partial<Part>): void {

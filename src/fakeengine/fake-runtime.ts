@@ -137,8 +137,9 @@ export class FakeRuntime implements ContainerRuntime {
         container: container.name,
         why,
       });
-    const { stdin = false, stdinOnce = false } = container;
-    const console = new FakeConsole({ clock: this.#deps.clock, env, stdin, stdinOnce });
+    const { stdin = false, stdinOnce = false, terminationMessagePath, terminationMessagePolicy } = container;
+    const message = { terminationMessagePath, terminationMessagePolicy };
+    const console = new FakeConsole({ clock: this.#deps.clock, env, stdin, stdinOnce, ...message });
     daemon.start(id, programOfBehaviour(behaviour, attempt) ?? programOf(argv, env, onPuzzled, console), console);
     return id;
   }

@@ -15,6 +15,8 @@ export interface ProcessIo {
   write(stream: OutputStream, bytes: Uint8Array): void;
   /** What has come in since; undefined while there is nothing yet. */
   read(): Uint8Array | 'end' | undefined;
+  /** Opens a file for writing. Undefined: what is written is lost, as there are hardly any files here. */
+  readonly open?: (path: string, append: boolean) => ((bytes: Uint8Array) => void) | undefined;
 }
 
 /** Reads nothing, and nobody reads it. */

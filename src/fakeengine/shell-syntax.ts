@@ -1,10 +1,17 @@
 /** A word with its quotes read: the text between, and the variables to put in. */
 export type Word = readonly (string | { readonly variable: string })[];
 
-/** `2>&1` and the like: a file is nowhere. */
+/** A file that is written to. */
+export interface FileTarget {
+  readonly path: string;
+  /** Else what it held is lost. */
+  readonly append: boolean;
+}
+
+/** `2>&1` and the like: what is read from a file comes from nowhere. */
 export interface Redirection {
   readonly fd: number;
-  readonly to: number | 'nowhere';
+  readonly to: number | 'nowhere' | FileTarget;
 }
 
 export type Script =
@@ -93,7 +100,7 @@ const streamFiles: Readonly<Record<string, number>> = {
 
 function tokensOf(text: string): Token[] {
   const tokens: Token[] = [];
-  let redirected: number | undefined;
+  let redirected: { readonly fd: number; readonly sign: string; readonly append: boolean } | undefined;
   /** What stands before the first word of a command. */
   let early: Redirection[] = [];
   const redirect = (redirection: Redirection): void => {
@@ -108,7 +115,7 @@ function tokensOf(text: string): Token[] {
     else if (redirection) {
       const [, fd = '', sign = '', to] = /^(\d*)([<>])[>|]?(?:&(\d))?/.exec(redirection[0]) ?? [];
       const from = fd === '' ? Number(sign === '>') : Number(fd);
-      if (to === undefined) redirected = from;
+      if (to === undefined) redirected = { fd: from, sign, append: redirection[0].endsWith('>>') };
       else redirect({ fd: from, to: Number(to) });
       rest = rest.slice(redirection[0].length);
     } else if (operator) {
@@ -116,11 +123,14 @@ function tokensOf(text: string): Token[] {
       rest = rest.slice(operator[0].length);
     } else {
       const { word, plain, length } = readWord(rest);
-      // What a redirection names is a file, and there are hardly any here.
       if (redirected === undefined) {
         tokens.push({ word, plain, redirections: early });
         early = [];
-      } else redirect({ fd: redirected, to: streamFiles[plain ?? ''] ?? 'nowhere' });
+      } else {
+        const { fd, sign, append } = redirected;
+        const file = sign === '>' && plain !== undefined ? { path: plain, append } : 'nowhere';
+        redirect({ fd, to: streamFiles[plain ?? ''] ?? file });
+      }
       redirected = undefined;
       rest = rest.slice(length);
     }

@@ -133,13 +133,16 @@ class Shell {
         // One after the other, as there are no threads here.
         const piped: Uint8Array[] = [];
         const io = this.#io;
+        const open: ProcessIo['open'] = (path, append) => io.open?.(path, append);
         yield* this.#subshell(script.left, {
           write: (stream, bytes) => (stream === 'stdout' ? void piped.push(bytes) : io.write(stream, bytes)),
           read: () => io.read(),
+          open,
         });
         return yield* this.#subshell(script.right, {
           write: (stream, bytes) => io.write(stream, bytes),
           read: () => piped.shift() ?? 'end',
+          open,
         });
       }
       case 'not':
@@ -281,14 +284,15 @@ const scriptOf = (args: readonly string[]): string => args[args.findIndex((arg) 
 /** The streams of a command whose outputs go elsewhere. */
 function redirected(io: ProcessIo, redirections: readonly Redirection[]): ProcessIo {
   if (redirections.length === 0) return io;
-  const targets: (OutputStream | undefined)[] = [undefined, 'stdout', 'stderr'];
-  for (const { fd, to } of redirections) targets[fd] = to === 'nowhere' ? undefined : targets[to];
+  const streamTo = (stream: OutputStream) => (bytes: Uint8Array) => io.write(stream, bytes);
+  const targets: (((bytes: Uint8Array) => void) | undefined)[] = [undefined, streamTo('stdout'), streamTo('stderr')];
+  for (const { fd, to } of redirections) {
+    targets[fd] = to === 'nowhere' ? undefined : typeof to === 'number' ? targets[to] : io.open?.(to.path, to.append);
+  }
   return {
     read: () => (redirections.some(({ fd }) => fd === 0) ? 'end' : io.read()),
-    write: (stream, bytes) => {
-      const target = targets[stream === 'stdout' ? 1 : 2];
-      if (target) io.write(target, bytes);
-    },
+    write: (stream, bytes) => targets[stream === 'stdout' ? 1 : 2]?.(bytes),
+    open: (path, append) => io.open?.(path, append),
   };
 }
 

@@ -13,14 +13,12 @@ export function unhonouredFields({ spec }: Pick<Pod, 'spec'>): readonly string[]
     if (emptyDir?.medium && emptyDir.medium !== 'Memory') paths.push(`spec.volumes[${i}].emptyDir.medium`);
     if (emptyDir?.sizeLimit && emptyDir.medium !== 'Memory') paths.push(`spec.volumes[${i}].emptyDir.sizeLimit`);
   }
-  for (const field of ['readinessGates', 'ephemeralContainers', 'runtimeClassName'] as const) {
+  for (const field of ['runtimeClassName'] as const) {
     if (spec[field] !== undefined) paths.push(`spec.${field}`);
   }
   return paths;
 }
 
 function ofContainer(container: Container): readonly string[] {
-  const fields = (['volumeDevices'] as const).filter((field) => container[field] !== undefined);
-  const logs = container.terminationMessagePolicy === 'FallbackToLogsOnError' ? ['terminationMessagePolicy'] : [];
-  return [...fields, ...logs];
+  return (['volumeDevices'] as const).filter((field) => container[field] !== undefined);
 }

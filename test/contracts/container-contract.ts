@@ -79,6 +79,23 @@ export function containerContract(world: () => RuntimeWorld): void {
       assert.equal((await world().ended(pod, id)).exitCode, 5);
     });
 
+    for (const [script, policy, message] of [
+      ['echo bye >/dev/termination-log', 'File', 'bye\n'],
+      ['echo a >/dev/termination-log; echo b >>/dev/termination-log; exit 1', 'File', 'a\nb\n'],
+      ['echo lost; exit 1', 'File', ''],
+      ['echo err >&2; exit 1', 'FallbackToLogsOnError', 'err\n'],
+      ['echo fine', 'FallbackToLogsOnError', ''],
+    ] as const)
+      test(`a container that runs \`${script}\` under the policy ${policy} leaves ${JSON.stringify(message)}`, async () => {
+        const container = world().shell('app', script, {
+          terminationMessagePath: '/dev/termination-log',
+          terminationMessagePolicy: policy,
+        });
+        const pod = world().pod([container]);
+        const id = await world().start(pod, await world().runSandbox(pod), container);
+        assert.equal((await world().ended(pod, id)).message, message);
+      });
+
     test('a container of an image that the engine lacks is not created', async () => {
       const container = world().shell('app', 'exit 0');
       const pod = world().pod([container]);

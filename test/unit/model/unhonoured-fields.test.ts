@@ -12,15 +12,21 @@ test('every field that is not honoured is named by its path', () => {
     initContainers: [aContainer('init', { volumeDevices: [] })],
     containers: [
       aContainer('a'),
-      aContainer('b', { livenessProbe: { exec: { command: ['true'] } }, lifecycle: {}, terminationMessagePolicy: 'FallbackToLogsOnError' }),
+      aContainer('b', {
+        livenessProbe: { exec: { command: ['true'] } },
+        lifecycle: {},
+        terminationMessagePolicy: 'FallbackToLogsOnError',
+        volumeDevices: [],
+      }),
     ],
     volumes: [{ name: 'v', emptyDir: { medium: 'HugePages' } }],
     readinessGates: [{ conditionType: 'a/b' }],
+    runtimeClassName: 'gvisor',
   });
   assert.deepEqual(unhonouredFields(pod), [
     'spec.initContainers[0].volumeDevices',
-    'spec.containers[1].terminationMessagePolicy',
+    'spec.containers[1].volumeDevices',
     'spec.volumes[0].emptyDir.medium',
-    'spec.readinessGates',
+    'spec.runtimeClassName',
   ]);
 });
