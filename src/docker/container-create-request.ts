@@ -38,7 +38,7 @@ export interface ContainerInput {
   readonly devices: readonly Device[];
 }
 
-/** An app or init container as dockershim made it (pkg/kubelet/kuberuntime generateContainerConfig, pkg/kubelet/dockershim CreateContainer). */
+/** A container of any kind as dockershim made it (pkg/kubelet/kuberuntime generateContainerConfig, pkg/kubelet/dockershim CreateContainer). */
 export function containerCreateRequest(input: ContainerInput): CreateRequest {
   const { pod, spec, sandboxId, seccomp } = input;
   const { container, attempt } = spec;
@@ -69,7 +69,7 @@ export function containerCreateRequest(input: ContainerInput): CreateRequest {
         Devices: input.devices,
         NetworkMode: sandbox,
         IpcMode: sandbox,
-        ...pidMode(pod, sandbox),
+        ...pidMode(pod, sandbox, spec.target),
         ...(pod.spec.hostNetwork && { UTSMode: 'host' }),
         // The agent decides about restarts, never the engine.
         RestartPolicy: { Name: 'no' },
@@ -94,7 +94,8 @@ export function containerCreateRequest(input: ContainerInput): CreateRequest {
   };
 }
 
-function pidMode({ spec }: Pod, sandbox: string): { readonly PidMode?: string } {
+function pidMode({ spec }: Pod, sandbox: string, target: string | undefined): { readonly PidMode?: string } {
+  if (target !== undefined) return { PidMode: `container:${target}` };
   if (spec.hostPID) return { PidMode: 'host' };
   return spec.shareProcessNamespace ? { PidMode: sandbox } : {};
 }

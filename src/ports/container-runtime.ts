@@ -7,7 +7,11 @@ export type ContainerId = string & { readonly __brand: 'ContainerId' };
 
 /** Times are milliseconds since the epoch. */
 export type ContainerState =
-  | { readonly phase: 'created' }
+  | {
+      readonly phase: 'created';
+      /** It did run, and counts as if it had not: it was stopped to be started again. */
+      readonly restarts?: true;
+    }
   | { readonly phase: 'running'; readonly startedAtMs: number }
   | {
       readonly phase: 'exited';
@@ -105,6 +109,8 @@ export interface ContainerSpec {
   readonly command: readonly string[] | undefined;
   readonly args: readonly string[] | undefined;
   readonly mounts: readonly Mount[];
+  /** The container of the same pod whose processes it sees: an ephemeral container's target. */
+  readonly target?: ContainerId;
 }
 
 export interface EngineInfo {

@@ -32,6 +32,8 @@ export interface ComputedPodActions {
   /** At most one plain init container; sidecars may stand before it. */
   readonly initContainersToStart: readonly Container[];
   readonly containersToStart: readonly Container[];
+  /** They wait for nothing but the sandbox, and nothing waits for them. */
+  readonly ephemeralContainersToStart: readonly Container[];
   readonly containersToKill: readonly ContainerToKill[];
   /** The init container that the rest of the pod waits for. */
   readonly initializing: Container | undefined;
@@ -51,6 +53,7 @@ export function computePodActions(pod: Pod, observed: ObservedPod, facts: Contai
     sandboxAttempt: sandbox.attempt,
     initContainersToStart: [],
     containersToStart: [],
+    ephemeralContainersToStart: [],
     containersToKill: [],
     initializing: undefined,
   };
@@ -64,6 +67,7 @@ export function computePodActions(pod: Pod, observed: ObservedPod, facts: Contai
   if (init.failed && init.next && !isSidecar(init.next) && !restartsOnFailure(pod)) {
     return { ...nothing, killPod: true, because: `init container ${init.next.name} ${failure(init.failed)}: restart policy Never` };
   }
+  const ephemeralContainersToStart = (pod.spec.ephemeralContainers ?? []).filter(({ name }) => hasNotRun(newestOf(observed, name)));
   const sidecars = (pod.spec.initContainers ?? [])
     .slice(0, init.keepBelow)
     .filter(isSidecar)
@@ -75,6 +79,7 @@ export function computePodActions(pod: Pod, observed: ObservedPod, facts: Contai
     return {
       ...nothing,
       initContainersToStart: [...initContainersToStart, ...(init.next ? [init.next] : [])],
+      ephemeralContainersToStart,
       containersToKill: [...sidecarsToKill, ...unknown],
       initializing: init.waitsFor,
     };
@@ -86,7 +91,13 @@ export function computePodActions(pod: Pod, observed: ObservedPod, facts: Contai
   if (containersToStart.length === 0 && !apps.some(({ keep }) => keep)) {
     return { ...nothing, killPod: true, because: nothingLeft(pod), containersToKill: appsToKill };
   }
-  return { ...nothing, initContainersToStart, containersToStart, containersToKill: [...sidecarsToKill, ...appsToKill] };
+  return {
+    ...nothing,
+    initContainersToStart,
+    containersToStart,
+    ephemeralContainersToStart,
+    containersToKill: [...sidecarsToKill, ...appsToKill],
+  };
 }
 
 /** Everything is stopped and begins again, unless the pod has done its work. */
@@ -113,6 +124,11 @@ function appContainersHaveFinished(pod: Pod, observed: ObservedPod): boolean {
 
 function nothingLeft(pod: Pod): string {
   return `no container is left to run: restart policy ${pod.spec.restartPolicy ?? 'Always'}`;
+}
+
+/** An ephemeral container runs once. */
+function hasNotRun(newest: ObservedContainer | undefined): boolean {
+  return newest === undefined || newest.state.phase === 'created';
 }
 
 /** Never ran counts as 0 here, as the kubelet has it. */

@@ -28,7 +28,8 @@ export function isInit(pod: Pod, container: Container): boolean {
   return pod.spec.initContainers?.includes(container) ?? false;
 }
 
-export function kindOf(pod: Pod, container: Container): 'container' | 'init container' | 'sidecar' {
+export function kindOf(pod: Pod, container: Container): 'container' | 'init container' | 'sidecar' | 'ephemeral container' {
+  if (pod.spec.ephemeralContainers?.some(({ name }) => name === container.name)) return 'ephemeral container';
   if (isSidecar(container)) return 'sidecar';
   return isInit(pod, container) ? 'init container' : 'container';
 }

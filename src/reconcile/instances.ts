@@ -10,9 +10,16 @@ export function newestOf({ containers }: Pick<ObservedPod, 'containers'>, name: 
   return containers.find((container) => container.name === name);
 }
 
-/** The number that the next instance gets: counted over what the engine still has (startContainer in pkg/kubelet/kuberuntime). */
+/**
+ * The number that the next instance gets: counted over what the engine still has (startContainer in pkg/kubelet/kuberuntime). What a crash left
+ * between its creation and its start has not used up its number.
+ */
 export function nextAttempt(observed: Pick<ObservedPod, 'containers'>, name: string): number {
-  return instancesOf(observed, name).reduce((next, { attempt }) => Math.max(next, attempt + 1), 0);
+  return instancesOf(observed, name).reduce((next, { attempt, state }) => Math.max(next, neverRan(state) ? attempt : attempt + 1), 0);
+}
+
+function neverRan(state: ObservedContainer['state']): boolean {
+  return state.phase === 'created' && !state.restarts;
 }
 
 export function exitCodeOf({ state }: ObservedContainer): number {

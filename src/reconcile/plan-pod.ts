@@ -1,4 +1,4 @@
-import { deadlineMs, isTerminalPhase } from '../model/pod-predicates.ts';
+import { allContainers, deadlineMs, isTerminalPhase } from '../model/pod-predicates.ts';
 import { type Pod, podFullName } from '../model/pod.ts';
 import type { ObservedPod } from '../ports/container-runtime.ts';
 import type { PlanFacts, PlanPod, PodAction, PodPlan } from '../ports/pod-plan.ts';
@@ -86,7 +86,8 @@ function syncPod(pod: Pod, observed: ObservedPod, facts: PlanFacts): PodPlan {
   }
 
   const held = heldContainers(pod, observed, facts, computed);
-  for (const container of [...computed.initContainersToStart, ...computed.containersToStart]) {
+  const { initContainersToStart, containersToStart, ephemeralContainersToStart } = computed;
+  for (const container of [...initContainersToStart, ...containersToStart, ...ephemeralContainersToStart]) {
     const { name } = container;
     const waits = held.find((one) => one.container === container);
     if (waits === undefined)
@@ -139,7 +140,7 @@ interface Part {
 function stopSome(pod: Pod, observed: ObservedPod, facts: PlanFacts, { containersToKill }: ComputedPodActions): Part {
   const actions: PodAction[] = [];
   const because: string[] = [];
-  const declared = new Set([...(pod.spec.initContainers ?? []), ...pod.spec.containers].map(({ name }) => name));
+  const declared = new Set(allContainers(pod.spec).map(({ name }) => name));
   for (const container of observed.containers.filter(mayRun)) {
     const { id, name } = container;
     const kill = containersToKill.find((one) => one.id === id);

@@ -45,7 +45,7 @@ export class PodMemory {
     if (ofPod === undefined || ofPod.size === 0) return observed;
     const containers = observed.containers.map((one) => {
       const restarts = ofPod.has(one.name) && ofPod.get(one.name) === newestOf(observed, one.name)?.id;
-      return restarts && one.state.phase === 'exited' ? { ...one, state: { phase: 'created' as const } } : one;
+      return restarts && one.state.phase === 'exited' ? { ...one, state: { phase: 'created' as const, restarts: true as const } } : one;
     });
     return { ...observed, containers };
   }

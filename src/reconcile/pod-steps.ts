@@ -1,5 +1,6 @@
 import { errorText } from '../base/error-text.ts';
 import { ContainerStartError } from '../model/container-start-error.ts';
+import { allContainers } from '../model/pod-predicates.ts';
 import { type Container, formatPod, type Pod } from '../model/pod.ts';
 import type { ContainerHooks } from '../ports/container-hooks.ts';
 import type { ContainerId, ContainerRuntime, ContainerSpec, ObservedPod, SandboxSpec } from '../ports/container-runtime.ts';
@@ -7,6 +8,7 @@ import type { EventReason, EventRecorder } from '../ports/event-recorder.ts';
 import type { ImagePuller } from '../ports/image-puller.ts';
 import type { DesiredPod } from '../ports/pod-store.ts';
 import type { Executors } from './execute-plan.ts';
+import { newestOf } from './instances.ts';
 import { gracePeriodsOf, killGracePeriodSeconds } from './kill-grace-period.ts';
 import type { PodMemory } from './pod-memory.ts';
 import type { StepContext } from './pod-reconciler.ts';
@@ -107,7 +109,7 @@ export function podSteps({
       let id: ContainerId;
       try {
         const imageRef = await images.ensureImage(pod, container, signal);
-        const spec = await containerSpec(pod, container, attempt, imageRef, signal);
+        const spec = { ...(await containerSpec(pod, container, attempt, imageRef, signal)), ...targetOf(context, name) };
         onStart(pod, container, context.observed);
         id = await runtime.startContainer(pod, sandbox, spec, signal);
       } catch (error) {
@@ -163,7 +165,16 @@ function declared({ desired, uid }: StepContext): DesiredPod {
 }
 
 function findContainer({ spec }: Pod, name: string): Container | undefined {
-  return [...(spec.initContainers ?? []), ...spec.containers].find((each) => each.name === name);
+  return allContainers(spec).find((each) => each.name === name);
+}
+
+/** Whose processes an ephemeral container is to see (getTargetID in pkg/kubelet/kuberuntime). */
+function targetOf({ desired, observed }: StepContext, name: string): Pick<ContainerSpec, 'target'> {
+  const target = desired?.pod.spec.ephemeralContainers?.find((each) => each.name === name)?.targetContainerName;
+  if (!target) return {};
+  const found = newestOf(observed, target);
+  if (!found) throw new ContainerStartError('CreateContainerConfigError', `unable to find target container ${target}`);
+  return { target: found.id };
 }
 
 function containerNamed(pod: Pod, name: string): Container {

@@ -22,13 +22,19 @@ export interface ContainerStatusInput {
   readonly runtimeName: string;
 }
 
-/** One status a container of `kind`: app containers by name, init containers in spec order (convertToAPIContainerStatuses in pkg/kubelet/kubelet_pods.go). */
-export function containerStatuses(input: ContainerStatusInput, kind: 'app' | 'init'): readonly ContainerStatus[] {
-  const { spec } = input.pod;
-  const statuses = (kind === 'init' ? (spec.initContainers ?? []) : spec.containers).map((container) =>
+export type ContainerKind = 'app' | 'init' | 'ephemeral';
+
+/** One status a container of `kind`: init containers in spec order, others by name (convertToAPIContainerStatuses in pkg/kubelet/kubelet_pods.go). */
+export function containerStatuses(input: ContainerStatusInput, kind: ContainerKind): readonly ContainerStatus[] {
+  const statuses = containersOf(input.pod, kind).map((container) =>
     withStartError(input, container, kind, engineStatus(input, container) ?? absentStatus(input, container)),
   );
   return kind === 'init' ? statuses : statuses.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function containersOf({ spec }: Pod, kind: ContainerKind): readonly Container[] {
+  if (kind === 'app') return spec.containers;
+  return (kind === 'init' ? spec.initContainers : spec.ephemeralContainers) ?? [];
 }
 
 /** What the engine's newest two instances say; undefined when it has none. */
@@ -109,14 +115,16 @@ function absentStatus({ pod, previous }: ContainerStatusInput, { name, image }: 
 function withStartError(
   { pod, containers, startErrors }: ContainerStatusInput,
   container: Container,
-  kind: 'app' | 'init',
+  kind: ContainerKind,
   status: ContainerStatus,
 ): ContainerStatus {
   const newest = containers.find(({ name }) => name === container.name)?.state;
   const error = startErrors.get(container.name);
   const should = isSidecar(container) ? shouldRestartSidecar : shouldRestartContainer;
-  const hasSucceeded = kind === 'init' && !isSidecar(container) && newest?.phase === 'exited' && newest.exitCode === 0;
-  if (error === undefined || hasSucceeded || !should(pod, newest)) return status;
+  const succeeded = kind === 'init' && !isSidecar(container) && newest?.phase === 'exited' && newest.exitCode === 0;
+  // An ephemeral container runs once.
+  const isOver = succeeded || (kind === 'ephemeral' && newest?.phase === 'exited');
+  if (error === undefined || isOver || !should(pod, newest)) return status;
   return {
     ...status,
     ...(status.state?.terminated ? { lastState: status.state } : {}),

@@ -31,8 +31,14 @@ export function generatePodStatus(pod: Pod, observed: Pick<ObservedPod, 'contain
   const input: Omit<ContainerStatusInput, 'previous'> = { pod, containers, startErrors, runtimeName };
   const appStatuses = containerStatuses({ ...input, previous: previous?.containerStatuses ?? [] }, 'app');
   const initStatuses = containerStatuses({ ...input, previous: previous?.initContainerStatuses ?? [] }, 'init');
+  const ephemeralStatuses = containerStatuses({ ...input, previous: previous?.ephemeralContainerStatuses ?? [] }, 'ephemeral');
   const foreign = (pod.status?.conditions ?? []).filter(({ type }) => !kubeletConditions.has(type));
-  const common: PodStatus = { qosClass: podQosClass(pod), ...addresses(ipsOf(observed)), ...startTime(facts) };
+  const common: PodStatus = {
+    qosClass: podQosClass(pod),
+    ...addresses(ipsOf(observed)),
+    ...startTime(facts),
+    ...(ephemeralStatuses.length > 0 ? { ephemeralContainerStatuses: ephemeralStatuses } : {}),
+  };
 
   const deadline = deadlineMs(pod, facts.startTimeMs ?? parseTime(previous?.startTime));
   if (deadline !== undefined && deadline <= facts.nowMs) {

@@ -6,8 +6,8 @@ const maxTerminationMessageBytes = 12 * 1024;
 
 /** A status in the form in which statuses are compared and kept: whole seconds, bounded messages, fixed orders (normalizeStatus in pkg/kubelet/status). */
 export function normalizePodStatus(pod: Pod, status: PodStatus): PodStatus {
-  const { containers, initContainers = [] } = pod.spec;
-  const total = containers.length + initContainers.length;
+  const { containers, initContainers = [], ephemeralContainers = [] } = pod.spec;
+  const total = containers.length + initContainers.length + ephemeralContainers.length;
   const maxBytes = total > 0 ? Math.floor(maxTerminationMessageBytes / total) : maxTerminationMessageBytes;
   const each = (statuses: readonly ContainerStatus[]): readonly ContainerStatus[] =>
     statuses.map((one) => normalizeContainer(one, maxBytes));
@@ -17,13 +17,16 @@ export function normalizePodStatus(pod: Pod, status: PodStatus): PodStatus {
     ...status,
     ...seconds(status, ['startTime']),
     ...(status.conditions ? { conditions: status.conditions.map(normalizeCondition) } : {}),
-    ...(status.containerStatuses
-      ? { containerStatuses: [...each(status.containerStatuses)].sort((a, b) => (a.name < b.name ? -1 : 1)) }
-      : {}),
+    ...(status.containerStatuses ? { containerStatuses: each(status.containerStatuses).toSorted(byName) } : {}),
+    ...(status.ephemeralContainerStatuses ? { ephemeralContainerStatuses: each(status.ephemeralContainerStatuses).toSorted(byName) } : {}),
     ...(status.initContainerStatuses
       ? { initContainerStatuses: [...each(status.initContainerStatuses)].sort((a, b) => rank(a) - rank(b)) }
       : {}),
   };
+}
+
+function byName(a: ContainerStatus, b: ContainerStatus): number {
+  return a.name < b.name ? -1 : 1;
 }
 
 function normalizeCondition(condition: PodCondition): PodCondition {

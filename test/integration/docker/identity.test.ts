@@ -43,6 +43,16 @@ describe('what docker inspect shows', () => {
     );
   });
 
+  test('a container with a target sees the processes of that, whatever its pod shares', async () => {
+    const app = pods.container('app');
+    const pod = pods.pod([app], { shareProcessNamespace: true });
+    const sandbox = await pods.runSandbox(pod);
+    const target = await pods.start(pod, sandbox, app);
+    const { HostConfig } = await pods.inspect(await pods.start(pod, sandbox, pods.container('debug'), { target }));
+    assert.equal(HostConfig.PidMode, `container:${target}`);
+    assert.equal(HostConfig.NetworkMode, `container:${sandbox}`);
+  });
+
   test("a container has dockershim's name, labels and settings", async () => {
     const app = pods.container('app', {
       ports: [{ containerPort: 80, name: 'http', protocol: 'TCP' }],

@@ -52,10 +52,13 @@ class TinyEngine {
       case 'startContainer': {
         const own = this.containers.filter(({ name }) => name === action.name);
         assert.ok(!own.some(({ state }) => state.phase === 'running' || state.phase === 'unknown'), `${action.name} would run twice`);
+        const unstarted = own.find(({ attempt, state }) => attempt === action.attempt && state.phase === 'created');
         assert.ok(
-          own.every(({ attempt }) => attempt < action.attempt),
+          own.every((one) => one === unstarted || one.attempt < action.attempt),
           'attempts only grow',
         );
+        // What never ran is started or replaced: its name is its attempt's.
+        this.containers = this.containers.filter((one) => one !== unstarted);
         const sandbox = this.sandboxes[0];
         assert.ok(sandbox?.ready, 'a container needs a sandbox');
         const id = `new-${this.#ids++}` as ContainerId;

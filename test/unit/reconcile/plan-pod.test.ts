@@ -184,7 +184,7 @@ for (const restartPolicy of ['Always', 'OnFailure', 'Never']) {
         sandboxes: [aSandbox({ ready: false })],
         containers: [anInstance(pod, 'app', { state: { phase: 'created' } })],
       }),
-      actions: ['run sandbox 1', 'start app 1'],
+      actions: ['run sandbox 1', 'start app 0'],
     },
   ]);
 }
