@@ -3,19 +3,17 @@ import { chance } from './base/chance.ts';
 import type { Clock } from './base/clock.ts';
 import type { Logger } from './base/logger.ts';
 import { version } from './base/version.ts';
+import { nodeFromOptions } from './admission-part.ts';
 import { apiProjections } from './api-projections.ts';
 import { clusterCredentials } from './cluster-credentials.ts';
 import type { EnginePart } from './engine-part.ts';
 import { apiEvents } from './events/api-events.ts';
 import type { Kubelet, KubeletParts } from './kubelet.ts';
 import { kubeClients } from './kube/kube-clients.ts';
-import type { Node } from './model/node.ts';
+import type { Node, ResourceList } from './model/node.ts';
 import { nodeReference } from './model/object-reference.ts';
-import { admitPod, type PodRefusal } from './model/pod-admission.ts';
-import { isTerminalPhase } from './model/pod-predicates.ts';
-import { type Pod, podFullName } from './model/pod.ts';
+import { podFullName } from './model/pod.ts';
 import { collectNodeFacts } from './node/collect-node-facts.ts';
-import { initialNode } from './node/initial-node.ts';
 import { parseNodeIps } from './node/ip-address.ts';
 import { NodeLease } from './node/node-lease.ts';
 import { goArch } from './node/node-info.ts';
@@ -32,7 +30,6 @@ import type { ClaimReader } from './ports/claim-reader.ts';
 import type { EventRecorder } from './ports/event-recorder.ts';
 import type { ResourceEvent, WatchedObject } from './ports/kube-api.ts';
 import type { ObjectStore } from './ports/object-store.ts';
-import type { PodStore } from './ports/pod-store.ts';
 import type { ServiceAccountTokens } from './ports/service-account-tokens.ts';
 import type { ApiObserver } from './ports/observers.ts';
 import type { ServedCluster } from './server-part.ts';
@@ -68,10 +65,8 @@ export interface JoinedCluster {
   /** Started before the pods' own services: credentials and events, then the node. */
   readonly phases: Kubelet['phases'];
   readonly follow: NonNullable<KubeletParts['follow']>;
-  /** Whether a pod may run here that was not seen before. */
-  readonly admit: (pod: Pod, pods: PodStore) => PodRefusal | undefined;
-  /** What the node has for pods, as its Node says. */
-  readonly allocatable: () => Readonly<Record<string, string>>;
+  /** What the node has for pods, as its Node says; undefined while that is not known. */
+  readonly allocatable: () => ResourceList | undefined;
   /** This node as the API server shows it; undefined while it is not known. */
   readonly node: () => Node | undefined;
 }
@@ -111,17 +106,7 @@ export async function clusterPart(options: KubeletOptions, { clock, log, observe
   const claims = claimReader(clients.main);
 
   const join = ({ engine, pleg, statuses, events, volumes }: JoinedParts): JoinedCluster => {
-    const initial = initialNode({
-      nodeName,
-      hostname: nodeName,
-      arch: process.arch,
-      nodeLabels: options.nodeLabels,
-      registerWithTaints: options.registerWithTaints,
-      registerSchedulable: options.registerSchedulable,
-      providerId: options.providerId,
-      externalCloudProvider: false,
-      enableControllerAttachDetach: true,
-    });
+    const initial = nodeFromOptions(options);
     const latest = new BehaviorSubject<Node | undefined>(undefined);
     const nodes = clients.informer<WatchedObject & Node>({ path: '/api/v1/nodes', fieldSelector: `metadata.name=${nodeName}` }).pipe(
       tap((event) => latest.next(nodeOf(event))),
@@ -186,9 +171,8 @@ export async function clusterPart(options: KubeletOptions, { clock, log, observe
         volumes,
         node: latest,
       }),
-      allocatable: () => latest.value?.status?.allocatable ?? {},
+      allocatable: () => latest.value?.status?.allocatable,
       node: () => latest.value,
-      admit: (pod, pods) => admitPod({ pod, otherPods: othersAdmitted(pod, pods, statuses), node: latest.value ?? initial }),
     };
   };
   const served: ServedCluster = {
@@ -202,13 +186,4 @@ export async function clusterPart(options: KubeletOptions, { clock, log, observe
 function nodeOf(event: ResourceEvent<Node>): Node | undefined {
   if (event.kind === 'reset') return event.items[0];
   return event.kind === 'put' ? event.item : undefined;
-}
-
-/** Pods that were admitted before and are not over. */
-function othersAdmitted({ metadata }: Pod, pods: PodStore, statuses: PodStatusManager): readonly Pod[] {
-  const others = pods.list().filter(({ pod }) => pod.metadata.uid !== metadata.uid);
-  return others.flatMap(({ pod }) => {
-    const status = statuses.get(pod.metadata.uid);
-    return status === undefined || isTerminalPhase(status.phase) ? [] : [pod];
-  });
 }

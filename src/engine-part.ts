@@ -75,7 +75,21 @@ export async function enginePart(options: KubeletOptions, { clock, log, onCall }
   });
   const { rootDir, podInfraContainerImage, imagePullProgressDeadlineMs } = options;
   const network = options.networkPlugin === 'cni' ? await cniNetwork(options, clock, log) : undefined;
-  const runtime = dockerRuntime({ client, clock, random: chance, log, rootDir, podInfraContainerImage, ...(network && { network }) });
+  const runtime = dockerRuntime({
+    client,
+    clock,
+    random: chance,
+    log,
+    rootDir,
+    podInfraContainerImage,
+    ...(options.seccompProfileRoot !== '' && { seccompProfileRoot: options.seccompProfileRoot }),
+    node: {
+      cpuCfsQuota: options.cpuCfsQuota,
+      cpuCfsQuotaPeriodUs: Math.round(options.cpuCfsQuotaPeriodMs * 1000),
+      podPidsLimit: options.podPidsLimit,
+    },
+    ...(network && { network }),
+  });
   return {
     runtime,
     access: dockerAccess({ client, clock }),

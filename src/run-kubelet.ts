@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { concatMap, EMPTY, map, merge } from 'rxjs';
+import { admissionPart } from './admission-part.ts';
 import { systemClock } from './base/clock.ts';
 import { foldRepeats } from './base/fold-repeats.ts';
 import type { Logger } from './base/logger.ts';
@@ -15,6 +16,7 @@ import { type Kubelet, kubelet } from './kubelet.ts';
 import { lifecyclePart } from './lifecycle-part.ts';
 import { metricsPart } from './metrics-part.ts';
 import { isStaticPod } from './model/mirror-pod.ts';
+import type { ResourceList } from './model/node.ts';
 import { type Pod, podFullName } from './model/pod.ts';
 import type { PodWake } from './mux/desired-pods.ts';
 import type { KubeletOptions, OptionOrigins } from './options/kubelet-options.ts';
@@ -84,6 +86,7 @@ export async function runKubelet(
     }),
   });
   const joined = cluster?.join({ engine, pleg, statuses, events, volumes });
+  const admission = await admissionPart(options, { log, node: () => joined?.node(), statuses });
   const nodeIps = options.nodeIp === '' ? hostIps() : options.nodeIp.split(',');
   const { rootDir, nodeName, clusterDns, clusterDomain, resolvConf } = options;
   const network = podNetwork({
@@ -98,7 +101,7 @@ export async function runKubelet(
     log: folded,
   });
   await network.checkNodeFile();
-  const allocatable = (): Readonly<Record<string, string>> => joined?.allocatable() ?? {};
+  const allocatable = (): ResourceList => joined?.allocatable() ?? admission.allocatable ?? {};
   const lifecycle = lifecyclePart({
     clock,
     log,
@@ -148,7 +151,7 @@ export async function runKubelet(
       trace,
       syncFrequencyMs: options.syncFrequencyMs,
       hostIps: nodeIps,
-      ...(joined ? { admit: (pod: Pod) => joined.admit(pod, agent.pods) } : {}),
+      admit: (pod) => admission.admit(pod, agent.pods),
     }),
   });
   const sweeper = orphanSweeper({

@@ -1,4 +1,4 @@
-import { CONFIG_MIRROR_ANNOTATION, CONFIG_SOURCE_ANNOTATION } from '../model/config-annotations.ts';
+import { isCriticalPod } from '../model/critical-pod.ts';
 import type { Container, Pod } from '../model/pod.ts';
 import { podQosClass } from '../model/qos.ts';
 import { Quantity } from '../model/quantity.ts';
@@ -19,17 +19,9 @@ export function containerCpuQuotaUs(milliCpu: number, periodUs: number): number 
 
 const GUARANTEED_OOM_SCORE = -997;
 const BEST_EFFORT_OOM_SCORE = 1000;
-const SYSTEM_CRITICAL_PRIORITY = 2_000_000_000;
-
-/** Static, mirror and system-critical pods (pkg/kubelet/types IsCriticalPod). */
-function isCritical({ metadata, spec }: Pod): boolean {
-  const { [CONFIG_SOURCE_ANNOTATION]: source, [CONFIG_MIRROR_ANNOTATION]: mirror } = metadata.annotations ?? {};
-  return (source !== undefined && source !== 'api') || mirror !== undefined || (spec.priority ?? 0) >= SYSTEM_CRITICAL_PRIORITY;
-}
-
 /** Who dies first when memory runs out: the more memory a container asked for, the later (pkg/kubelet/qos/policy.go). */
 export function oomScoreAdj(pod: Pod, container: Container, memoryCapacityBytes: number): number {
-  if (isCritical(pod)) return GUARANTEED_OOM_SCORE;
+  if (isCriticalPod(pod)) return GUARANTEED_OOM_SCORE;
   const qos = podQosClass(pod);
   if (qos === 'Guaranteed') return GUARANTEED_OOM_SCORE;
   if (qos === 'BestEffort') return BEST_EFFORT_OOM_SCORE;
@@ -45,6 +37,8 @@ export interface NodeResources {
   readonly cpuCfsQuota: boolean;
   /** --cpu-cfs-quota-period, in microseconds. */
   readonly cpuCfsQuotaPeriodUs: number;
+  /** --pod-max-pids, held to each container rather than to the pod: zero or less is no limit. */
+  readonly podPidsLimit?: number;
 }
 
 /** The resource part of docker's HostConfig. Memory and swap are limited alike, so that a container never swaps. */
@@ -64,6 +58,7 @@ export function dockerResources(pod: Pod, container: Container, node: NodeResour
     Memory: memory,
     MemorySwap: memory,
     OomScoreAdj: oomScoreAdj(pod, container, node.memoryCapacityBytes),
+    ...((node.podPidsLimit ?? 0) > 0 && { PidsLimit: node.podPidsLimit }),
   };
 }
 
@@ -74,4 +69,5 @@ export interface DockerResources {
   readonly Memory: number;
   readonly MemorySwap: number;
   readonly OomScoreAdj: number;
+  readonly PidsLimit?: number;
 }

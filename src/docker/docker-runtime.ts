@@ -32,6 +32,8 @@ export interface DockerRuntimeOptions {
   readonly log: Logger;
   /** --root-dir: seccomp profiles and termination messages lie under it. */
   readonly rootDir: string;
+  /** Where seccomp profiles lie, if elsewhere. */
+  readonly seccompProfileRoot?: string;
   /** --pod-infra-container-image */
   readonly podInfraContainerImage: string;
   readonly podLogsDir?: string;
@@ -60,7 +62,7 @@ export function dockerRuntime(options: DockerRuntimeOptions): ContainerRuntime {
     messages,
     node: { memoryCapacityBytes: totalmem(), cpuCfsQuota: true, cpuCfsQuotaPeriodUs: 100_000, ...options.node },
     podLogsDir,
-    seccompProfileRoot: join(rootDir, 'seccomp'),
+    seccompProfileRoot: options.seccompProfileRoot ?? join(rootDir, 'seccomp'),
   };
 
   const removeContainer = async (id: string, signal: AbortSignal): Promise<void> => {

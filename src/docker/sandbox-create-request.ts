@@ -1,4 +1,5 @@
 import type { Pod } from '../model/pod.ts';
+import { dottedSysctl } from '../model/sysctls.ts';
 import { podLabels } from './container-labels.ts';
 import { type CreateRequest, DEFAULT_SHM_BYTES, dockerGroups } from './create-body.ts';
 import { sandboxDockerLabels } from './docker-labels.ts';
@@ -45,7 +46,7 @@ export function sandboxCreateRequest(input: SandboxInput): CreateRequest {
         ...(node.hostPID && { PidMode: 'host' }),
         NetworkMode: node.hostNetwork ? 'host' : network === 'plugin' ? 'none' : 'default',
         GroupAdd: dockerGroups([fsGroup, ...extraSupplementalGroups, ...(supplementalGroups ?? [])]),
-        Sysctls: Object.fromEntries((sysctls ?? []).map(({ name, value }) => [name, value])),
+        Sysctls: Object.fromEntries((sysctls ?? []).map(({ name, value }) => [dottedSysctl(name), value])),
         PortBindings,
         OomScoreAdj: SANDBOX_OOM_SCORE,
         CpuShares: SANDBOX_CPU_SHARES,

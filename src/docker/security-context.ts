@@ -1,3 +1,4 @@
+import { appArmorProfile } from '../model/app-armor.ts';
 import { type Container, formatPod, type Pod } from '../model/pod.ts';
 
 type SecurityContext = NonNullable<Container['securityContext']>;
@@ -50,14 +51,9 @@ export function selinuxOpts(options: SecurityContext['seLinuxOptions']): string[
   return parts.flatMap(([key, value]) => (value ? [`label=${key}:${value}`] : []));
 }
 
-const APPARMOR_ANNOTATION_PREFIX = 'container.apparmor.security.beta.kubernetes.io/';
-
-/** The pod's annotation names the profile, since 1.30 also a field, which wins; the engine's default needs no option. */
+/** Docker's option for the profile that the container asks for; the engine's default needs none. */
 export function apparmorOpts(pod: Pod, container: Container): string[] {
-  const field = container.securityContext?.appArmorProfile ?? pod.spec.securityContext?.appArmorProfile;
-  const profile = isSet(field)
-    ? ({ RuntimeDefault: '', Unconfined: 'unconfined' }[field.type] ?? field.localhostProfile ?? '')
-    : (pod.metadata.annotations?.[APPARMOR_ANNOTATION_PREFIX + container.name] ?? '');
+  const { profile } = appArmorProfile(pod, container);
   if (profile === '' || profile === 'runtime/default') return [];
   return [`apparmor=${profile.replace(/^localhost\//, '')}`];
 }

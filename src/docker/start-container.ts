@@ -84,7 +84,7 @@ async function prepare(
     'CreateContainerError',
     `${where}failed to generate seccomp security options for container: `,
     signal,
-    () => seccompOpts(seccompProfile(pod, container, context.seccompProfileRoot)),
+    async () => seccompOpts(seccompProfile(pod, container, context.seccompProfileRoot)),
   );
   return containerCreateRequest({
     pod,

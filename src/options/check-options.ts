@@ -1,4 +1,6 @@
+import { podSources } from '../model/host-privileges.ts';
 import { isForbiddenNodeLabel, kubeletLabelNamespaces, kubeletLabels } from '../model/kubelet-labels.ts';
+import { sysctlPatternFault } from '../model/sysctls.ts';
 import { tlsCipherSuites } from '../model/tls-settings.ts';
 import { isLabelValue, isQualifiedName } from '../model/validation/formats.ts';
 import { optionsTable, type OptionName, type OptionValues } from './options-table.ts';
@@ -46,6 +48,7 @@ export function checkOptions(values: OptionValues, set: ReadonlySet<OptionName>)
   }
   if (values.nodeStatusMaxImages < -1) problems.push(`invalid configuration: ${named('nodeStatusMaxImages')} must be -1 or greater`);
   if (values.nodeLeaseDurationSeconds <= 0) problems.push('invalid configuration: nodeLeaseDurationSeconds must be greater than 0');
+  problems.push(...admissionProblems(values));
   problems.push(...nodeLabelProblems(values.nodeLabels));
   problems.push(...serverProblems(values));
   if (values.maxParallelImagePulls !== undefined) {
@@ -61,6 +64,25 @@ export function checkOptions(values: OptionValues, set: ReadonlySet<OptionName>)
     problems.push(`invalid configuration: ${named('manifestUrl')} must be an http or https URL`);
   }
   if (values.rootDir === '') problems.push(`invalid configuration: ${named('rootDir')} must not be empty`);
+  return problems;
+}
+
+function admissionProblems(values: OptionValues): readonly string[] {
+  const problems: string[] = [];
+  for (const pattern of values.allowedUnsafeSysctls) {
+    const fault = sysctlPatternFault(pattern);
+    if (fault !== undefined) problems.push(`invalid configuration: ${named('allowedUnsafeSysctls')}: ${fault}`);
+  }
+  const known: readonly string[] = podSources;
+  for (const name of ['hostNetworkSources', 'hostPidSources', 'hostIpcSources'] as const) {
+    for (const source of values[name]) {
+      if (!known.includes(source)) problems.push(`invalid configuration: ${named(name)}: unknown pod source ${JSON.stringify(source)}`);
+    }
+  }
+  if (values.cpuCfsQuotaPeriodMs < 1 || values.cpuCfsQuotaPeriodMs > 1000) {
+    const shown = optionsTable.cpuCfsQuotaPeriodMs.kind.show(values.cpuCfsQuotaPeriodMs);
+    problems.push(`invalid configuration: ${named('cpuCfsQuotaPeriodMs')} ${shown} must be between 1ms and 1sec, inclusive`);
+  }
   return problems;
 }
 

@@ -1,4 +1,5 @@
 import type { Option } from './option.ts';
+import { admissionAndResourceOptions } from './table/admission-and-resources.ts';
 import { clusterOptions } from './table/cluster.ts';
 import { engineAndImageOptions } from './table/engine-and-images.ts';
 import { generalOptions } from './table/general.ts';
@@ -14,6 +15,7 @@ import { serverOptions } from './table/server.ts';
  */
 export const optionsTable = {
   ...podOptions,
+  ...admissionAndResourceOptions,
   ...engineAndImageOptions,
   ...nodeOptions,
   ...networkOptions,

@@ -1,7 +1,7 @@
 import { BehaviorSubject } from 'rxjs';
 import type { MirrorOwner } from '../../src/mirror/mirror-pod-actions.ts';
 import type { Node } from '../../src/model/node.ts';
-import { admitPod, type PodRefusal } from '../../src/model/pod-admission.ts';
+import { fitPod, type PodRefusal } from '../../src/model/pod-admission.ts';
 import type { Pod, PodStatus } from '../../src/model/pod.ts';
 import { FakeKubeApi } from './fake-kube-api.ts';
 import { Scenario, scenarioOn } from './scenario.ts';
@@ -18,7 +18,7 @@ export class ClusterScenario extends Scenario {
     // The store's times are for show here: the agent's clock is its own.
     const api = new FakeKubeApi();
     const node = new BehaviorSubject<MirrorOwner | undefined>(NODE_OBJECT);
-    const admit = (pod: Pod): PodRefusal | undefined => admitPod({ pod, otherPods: [], node: NODE_OBJECT });
+    const admit = (pod: Pod): PodRefusal | undefined => fitPod({ pod, otherPods: [], node: NODE_OBJECT });
     super({ api, informer: api.informer, nodeName: NODE, node, admit });
     this.api = api;
     this.node = node;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { admitPod } from '../../../src/model/pod-admission.ts';
+import { fitPod } from '../../../src/model/pod-admission.ts';
 import type { Pod, PodSpec } from '../../../src/model/pod.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
 
 const node = { metadata: { name: 'node-1', labels: { disk: 'ssd', cores: '8' } } };
 const why = (spec: Partial<PodSpec>, otherPods: readonly Pod[] = []): string | undefined =>
-  admitPod({ pod: aPod('p', spec), otherPods, node })?.reason;
+  fitPod({ pod: aPod('p', spec), otherPods, node })?.reason;
 
 type Terms = NonNullable<
   NonNullable<
@@ -56,5 +56,5 @@ test('a host port is had once an address and protocol; 0.0.0.0 is every address'
 });
 
 test('without a Node nothing can be said', () => {
-  assert.equal(admitPod({ pod: aPod('p'), otherPods: [], node: undefined })?.reason, 'InvalidNodeInfo');
+  assert.equal(fitPod({ pod: aPod('p'), otherPods: [], node: undefined })?.reason, 'InvalidNodeInfo');
 });

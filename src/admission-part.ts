@@ -1,0 +1,85 @@
+import type { Logger } from './base/logger.ts';
+import type { Node, ResourceList } from './model/node.ts';
+import { admitPod, type PodRefusal } from './model/pod-admission.ts';
+import { isTerminalPhase } from './model/pod-predicates.ts';
+import type { Pod } from './model/pod.ts';
+import { Quantity } from './model/quantity.ts';
+import { appArmorHost } from './node/app-armor-host.ts';
+import { initialNode } from './node/initial-node.ts';
+import { readFileSystemBytes, readMachineFacts } from './node/machine-facts.ts';
+import { machineInfo } from './node/machine-info.ts';
+import type { KubeletOptions } from './options/kubelet-options.ts';
+import type { PodStore } from './ports/pod-store.ts';
+import type { StatusManager } from './ports/status-manager.ts';
+
+export interface AdmissionDeps {
+  readonly log: Logger;
+  /** The node as the API server shows it; undefined: there is none, or it is not known yet. */
+  readonly node: () => Node | undefined;
+  readonly statuses: Pick<StatusManager, 'get'>;
+}
+
+export interface Admission {
+  /** Why a pod that was not seen before may not run here; undefined: it may. */
+  readonly admit: (pod: Pod, pods: PodStore) => PodRefusal | undefined;
+  /** What the machine has for pods, as a Node says it. */
+  readonly allocatable: ResourceList | undefined;
+}
+
+/** Who may run here. A node that no API server knows is judged by the machine that it is. */
+export async function admissionPart(options: KubeletOptions, { log, node, statuses }: AdmissionDeps): Promise<Admission> {
+  const allocatable = await machineAllocatable(options).catch((error: unknown) => {
+    log.warn('the machine cannot be read: pods are not refused for want of resources', { error });
+    return undefined;
+  });
+  const own = nodeFromOptions(options);
+  const rules = {
+    allowedUnsafeSysctls: options.allowedUnsafeSysctls,
+    privileges: {
+      allowPrivileged: options.allowPrivileged,
+      hostNetworkSources: options.hostNetworkSources,
+      hostPidSources: options.hostPidSources,
+      hostIpcSources: options.hostIpcSources,
+    },
+    appArmor: appArmorHost(),
+  };
+  const known = (): Node => {
+    const found = node() ?? own;
+    if (found.status?.allocatable !== undefined || allocatable === undefined) return found;
+    return { ...found, status: { ...found.status, allocatable } };
+  };
+  return {
+    admit: (pod, pods) => admitPod({ pod, otherPods: othersAdmitted(pod, pods, statuses), node: known() }, rules),
+    allocatable,
+  };
+}
+
+/** The Node that this machine is, but for its status: the one to register, where nodes are. */
+export function nodeFromOptions({ nodeName, nodeLabels, registerWithTaints, registerSchedulable, providerId }: KubeletOptions): Node {
+  return initialNode({
+    nodeName,
+    hostname: nodeName,
+    arch: process.arch,
+    nodeLabels,
+    registerWithTaints,
+    registerSchedulable,
+    providerId,
+    externalCloudProvider: false,
+    enableControllerAttachDetach: true,
+  });
+}
+
+/** Pods that were admitted before and are not over. */
+function othersAdmitted({ metadata }: Pod, pods: PodStore, statuses: Pick<StatusManager, 'get'>): readonly Pod[] {
+  const others = pods.list().filter(({ pod }) => pod.metadata.uid !== metadata.uid);
+  return others.flatMap(({ pod }) => {
+    const status = statuses.get(pod.metadata.uid);
+    return status === undefined || isTerminalPhase(status.phase) ? [] : [pod];
+  });
+}
+
+async function machineAllocatable({ nodeName, maxPods, podsPerCore, rootDir }: KubeletOptions): Promise<ResourceList> {
+  const [machine, storage] = await Promise.all([readMachineFacts({ root: '/' }), readFileSystemBytes(rootDir)]);
+  const capacity = { 'ephemeral-storage': Quantity.of(storage, 'BinarySI').canonical() };
+  return machineInfo({}, { nodeName, machine, maxPods, podsPerCore, capacity, reservation: {} }).allocatable;
+}

@@ -1,0 +1,27 @@
+import type { Pod } from './pod.ts';
+
+/** What a pod must not run without, and this node cannot give. The message names the field. */
+export interface UnsupportedDemand {
+  readonly reason: 'PodOSNotSupported' | 'SupplementalGroupsPolicyNotSupported' | 'UserNamespacesNotSupported';
+  readonly message: string;
+}
+
+/** Undefined when there is none. Reasons and messages are newer kubelets' (pkg/kubelet/lifecycle), where they have one. */
+export function unsupportedDemand({ spec }: Pick<Pod, 'spec'>): UnsupportedDemand | undefined {
+  if (spec.os !== undefined && spec.os.name !== 'linux') {
+    return {
+      reason: 'PodOSNotSupported',
+      message: `Failed to admit pod as the OS field doesn't match node OS (spec.os.name: ${JSON.stringify(spec.os.name)})`,
+    };
+  }
+  if (spec.securityContext?.supplementalGroupsPolicy === 'Strict') {
+    return {
+      reason: 'SupplementalGroupsPolicyNotSupported',
+      message: 'SupplementalGroupsPolicy=Strict is not supported in this node (spec.securityContext.supplementalGroupsPolicy)',
+    };
+  }
+  if (spec.hostUsers === false) {
+    return { reason: 'UserNamespacesNotSupported', message: 'user namespaces are not supported in this node (spec.hostUsers)' };
+  }
+  return undefined;
+}

@@ -1,0 +1,71 @@
+import type { Pod } from '../model/pod.ts';
+import { podRequestsAndLimits } from '../model/pod-resources.ts';
+import { podQosClass } from '../model/qos.ts';
+import { Quantity } from '../model/quantity.ts';
+
+// As the kernel has them (kernel/sched/sched.h).
+const MIN_SHARES = 2;
+const MAX_SHARES = 262_144;
+const SHARES_PER_CPU = 1024n;
+const MIN_QUOTA_US = 1000;
+const DEFAULT_PERIOD_US = 100_000;
+
+/** A cgroup's CPU shares for so many millicores (pkg/kubelet/cm MilliCPUToShares). */
+export function milliCpuToShares(milliCpu: bigint): number {
+  if (milliCpu === 0n) return MIN_SHARES;
+  return Math.min(MAX_SHARES, Math.max(MIN_SHARES, Number((milliCpu * SHARES_PER_CPU) / 1000n)));
+}
+
+/** A cgroup's CPU time in each period, in microseconds; 0 is no limit. Without `customPeriod` a period is 100 ms (pkg/kubelet/cm MilliCPUToQuota). */
+export function milliCpuToQuota(milliCpu: bigint, periodUs: number, customPeriod: boolean): number {
+  if (milliCpu === 0n) return 0;
+  return Math.max(MIN_QUOTA_US, Number((milliCpu * BigInt(customPeriod ? periodUs : DEFAULT_PERIOD_US)) / 1000n));
+}
+
+/** What a pod's cgroup is set to. Undefined is left alone. */
+export interface ResourceConfig {
+  readonly cpuShares: number;
+  /** In microseconds; -1: no limit. */
+  readonly cpuQuota?: number;
+  readonly cpuPeriod?: number;
+  /** In bytes. */
+  readonly memory?: number;
+  /** Page size to limit, both in bytes. */
+  readonly hugePageLimit: ReadonlyMap<number, number>;
+}
+
+export interface CpuLimiting {
+  readonly periodUs: number;
+  /** --cpu-cfs-quota */
+  readonly enforceCpuLimits: boolean;
+  /** Whether the period may be another than 100 ms. */
+  readonly customPeriod: boolean;
+}
+
+/** A pod's cgroup: limits only where every container has one (pkg/kubelet/cm ResourceConfigForPod). Throws QuantityParseError. */
+export function resourceConfigForPod(pod: Pod, { periodUs, enforceCpuLimits, customPeriod }: CpuLimiting): ResourceConfig {
+  const { requests, limits } = podRequestsAndLimits(pod);
+  const cpuShares = milliCpuToShares(requests.get('cpu')?.milliValue() ?? 0n);
+  const quota = milliCpuToQuota(limits.get('cpu')?.milliValue() ?? 0n, periodUs, customPeriod);
+  const cpu = { cpuQuota: enforceCpuLimits ? quota : -1, cpuPeriod: periodUs };
+  const memory = { memory: Number(limits.get('memory')?.value() ?? 0n) };
+  const hugePageLimit = hugePageLimits(pod);
+  const declared = (name: string): boolean =>
+    pod.spec.containers.every(({ resources }) => !Quantity.fromJson(resources?.limits?.[name]).isZero());
+  const qos = podQosClass(pod);
+  if (qos === 'BestEffort') return { cpuShares: MIN_SHARES, hugePageLimit };
+  const limited = (name: string): boolean => qos === 'Guaranteed' || declared(name);
+  return { cpuShares, ...(limited('cpu') && cpu), ...(limited('memory') && memory), hugePageLimit };
+}
+
+const HUGE_PAGES = 'hugepages-';
+
+function hugePageLimits({ spec }: Pod): ReadonlyMap<number, number> {
+  const found = new Map<number, number>();
+  for (const [name, text] of spec.containers.flatMap(({ resources }) => Object.entries(resources?.requests ?? {}))) {
+    if (!name.startsWith(HUGE_PAGES)) continue;
+    const pageSize = Number(Quantity.parse(name.slice(HUGE_PAGES.length)).value());
+    found.set(pageSize, (found.get(pageSize) ?? 0) + Number(Quantity.fromJson(text).value()));
+  }
+  return found;
+}
