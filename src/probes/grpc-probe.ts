@@ -60,7 +60,9 @@ export function grpcProbe(
       end();
     };
     const fail = (output: string): void => settle(() => resolve({ result: 'failure', output }));
-    const broken = (error: unknown): void => {
+    const broken = (told: Error): void => {
+      // A call that its connection took with it.
+      const error = told.cause ?? told;
       if (connected) fail(`error: health rpc probe failed: rpc error: code = Unavailable desc = ${errorText(error)}`);
       else fail(`error: failed to connect service at ${quote(address)}: ${dialErrorText(error, host, port) ?? errorText(error)}`);
     };

@@ -164,7 +164,7 @@ function sendErrorText(error: Error, host: string, port: number): string {
   if (code === 'ECONNRESET') return error.message === 'socket hang up' ? 'EOF' : 'read: connection reset by peer';
   if (code === 'EPIPE') return 'write: broken pipe';
   if (code.startsWith('HPE_')) return 'net/http: HTTP/1.x transport connection broken: malformed HTTP response';
-  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') {
+  if (code === 'EPROTO' && /wrong version number|packet length too long|http request/.test(error.message)) {
     return 'http: server gave HTTP response to HTTPS client';
   }
   return errorText(error);
