@@ -141,6 +141,13 @@ table([
     ],
   },
   {
+    it: 'a failed probe may have a grace period of its own',
+    pod: aPod('web', { containers: [aContainer('app', { livenessProbe: { terminationGracePeriodSeconds: 7 } }), aContainer('log')] }),
+    observed: running('app', 'log'),
+    facts: { liveness: (id) => (id === 'app-0' ? 'failure' : 'success') },
+    actions: ['stop app-0 in 7s', 'start app 1'],
+  },
+  {
     it: 'a failed liveness probe restarts its container alone',
     observed: running('app', 'log'),
     facts: { liveness: (id) => (id === 'log-0' ? 'failure' : 'success') },
