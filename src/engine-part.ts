@@ -32,6 +32,8 @@ export interface EnginePart {
   };
   /** The engine lacks the pause image: the error names it. */
   readonly missingSandboxImage: (error: unknown) => string | undefined;
+  /** Ends what is kept for the next call: connections, helper processes. */
+  readonly close: () => void;
 }
 
 export interface EnginePartDeps {
@@ -46,7 +48,7 @@ export async function enginePart(options: KubeletOptions, { clock, log, onCall }
   const fakeOptions = fakeEndpointOptions(options.dockerEndpoint);
   if (fakeOptions) {
     const { fakeEngine } = await import('./fakeengine/fake-engine.ts');
-    const { runtime, images, access } = fakeEngine({ clock, log, ...fakeOptions });
+    const { runtime, images, access, controls } = fakeEngine({ clock, log, ...fakeOptions });
     return {
       runtime,
       imageService: images,
@@ -56,6 +58,7 @@ export async function enginePart(options: KubeletOptions, { clock, log, onCall }
       dataDirectory: async () => undefined,
       networkFault: () => undefined,
       missingSandboxImage: () => undefined,
+      close: () => controls.close(),
     };
   }
   const [{ engineClient }, { dockerRuntime }, { dockerAccess }, { DockerImageService }, { SandboxImageMissingError }, running] =
@@ -75,6 +78,7 @@ export async function enginePart(options: KubeletOptions, { clock, log, onCall }
   });
   const { rootDir, podInfraContainerImage, imagePullProgressDeadlineMs } = options;
   const network = options.networkPlugin === 'cni' ? await cniNetwork(options, clock, log) : undefined;
+  const access = dockerAccess({ client, clock });
   const runtime = dockerRuntime({
     client,
     clock,
@@ -92,7 +96,7 @@ export async function enginePart(options: KubeletOptions, { clock, log, onCall }
   });
   return {
     runtime,
-    access: dockerAccess({ client, clock }),
+    access,
     running: new running.RunningContainers(client),
     dataDirectory: (signal) => running.engineDataDirectory(client, signal),
     imageService: new DockerImageService({ engine: client, clock, log, imagePullProgressDeadlineMs }),
@@ -102,6 +106,10 @@ export async function enginePart(options: KubeletOptions, { clock, log, onCall }
     },
     ...(network && { podsNetwork: { changes: network.changes, services: (pleg) => cniServices(network, pleg, runtime, clock, log) } }),
     missingSandboxImage: (error) => (error instanceof SandboxImageMissingError ? error.image : undefined),
+    close: () => {
+      access.close();
+      client.close();
+    },
   };
 }
 

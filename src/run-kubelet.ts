@@ -195,6 +195,7 @@ export async function runKubelet(
       signal,
     );
   } finally {
+    engine.close();
     folded.flush();
   }
   log.info('stopped; the pods stay as they are');

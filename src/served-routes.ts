@@ -1,4 +1,4 @@
-import { availableParallelism, release } from 'node:os';
+import { release } from 'node:os';
 import { join } from 'node:path';
 import { version } from './base/version.ts';
 import { readMachineFacts, readOsImage } from './node/machine-facts.ts';
@@ -116,7 +116,7 @@ function metricPages({ clock, metrics, stats, engine }: ServedRoutesDeps): Metri
       const { cores, memoryBytes, machineId, systemUuid, bootId } = machine;
       return cadvisorMetrics({
         nowMs: clock.now(),
-        machine: { cores: cores || availableParallelism(), memoryBytes: Number(memoryBytes), machineId, systemUuid, bootId },
+        machine: { cores, memoryBytes, machineId, systemUuid, bootId },
         versions: { kernel: release(), os, engine: `${name} ${engineVersion}`, agent: version() },
         usage: used,
       });

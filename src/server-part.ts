@@ -44,12 +44,13 @@ export interface ServedCluster {
 
 /** The node's own server with everything that it shows. To be run last, when all the rest is there. */
 export async function serverPart(options: KubeletOptions, deps: ServerPartDeps): Promise<readonly Service[]> {
-  const { origins, clock, log, pods, statuses, engine, cluster, addresses } = deps;
+  const { origins, clock, log, pods, statuses, engine, metrics, cluster, addresses } = deps;
   const { nodeName, rootDir, enableServer } = options;
   const stats = await podStats({ clock, running: engine.running, pods, statuses, rootDir, imageDir: engine.dataDirectory });
   const certificate = servingCertificate({ options, nodeName, addresses, clients: cluster?.csr, clock, log, random: chance });
   const routes = servedRoutes(options, { ...deps, stats });
-  const server = kubeletServer({ options, origins, routes, api: cluster?.api, certificate, nodeName, clock, log });
+  const meter = { begin: metrics.requestBegun };
+  const server = kubeletServer({ options, origins, routes, api: cluster?.api, certificate, meter, nodeName, clock, log });
   const measuring: Service = { name: 'stats', run: (signal) => aborted(signal).finally(() => stats.close()) };
   return [...(enableServer ? [certificate] : []), server, measuring];
 }

@@ -56,7 +56,7 @@ export interface KubeletMetrics extends CertificateMetrics {
   /** Its probes are no longer told of. */
   podForgotten(uid: string): void;
   /** Returns what to call when the request has been served. */
-  requestBegun(labels: ServerRequestLabels): () => void;
+  readonly requestBegun: (labels: ServerRequestLabels) => () => void;
 }
 
 const OPERATION = ['operation_type'] as const;

@@ -7,7 +7,6 @@ import { fakeEngine, type FakeEngine } from '../../src/fakeengine/fake-engine.ts
 import { imageManager } from '../../src/images/image-manager.ts';
 import { Backoff } from '../../src/base/backoff.ts';
 import { PullQueue } from '../../src/images/pull-queue.ts';
-import { noAccess } from '../../src/fakeengine/no-access.ts';
 import { type Kubelet, kubelet } from '../../src/kubelet.ts';
 import { lifecyclePart } from '../../src/lifecycle-part.ts';
 import type { MirrorOwner } from '../../src/mirror/mirror-pod-actions.ts';
@@ -91,7 +90,7 @@ export function startAgent(over: {
     statuses,
     podOf: (uid): Pod | undefined => pods.get(uid)?.pod,
     runtime: engine.runtime,
-    access: noAccess,
+    access: engine.access,
     hostIps: [],
     previousStatus: (pod) => pod.status ?? apiStatusOf(pod),
     random: () => 0.5,
@@ -121,11 +120,12 @@ export function startAgent(over: {
       engine: {
         runtime: engine.runtime,
         imageService: engine.images,
-        access: noAccess,
+        access: engine.access,
         running: { list: async () => [], stale: () => {} },
         dataDirectory: async () => undefined,
         networkFault: () => undefined,
         missingSandboxImage: () => undefined,
+        close: () => {},
       },
       images: imageManager({
         images: engine.images,
