@@ -72,6 +72,8 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
       startup: (id) => probes.startup(id),
       startTimeMs: desired && startedAtMs(observed),
       phase: status?.phase,
+      restartCount: (name) =>
+        [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])].find((each) => each.name === name)?.restartCount,
       previousPod: memory.declared(observed.uid, desired?.pod),
     };
   };
@@ -195,6 +197,7 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
         hostIPs: hostIps,
         runtimeName: 'docker',
         ending: pod.metadata.deletionTimestamp !== undefined,
+        running: observed.containers.some(({ state }) => state.phase === 'running'),
         startTimeMs,
       });
       if (status.reason === 'DeadlineExceeded' && told?.reason !== status.reason)

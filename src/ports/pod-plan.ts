@@ -52,6 +52,8 @@ export interface PlanFacts {
   readonly startTimeMs?: number | undefined;
   /** The last phase that was told: a pod that has Succeeded or Failed does not begin again. */
   readonly phase?: string | undefined;
+  /** How often the container had been restarted when its status was told last: counts where the engine has nothing of it any more. */
+  readonly restartCount?: (container: string) => number | undefined;
   /** When the pod began to terminate: what has passed since is taken off its grace period. */
   readonly terminatingSinceMs?: number | undefined;
   /** Goes before the pod's own grace period, also below the minimum of 2 s: eviction, shutdown. */

@@ -12,10 +12,13 @@ export function newestOf({ containers }: Pick<ObservedPod, 'containers'>, name: 
 
 /**
  * The number that the next instance gets: counted over what the engine still has (startContainer in pkg/kubelet/kuberuntime). What a crash left
- * between its creation and its start has not used up its number.
+ * between its creation and its start has not used up its number. Where the engine has none left the count goes on from the one that was told,
+ * as it does since 1.22 by the names of log files.
  */
-export function nextAttempt(observed: Pick<ObservedPod, 'containers'>, name: string): number {
-  return instancesOf(observed, name).reduce((next, { attempt, state }) => Math.max(next, neverRan(state) ? attempt : attempt + 1), 0);
+export function nextAttempt(observed: Pick<ObservedPod, 'containers'>, name: string, toldRestarts = 0): number {
+  const instances = instancesOf(observed, name);
+  if (instances.length === 0) return toldRestarts > 0 ? toldRestarts + 1 : 0;
+  return instances.reduce((next, { attempt, state }) => Math.max(next, neverRan(state) ? attempt : attempt + 1), 0);
 }
 
 function neverRan(state: ObservedContainer['state']): boolean {

@@ -91,7 +91,12 @@ function syncPod(pod: Pod, observed: ObservedPod, facts: PlanFacts): PodPlan {
     const { name } = container;
     const waits = held.find((one) => one.container === container);
     if (waits === undefined)
-      actions.push({ do: 'startContainer', name, attempt: nextAttempt(observed, name), init: isInit(pod, container) });
+      actions.push({
+        do: 'startContainer',
+        name,
+        attempt: nextAttempt(observed, name, facts.restartCount?.(name)),
+        init: isInit(pod, container),
+      });
     const why = waits === undefined ? describeStart(pod, container, newestOf(observed, name)) : describeHeld(waits, observed);
     if (why !== undefined) because.push(why);
   }

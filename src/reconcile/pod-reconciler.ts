@@ -86,7 +86,7 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
   function nextAfter({ plan, failed, errors }: Run, life: PodPhaseOfLife): Next | 'back-off' {
     const next = plan.next === 'on-change' && life === 'syncing' ? { afterMs: deps.resyncMs() } : plan.next;
     if (failed === undefined) return next;
-    const retryAtMs = retryTime(errors);
+    const retryAtMs = retryTime(errors, clock.now());
     return retryAtMs === undefined ? 'back-off' : earlier(next, { afterMs: Math.max(0, retryAtMs - clock.now()) });
   }
 
@@ -165,11 +165,18 @@ function nameOf(desired: DesiredPod | undefined, fullName: PodFullName | undefin
 }
 
 /** Set when every failure knows when trying again makes sense: then the queue's own back-off has nothing to add. */
-function retryTime(errors: readonly unknown[]): number | undefined {
-  const times = errors.map((error) => (error instanceof ContainerStartError ? error.retryAtMs : undefined));
+function retryTime(errors: readonly unknown[], nowMs: number): number | undefined {
+  const times = errors.map((error) => {
+    if (!(error instanceof ContainerStartError) || error.retryAtMs === undefined) return undefined;
+    return pullFailures.has(error.reason) ? Math.min(error.retryAtMs, nowMs + PULL_FAILURE_SHOWN_MS) : error.retryAtMs;
+  });
   const known = times.filter((time) => time !== undefined);
   return known.length === times.length && known.length > 0 ? Math.min(...known) : undefined;
 }
+
+/** After these the image backs off, and says so when it is asked for again: status shows the failure first and then ImagePullBackOff. */
+const pullFailures: ReadonlySet<string> = new Set(['ErrImagePull', 'RegistryUnavailable']);
+const PULL_FAILURE_SHOWN_MS = 2_000;
 
 function earlier(a: Next, b: Next): Next {
   if (a === 'on-change') return b;

@@ -19,6 +19,8 @@ export interface PodStatusFacts extends ProbeFindings {
   readonly runtimeName: string;
   /** Nothing of the pod is started any more. */
   readonly ending?: boolean;
+  /** A container of the pod, of whatever kind, runs still: no end is told before its own (mergePodStatus in pkg/kubelet/status, as of 1.22). */
+  readonly running?: boolean;
   /** When the pod began, where that is known better than from `previous`: activeDeadlineSeconds counts from it, and status shows it. */
   readonly startTimeMs?: number | undefined;
 }
@@ -37,18 +39,21 @@ export function generatePodStatus(pod: Pod, observed: Pick<ObservedPod, 'contain
     qosClass: podQosClass(pod),
     ...addresses(ipsOf(observed)),
     ...startTime(facts),
+    // Older API servers give pods no generation.
+    ...(pod.metadata.generation === undefined ? {} : { observedGeneration: pod.metadata.generation }),
     ...(ephemeralStatuses.length > 0 ? { ephemeralContainerStatuses: ephemeralStatuses } : {}),
   };
 
   const deadline = deadlineMs(pod, facts.startTimeMs ?? parseTime(previous?.startTime));
-  if (deadline !== undefined && deadline <= facts.nowMs) {
+  if (deadline !== undefined && deadline <= facts.nowMs && !facts.running) {
     return withContainers({ ...common, phase: 'Failed', ...deadlineExceeded }, appStatuses, initStatuses, foreign);
   }
 
   const { spec } = pod;
   // A pod does not come back from its end, whatever the engine says.
-  const phase =
-    [pod.status?.phase, previous?.phase].find(isTerminalPhase) ?? podPhase(spec, [...appStatuses, ...initStatuses], facts.ending);
+  const ended = [pod.status?.phase, previous?.phase].find(isTerminalPhase);
+  const now = podPhase(spec, [...appStatuses, ...initStatuses], facts.ending);
+  const phase = ended ?? (facts.running && isTerminalPhase(now) ? (previous?.phase ?? 'Pending') : now);
   const apps = appStatuses.map((status) => startedAndReady(pod, status, facts));
   const inits = initStatuses.map((status) => initReady(pod, status, facts));
   const initialized = podInitializedCondition(spec, inits, phase, appStatuses.some(hasRun));
@@ -105,7 +110,7 @@ function addresses(ips: readonly string[]): Pick<PodStatus, 'podIP' | 'podIPs'> 
 function hostAddresses(pod: Pod, { podIP }: PodStatus, hostIPs: readonly string[]): PodStatus {
   const [hostIP] = hostIPs;
   if (hostIP === undefined) return {};
-  return { hostIP, ...(pod.spec.hostNetwork && podIP === undefined ? addresses(hostIPs) : {}) };
+  return { hostIP, hostIPs: hostIPs.map((ip) => ({ ip })), ...(pod.spec.hostNetwork && podIP === undefined ? addresses(hostIPs) : {}) };
 }
 
 function hasRun({ state }: ContainerStatus): boolean {

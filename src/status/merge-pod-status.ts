@@ -3,7 +3,19 @@ import { kubeletConditions } from './pod-conditions.ts';
 
 /** What a node agent says of a pod: absent in its status means absent. All other fields belong to whoever set them. */
 const ownFields = [
-  ...(['phase', 'conditions', 'message', 'reason', 'hostIP', 'podIP', 'podIPs', 'startTime', 'qosClass'] as const),
+  ...([
+    'phase',
+    'conditions',
+    'message',
+    'reason',
+    'hostIP',
+    'hostIPs',
+    'podIP',
+    'podIPs',
+    'startTime',
+    'qosClass',
+    'observedGeneration',
+  ] as const),
   ...(['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'] as const),
 ];
 

@@ -17,8 +17,16 @@ export function statusPatch(object: Pod, ours: PodStatus): StatusPatch {
   const api: PodStatus = withoutNulls(object.status ?? {});
   const merged = mergePodStatus(api, ours);
   const patch = createTwoWayMergePatch({ status: api }, { metadata: { uid }, status: merged }, 'Pod');
-  return { patch: 'status' in patch ? patch : undefined, same: samePodStatus(normalizePodStatus(object, api), merged) };
+  // An API server that does not know them drops them each time: they go along with news, and are none.
+  const unknown = api.startTime === undefined ? [] : newerFields.filter((field) => api[field] === undefined);
+  const known = (key: string): boolean => !unknown.some((field) => key === field || key === `$setElementOrder/${field}`);
+  const hasNews = isJsonObject(patch['status']) && Object.keys(patch['status']).some(known);
+  const comparable: PodStatus = Object.fromEntries(Object.entries(merged).filter(([key]) => known(key)));
+  return { patch: hasNews ? patch : undefined, same: samePodStatus(normalizePodStatus(object, api), comparable) };
 }
+
+/** Fields of a pod's status that came after 1.20. */
+const newerFields = ['hostIPs', 'observedGeneration'] as const;
 
 /** Whether the API's object has our conditions, as far as they are for the kubelet to say. */
 export function sameConditions({ status = {} }: Pod, { conditions = [] }: PodStatus): boolean {
