@@ -6,10 +6,13 @@ import { deviceOf } from './proc-texts.ts';
 /** A server that does not answer must not hold up what all the others tell. */
 const PATIENCE_MS = 1_000;
 
-/** File systems' own counts. One that does not answer is asked once, however often it is asked for: each question would hold a thread. */
+/**
+ * File systems' own counts. Who asks while another does gets the same answer. One that does not answer in time is asked once, however often
+ * it is asked for: each question would hold a thread.
+ */
 export class FileSystems {
   readonly #clock: Clock;
-  readonly #asked = new Map<string, Promise<FilesystemStats | undefined>>();
+  readonly #asked = new Map<string, { readonly atMs: number; readonly answer: Promise<FilesystemStats | undefined> }>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -17,16 +20,23 @@ export class FileSystems {
 
   /** The file system that holds `path`; undefined when it cannot be told in time. `mountInfo` is /proc/self/mountinfo. */
   async holding(path: string, mountInfo: string): Promise<FilesystemStats | undefined> {
-    if (this.#asked.has(path)) return undefined;
-    const asked = this.#ask(path, mountInfo).finally(() => this.#asked.delete(path));
-    this.#asked.set(path, asked);
+    const { atMs, answer } = this.#asked.get(path) ?? this.#begin(path, mountInfo);
+    const patienceMs = PATIENCE_MS - (this.#clock.now() - atMs);
+    if (patienceMs <= 0) return undefined;
     const enough = new AbortController();
-    const tooLong = this.#clock.sleep(PATIENCE_MS, enough.signal).catch(() => undefined);
+    const tooLong = this.#clock.sleep(patienceMs, enough.signal).catch(() => undefined);
     try {
-      return (await Promise.race([asked, tooLong])) ?? undefined;
+      return (await Promise.race([answer, tooLong])) ?? undefined;
     } finally {
       enough.abort();
     }
+  }
+
+  #begin(path: string, mountInfo: string): { readonly atMs: number; readonly answer: Promise<FilesystemStats | undefined> } {
+    const answer = this.#ask(path, mountInfo).finally(() => this.#asked.delete(path));
+    const asked = { atMs: this.#clock.now(), answer };
+    this.#asked.set(path, asked);
+    return asked;
   }
 
   async #ask(path: string, mountInfo: string): Promise<FilesystemStats | undefined> {

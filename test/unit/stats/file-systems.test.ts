@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FileSystems } from '../../../src/stats/file-systems.ts';
+import { FakeClock } from '../../fakes/fake-clock.ts';
+
+test('all who ask about a file system at once are told, and so is who asks afterwards', async () => {
+  const clock = new FakeClock();
+  const fileSystems = new FileSystems(clock);
+  const ask = () => fileSystems.holding('/', '');
+  const [first, second] = await Promise.all([ask(), ask()]);
+  assert.ok((first?.capacityBytes ?? 0) > 0);
+  assert.deepEqual(second, first);
+  assert.ok(await ask());
+  assert.deepEqual(clock.actions, []);
+});
+
+test('a path that does not exist has no file system', async () => {
+  const clock = new FakeClock();
+  assert.equal(await new FileSystems(clock).holding('/no/such/path', ''), undefined);
+  assert.deepEqual(clock.actions, []);
+});
