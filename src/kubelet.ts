@@ -18,9 +18,9 @@ import { exponential } from './base/exponential.ts';
 import { firstOf } from './base/first-of.ts';
 import type { Logger } from './base/logger.ts';
 import type { Service } from './base/service.ts';
+import { FieldNotices } from './field-notices.ts';
 import type { PodUpdate } from './model/pod-update.ts';
 import { type Pod, type PodFullName, podFullName, type PodUid } from './model/pod.ts';
-import { unhonouredFields } from './model/unhonoured-fields.ts';
 import { DesiredPods, type PodWake } from './mux/desired-pods.ts';
 import { PodConfig } from './mux/pod-config.ts';
 import { podUpdates } from './mux/pod-updates.ts';
@@ -83,8 +83,9 @@ export function kubelet({ clock, log, sources, pleg, events, wakes: others = EMP
   // What should run: every source's pods, each change told once.
   const config = new PodConfig({ mode: 'Incremental', clock, events, log });
   const pods = new DesiredPods((heard) => config.seenAllSources(heard));
+  const notices = new FieldNotices(events, log);
   const changes = podUpdates(config, sources).pipe(
-    tap(({ op, pods: changed }) => op !== 'REMOVE' && warnOfUnhonouredFields(log, changed)),
+    tap((update) => notices.tell(update)),
     map((update) => pods.apply(update)),
     share(),
   );
@@ -148,12 +149,4 @@ export function kubelet({ clock, log, sources, pleg, events, wakes: others = EMP
 function enqueue(queue: KeyedWorkQueue<PodUid>, { uid, reason }: PodWake): void {
   if (reason === 'pod updated' || reason === 'pod deleted' || reason === 'pod removed') queue.interrupt(uid, reason);
   else queue.add(uid, reason);
-}
-
-function warnOfUnhonouredFields(log: Logger, pods: readonly Pod[]): void {
-  for (const pod of pods) {
-    const fields = unhonouredFields(pod).join(', ');
-    if (fields !== '')
-      log.warn('pod uses fields that are not honoured yet', { pod: `${pod.metadata.namespace}/${pod.metadata.name}`, fields });
-  }
 }

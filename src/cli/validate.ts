@@ -20,7 +20,8 @@ export interface ValidateTools {
 
 export const validateUsage = `Usage: rxlet validate PATH... [--output=text|json]
 
-Says whether manifests would run, without running them. A PATH is a manifest or a directory of them.
+Says whether manifests would run, without running them, and warns of fields that are not honoured as they are written.
+A PATH is a manifest or a directory of them.
 With --output=json there is one object per file and line: {file, valid, errors: [{type, field, detail, line, column}], warnings}.
 
 Exit code: 0 all are valid, 1 some are not, 2 something could not be read.

@@ -60,6 +60,7 @@ export function containerCreateRequest(input: ContainerInput): CreateRequest {
       Healthcheck: { Test: ['NONE'] },
       Image: spec.imageRef,
       ...(container.workingDir && { WorkingDir: container.workingDir }),
+      ...(container.lifecycle?.stopSignal && { StopSignal: container.lifecycle.stopSignal }),
       Labels: containerDockerLabels(containerLabels(pod, container, attempt, input.extraAnnotations), {
         sandboxId,
         logPath: containerLogPath(input.podLogsDir, pod, container.name, attempt),

@@ -12,6 +12,7 @@ export interface CreateBody {
   readonly Healthcheck?: { readonly Test: readonly string[] };
   readonly Image: string;
   readonly WorkingDir?: string;
+  readonly StopSignal?: string;
   readonly Labels: Readonly<Record<string, string>>;
   readonly HostConfig: Readonly<Record<string, unknown>>;
 }

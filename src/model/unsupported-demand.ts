@@ -2,7 +2,12 @@ import type { Pod } from './pod.ts';
 
 /** What a pod must not run without, and this node cannot give. The message names the field. */
 export interface UnsupportedDemand {
-  readonly reason: 'PodOSNotSupported' | 'SupplementalGroupsPolicyNotSupported' | 'UserNamespacesNotSupported';
+  readonly reason:
+    | 'PodOSNotSupported'
+    | 'SupplementalGroupsPolicyNotSupported'
+    | 'UserNamespacesNotSupported'
+    | 'RuntimeClassNotSupported'
+    | 'ResourceClaimsNotSupported';
   readonly message: string;
 }
 
@@ -22,6 +27,15 @@ export function unsupportedDemand({ spec }: Pick<Pod, 'spec'>): UnsupportedDeman
   }
   if (spec.hostUsers === false) {
     return { reason: 'UserNamespacesNotSupported', message: 'user namespaces are not supported in this node (spec.hostUsers)' };
+  }
+  if (spec.runtimeClassName) {
+    return {
+      reason: 'RuntimeClassNotSupported',
+      message: `RuntimeClass ${JSON.stringify(spec.runtimeClassName)} is not supported in this node (spec.runtimeClassName)`,
+    };
+  }
+  if (spec.resourceClaims !== undefined && spec.resourceClaims.length > 0) {
+    return { reason: 'ResourceClaimsNotSupported', message: 'resource claims are not supported in this node (spec.resourceClaims)' };
   }
   return undefined;
 }

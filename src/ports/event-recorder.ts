@@ -2,7 +2,7 @@ import type { V1ObjectReference } from '@kubernetes/client-node';
 import type { PodRefusalReason } from '../model/pod-admission.ts';
 import type { Pod } from '../model/pod.ts';
 
-/** The kubelet's reasons (pkg/kubelet/events/event.go), as far as this agent has cause for them. */
+/** The kubelet's reasons (pkg/kubelet/events/event.go), as far as this agent has cause for them; FieldNotHonoured is its own. */
 export type EventReason =
   | 'Pulling'
   | 'Pulled'
@@ -20,6 +20,7 @@ export type EventReason =
   | 'FailedSync'
   | 'DeadlineExceeded'
   | 'FailedValidation'
+  | 'FieldNotHonoured'
   | 'ExceededGracePeriod'
   | 'FailedMount'
   | 'InvalidEnvironmentVariableNames'

@@ -59,7 +59,7 @@ export async function containerEnv(
 async function referred(
   pod: Pod,
   container: Container,
-  { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef }: ValueFrom,
+  { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef }: ValueFrom,
   facts: ContainerEnvFacts,
   readKeys: ReadKeys,
 ): Promise<string | undefined> {
@@ -67,6 +67,7 @@ async function referred(
   if (resourceFieldRef) {
     return containerResourceByName(resourceFieldRef, pod, resourceFieldRef.containerName || container.name, facts.allocatable);
   }
+  if (fileKeyRef) throw new Error(`fileKeyRef: variables from the file ${fileKeyRef.path} are not supported by this node`);
   const ref = configMapKeyRef ?? secretKeyRef;
   if (ref === undefined) return '';
   const kind = configMapKeyRef ? 'ConfigMap' : 'Secret';

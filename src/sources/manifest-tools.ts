@@ -7,7 +7,7 @@ import { staticPodReader } from './read-static-pods.ts';
 export interface ManifestTools {
   /** The manifests under a path, as the file source sees it: one file, or the files of a directory by name. Rejects when it cannot be read. */
   list(path: string): Promise<readonly string[]>;
-  /** What the file source would say of a manifest; `pods` are "namespace/name", `objects` "Secret namespace/name". */
+  /** What the file source would say of a manifest, and what of its pods would not be honoured; `pods` are "namespace/name", `objects` "Secret namespace/name". */
   check(manifest: Uint8Array): {
     readonly pods: readonly string[];
     readonly objects: readonly string[];
@@ -30,7 +30,12 @@ export function manifestTools({ nodeName }: { readonly nodeName: string }): Mani
     check(manifest) {
       const { pods, objects, faults, warnings } = read(manifest);
       const all = [...faults, ...[...pods, ...objects].flatMap((each) => each.faults)];
-      return { pods: pods.map(({ key }) => key), objects: objects.map(({ key }) => key), faults: all, warnings };
+      return {
+        pods: pods.map(({ key }) => key),
+        objects: objects.map(({ key }) => key),
+        faults: all,
+        warnings: [...warnings, ...pods.flatMap(({ unhonoured }) => unhonoured)],
+      };
     },
   };
 }

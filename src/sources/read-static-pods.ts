@@ -1,6 +1,7 @@
 import { defaultPod } from '../model/defaulting/default-pod.ts';
 import type { ManifestFault, ManifestWarning } from '../model/manifest-fault.ts';
 import type { Pod } from '../model/pod.ts';
+import { unhonouredFields } from '../model/spec-ledger/unhonoured-fields.ts';
 import { validatePodCreate } from '../model/validation/validate-pod-create.ts';
 import { apiReferences, explainApiReference } from './api-references.ts';
 import { type DecodedPod, manifestDecoder } from './decode-manifest.ts';
@@ -14,6 +15,8 @@ export interface StaticPodResult {
   /** Undefined when there are faults. Nobody mutates it. */
   readonly pod: Pod | undefined;
   readonly faults: readonly ManifestFault[];
+  /** Fields that are not honoured as they are written. */
+  readonly unhonoured: readonly ManifestWarning[];
 }
 
 export interface StaticManifest {
@@ -54,13 +57,14 @@ export function staticPodReader(options: StaticPodOptions): ReadStaticPods {
 
 function readPod(decoded: DecodedPod, options: StaticPodOptions): StaticPodResult {
   const key = `${decoded.namespace === '' ? 'default' : decoded.namespace}/${decoded.name}`;
-  if (decoded.pod === undefined) return { key, pod: undefined, faults: decoded.faults };
+  if (decoded.pod === undefined) return { key, pod: undefined, faults: decoded.faults, unhonoured: [] };
   const pod = staticPod(defaultPod(decoded.pod), decoded.asWritten, options);
   const errors = validatePodCreate(pod);
   const invalid = errors.map((error): ManifestFault => ({ ...error, ...decoded.locate(error.field) }));
   const faults =
     options.references === 'allow' ? invalid : [...invalid, ...refuseReferences(pod, decoded, options.references === 'manifests')];
-  return { key, pod: faults.length === 0 ? pod : undefined, faults };
+  const unhonoured = unhonouredFields(pod).map(({ field, is, note }) => ({ field, detail: `${is}: ${note}`, ...decoded.locate(field) }));
+  return { key, pod: faults.length === 0 ? pod : undefined, faults, unhonoured };
 }
 
 function refuseReferences({ spec }: Pod, { locate }: DecodedPod, allowManifests: boolean): readonly ManifestFault[] {

@@ -102,3 +102,10 @@ test('wrong usage: exit code 2; --help: 0', async () => {
   assert.equal(code, 0);
   assert.match(out, /Usage: rxlet validate/);
 });
+
+test('what would not be honoured is a warning: the manifest is valid', async () => {
+  const file = write('web.yaml', `${aManifest('web')}  hostnameOverride: other\n`);
+  const { code, out } = await validate(file);
+  assert.equal(code, 0);
+  assert.match(out, /^\S+web\.yaml:\d+:\d+ spec\.hostnameOverride: ignored: .* \(warning\)\n\S+: valid\n$/);
+});

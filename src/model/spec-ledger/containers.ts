@@ -1,0 +1,127 @@
+import type {
+  V1ConfigMapEnvSource,
+  V1ConfigMapKeySelector,
+  V1Container,
+  V1ContainerPort,
+  V1EnvFromSource,
+  V1EnvVar,
+  V1EnvVarSource,
+  V1EphemeralContainer,
+  V1ObjectFieldSelector,
+  V1ResourceFieldSelector,
+  V1ResourceRequirements,
+  V1SecretEnvSource,
+  V1SecretKeySelector,
+  V1VolumeMount,
+} from '@kubernetes/client-node';
+import { approximated, honoured, ignored, is, names, refused, section } from './entry.ts';
+import { lifecycle, probe } from './probes.ts';
+import { securityContext } from './security.ts';
+
+export const objectFieldSelector = section<V1ObjectFieldSelector>('ObjectFieldSelector', { apiVersion: honoured, fieldPath: honoured });
+export const resourceFieldSelector = section<V1ResourceFieldSelector>('ResourceFieldSelector', {
+  containerName: honoured,
+  divisor: honoured,
+  resource: honoured,
+});
+
+const env = section<V1EnvVar>('EnvVar', {
+  name: honoured,
+  value: honoured,
+  valueFrom: section<V1EnvVarSource>('EnvVarSource', {
+    configMapKeyRef: section<V1ConfigMapKeySelector>('ConfigMapKeySelector', { key: honoured, name: honoured, optional: honoured }),
+    fieldRef: objectFieldSelector,
+    fileKeyRef: refused('the container waits with CreateContainerConfigError'),
+    resourceFieldRef: resourceFieldSelector,
+    secretKeyRef: section<V1SecretKeySelector>('SecretKeySelector', { key: honoured, name: honoured, optional: honoured }),
+  }),
+});
+
+const envFrom = section<V1EnvFromSource>('EnvFromSource', {
+  configMapRef: section<V1ConfigMapEnvSource>('ConfigMapEnvSource', { name: honoured, optional: honoured }),
+  prefix: honoured,
+  secretRef: section<V1SecretEnvSource>('SecretEnvSource', { name: honoured, optional: honoured }),
+});
+
+const ports = section<V1ContainerPort>('ContainerPort', {
+  containerPort: honoured,
+  hostIP: honoured,
+  hostPort: honoured,
+  name: honoured,
+  protocol: honoured,
+});
+
+const perContainer: ReadonlySet<string> = new Set(['cpu', 'memory']);
+
+const resources = section<V1ResourceRequirements>('ResourceRequirements', {
+  claims: refused('the pod fails with reason ResourceClaimsNotSupported'),
+  limits: approximated('counted where the pod is admitted; no container is held to them, and none is given a device', {
+    when: names('resources beside cpu and memory', (name) => !perContainer.has(name)),
+  }),
+  requests: honoured,
+});
+
+const volumeMounts = section<V1VolumeMount>('VolumeMount', {
+  mountPath: honoured,
+  mountPropagation: honoured,
+  name: honoured,
+  readOnly: honoured,
+  recursiveReadOnly: refused('the container waits with CreateContainerConfigError: the engine cannot do it (IfPossible goes without)', {
+    when: is('Enabled'),
+  }),
+  subPath: honoured,
+  subPathExpr: honoured,
+});
+
+const common = {
+  args: honoured,
+  command: honoured,
+  env,
+  envFrom,
+  image: honoured,
+  imagePullPolicy: honoured,
+  name: honoured,
+  restartPolicyRules: ignored('containers restart as restartPolicy says'),
+  securityContext,
+  stdin: honoured,
+  stdinOnce: honoured,
+  terminationMessagePath: honoured,
+  terminationMessagePolicy: honoured,
+  tty: honoured,
+  volumeMounts,
+  workingDir: honoured,
+} as const;
+
+const volumeDevices = refused('the pod waits with FailedMount: volumes are given as file systems only');
+
+/** Of spec.containers and spec.initContainers. */
+export const container = section<V1Container>('Container', {
+  ...common,
+  lifecycle,
+  livenessProbe: probe,
+  ports,
+  readinessProbe: probe,
+  resizePolicy: ignored('resources of a running container are not changed in place', { told: false }),
+  resources,
+  restartPolicy: ignored('only an init container that always restarts, a sidecar, has one of its own', {
+    when: { words: 'is not Always', holds: (value) => value !== 'Always' },
+  }),
+  startupProbe: probe,
+  volumeDevices,
+});
+
+const notEphemeral = refused('it cannot be set for an ephemeral container: the API server refuses it');
+
+export const ephemeralContainer = section<V1EphemeralContainer>('EphemeralContainer', {
+  ...common,
+  lifecycle: notEphemeral,
+  livenessProbe: notEphemeral,
+  ports: notEphemeral,
+  readinessProbe: notEphemeral,
+  resizePolicy: notEphemeral,
+  resources: notEphemeral,
+  restartPolicy: notEphemeral,
+  startupProbe: notEphemeral,
+  targetContainerName: honoured,
+  volumeDevices: notEphemeral,
+});

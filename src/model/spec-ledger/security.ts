@@ -1,0 +1,51 @@
+import type {
+  V1Capabilities,
+  V1PodSecurityContext,
+  V1SeccompProfile,
+  V1SecurityContext,
+  V1AppArmorProfile,
+  V1Sysctl,
+} from '@kubernetes/client-node';
+import { approximated, honoured, ignored, is, refused, section } from './entry.ts';
+
+const seLinux = approximated('processes are labelled; the files of volumes are not labelled anew');
+const windows = ignored('this node runs Linux');
+
+const appArmorProfile = section<V1AppArmorProfile>('AppArmorProfile', { localhostProfile: honoured, type: honoured });
+const seccompProfile = section<V1SeccompProfile>('SeccompProfile', { localhostProfile: honoured, type: honoured });
+
+export const podSecurityContext = section<V1PodSecurityContext>('PodSecurityContext', {
+  appArmorProfile,
+  fsGroup: honoured,
+  fsGroupChangePolicy: honoured,
+  runAsGroup: honoured,
+  runAsNonRoot: honoured,
+  runAsUser: honoured,
+  seLinuxChangePolicy: ignored('the files of volumes are not labelled anew'),
+  seLinuxOptions: seLinux,
+  seccompProfile,
+  supplementalGroups: honoured,
+  supplementalGroupsPolicy: refused(
+    'the pod fails with reason SupplementalGroupsPolicyNotSupported: the engine adds the groups of the image',
+    {
+      when: is('Strict'),
+    },
+  ),
+  sysctls: section<V1Sysctl>('Sysctl', { name: honoured, value: honoured }),
+  windowsOptions: windows,
+});
+
+export const securityContext = section<V1SecurityContext>('SecurityContext', {
+  allowPrivilegeEscalation: honoured,
+  appArmorProfile,
+  capabilities: section<V1Capabilities>('Capabilities', { add: honoured, drop: honoured }),
+  privileged: honoured,
+  procMount: honoured,
+  readOnlyRootFilesystem: honoured,
+  runAsGroup: honoured,
+  runAsNonRoot: honoured,
+  runAsUser: honoured,
+  seLinuxOptions: seLinux,
+  seccompProfile,
+  windowsOptions: windows,
+});

@@ -1,0 +1,108 @@
+import type {
+  V1ConfigMapProjection,
+  V1ConfigMapVolumeSource,
+  V1DownwardAPIProjection,
+  V1DownwardAPIVolumeFile,
+  V1DownwardAPIVolumeSource,
+  V1EmptyDirVolumeSource,
+  V1EphemeralVolumeSource,
+  V1HostPathVolumeSource,
+  V1KeyToPath,
+  V1NFSVolumeSource,
+  V1PersistentVolumeClaimVolumeSource,
+  V1ProjectedVolumeSource,
+  V1SecretProjection,
+  V1SecretVolumeSource,
+  V1ServiceAccountTokenProjection,
+  V1Volume,
+  V1VolumeProjection,
+} from '@kubernetes/client-node';
+import { objectFieldSelector, resourceFieldSelector } from './containers.ts';
+import { approximated, type Condition, honoured, honouredBy, isNot, refused, section } from './entry.ts';
+
+const noPlugin = refused('the pod waits with FailedMount: this node has no plugin for it');
+const keyToPath = section<V1KeyToPath>('KeyToPath', { key: honoured, mode: honoured, path: honoured });
+const downwardFile = section<V1DownwardAPIVolumeFile>('DownwardAPIVolumeFile', {
+  fieldRef: objectFieldSelector,
+  mode: honoured,
+  path: honoured,
+  resourceFieldRef: resourceFieldSelector,
+});
+
+const projection = section<V1VolumeProjection>('VolumeProjection', {
+  clusterTrustBundle: noPlugin,
+  configMap: section<V1ConfigMapProjection>('ConfigMapProjection', { items: keyToPath, name: honoured, optional: honoured }),
+  downwardAPI: section<V1DownwardAPIProjection>('DownwardAPIProjection', { items: downwardFile }),
+  podCertificate: noPlugin,
+  secret: section<V1SecretProjection>('SecretProjection', { items: keyToPath, name: honoured, optional: honoured }),
+  serviceAccountToken: section<V1ServiceAccountTokenProjection>('ServiceAccountTokenProjection', {
+    audience: honoured,
+    expirationSeconds: honoured,
+    path: honoured,
+  }),
+});
+
+/** A limit on disk is for who measures it; in memory the kernel holds it. */
+const onDisk: Condition = {
+  words: 'has a sizeLimit and no medium',
+  holds: (value) => {
+    if (typeof value !== 'object' || value === null) return false;
+    const { medium, sizeLimit }: { readonly medium?: unknown; readonly sizeLimit?: unknown } = value;
+    return sizeLimit !== undefined && medium !== 'Memory';
+  },
+};
+
+export const volume = section<V1Volume>('Volume', {
+  awsElasticBlockStore: noPlugin,
+  azureDisk: noPlugin,
+  azureFile: noPlugin,
+  cephfs: noPlugin,
+  cinder: noPlugin,
+  configMap: section<V1ConfigMapVolumeSource>('ConfigMapVolumeSource', {
+    defaultMode: honoured,
+    items: keyToPath,
+    name: honoured,
+    optional: honoured,
+  }),
+  csi: noPlugin,
+  downwardAPI: section<V1DownwardAPIVolumeSource>('DownwardAPIVolumeSource', { defaultMode: honoured, items: downwardFile }),
+  emptyDir: {
+    ...section<V1EmptyDirVolumeSource>('EmptyDirVolumeSource', {
+      medium: refused('the pod waits with FailedMount: huge pages are no volume here', { when: isNot('', 'Memory') }),
+      sizeLimit: honoured,
+    }),
+    also: approximated('a volume on disk is not held to its size', { when: onDisk }),
+  },
+  ephemeral: section<V1EphemeralVolumeSource>('EphemeralVolumeSource', {
+    volumeClaimTemplate: honouredBy('the controller manager, which makes the claim; this node mounts what the claim is bound to'),
+  }),
+  fc: noPlugin,
+  flexVolume: noPlugin,
+  flocker: noPlugin,
+  gcePersistentDisk: noPlugin,
+  gitRepo: noPlugin,
+  glusterfs: noPlugin,
+  hostPath: section<V1HostPathVolumeSource>('HostPathVolumeSource', { path: honoured, type: honoured }),
+  image: noPlugin,
+  iscsi: noPlugin,
+  name: honoured,
+  nfs: section<V1NFSVolumeSource>('NFSVolumeSource', { path: honoured, readOnly: honoured, server: honoured }),
+  persistentVolumeClaim: section<V1PersistentVolumeClaimVolumeSource>('PersistentVolumeClaimVolumeSource', {
+    claimName: honouredBy('this node where the claim is bound to a hostPath, local or nfs volume; else the pod waits with FailedMount'),
+    readOnly: honoured,
+  }),
+  photonPersistentDisk: noPlugin,
+  portworxVolume: noPlugin,
+  projected: section<V1ProjectedVolumeSource>('ProjectedVolumeSource', { defaultMode: honoured, sources: projection }),
+  quobyte: noPlugin,
+  rbd: noPlugin,
+  scaleIO: noPlugin,
+  secret: section<V1SecretVolumeSource>('SecretVolumeSource', {
+    defaultMode: honoured,
+    items: keyToPath,
+    optional: honoured,
+    secretName: honoured,
+  }),
+  storageos: noPlugin,
+  vsphereVolume: noPlugin,
+});
