@@ -19,73 +19,8 @@ umask 077
 PARTS=(etcd apiserver controller-manager scheduler)
 say() { echo "kube.sh: $*" >&2; }
 die() { say "$*"; exit 1; }
-. "$(dirname "${BASH_SOURCE[0]}")/apt.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/kube-binaries.sh"
 usage() { sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//p}' "$0" >&2; exit 2; }
-
-# --- binaries
-
-CACHE=${XDG_CACHE_HOME:-/var/cache}/rxlet-kube
-CACHED=$CACHE/debian12/bin
-find_binary() { # NAME: prints its path
-  local file
-  for file in "${KUBEBUILDER_ASSETS:+$KUBEBUILDER_ASSETS/$1}" "$(command -v "$1" || true)" "$CACHED/$1"; do
-    [ -n "$file" ] && [ -x "$file" ] && { echo "$file"; return; }
-  done
-  return 1
-}
-need_binaries() {
-  local name missing=() packages=()
-  find_binary etcd >/dev/null || packages+=(etcd-server)
-  find_binary kubectl >/dev/null || packages+=(kubernetes-client)
-  for name in openssl curl; do command -v $name >/dev/null || packages+=($name); done
-  [ ${#packages[@]} = 0 ] || apt_install "${packages[@]}"
-  for name in kube-apiserver kube-controller-manager kube-scheduler; do find_binary $name >/dev/null || missing+=($name); done
-  [ ${#missing[@]} = 0 ] || { say "not found: ${missing[*]} (set KUBEBUILDER_ASSETS to the folder that has them)"; build_binaries; }
-}
-# Everything happens in a folder beside the final one, which appears whole or not at all.
-build_binaries() {
-  [ "$(. /etc/os-release; echo "${VERSION_CODENAME:-}")" = bookworm ] || die "building them is known to work on Debian 12 only"
-  apt_install golang-1.19-go golang-github-modern-go-reflect2-dev dpkg-dev make gcc libc6-dev rsync
-  mkdir -p "$CACHE"
-  local build; build=$(mktemp -d "$CACHE/build.XXXXXX")
-  # shellcheck disable=SC2064
-  trap "chmod -R u+w '$build'; rm -rf '$build'" EXIT
-  chmod 755 "$CACHE" "$build"
-  say "building Kubernetes in $build, about ten minutes; its log is $CACHE/build.log"
-  (fetch_source "$build" && compile "$build") >"$CACHE/build.log" 2>&1 || { tail -n 20 "$CACHE/build.log" >&2; die "the build failed"; }
-  mkdir -p -m 755 "$(dirname "$CACHED")"
-  # Another build may have come first.
-  mv -T "$build/bin" "$CACHED" 2>/dev/null || [ -x "$CACHED/kube-apiserver" ] || die "could not write $CACHED"
-  chmod -R u+w "$build"; rm -rf "$build"; trap - EXIT
-}
-# The lists of source packages stay in the build folder: the machine's own apt configuration is not touched.
-fetch_source() { ( # BUILD
-  set -e
-  local apt=$1/apt list; mkdir -p "$apt/lists/partial" "$apt/sources"
-  for list in /etc/apt/sources.list.d/*.sources; do [ ! -e "$list" ] || sed 's/^Types:.*/Types: deb-src/' "$list" >"$apt/sources/$(basename "$list")"; done
-  for list in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do [ ! -e "$list" ] || sed -En 's/^deb /deb-src /p' "$list" >"$apt/sources/$(basename "$list" .list)-src.list"; done
-  local options=(-o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$apt/sources" -o Dir::State::Lists="$apt/lists" -o APT::Sandbox::User=root)
-  apt-get "${options[@]}" update
-  cd "$1"
-  apt-get "${options[@]}" source --download-only -t bookworm kubernetes
-  dpkg-source -x kubernetes_1.20*.dsc source
-); }
-compile() { ( # BUILD
-  set -e
-  local source=$1/source package=$1/source/.go/src/k8s.io/kubernetes reflect2=vendor/github.com/modern-go/reflect2
-  cd "$source"
-  # The vendored reflect2 1.0.1 crashes under Go 1.18 and later when it walks a map; Debian's 1.0.2 does not.
-  rm -f $reflect2/*.go $reflect2/*.s
-  cp /usr/share/gocode/src/github.com/modern-go/reflect2/*.{go,s} $reflect2/
-  mkdir -p "$(dirname "$package")"
-  ln -sfn ../../.. "$package"
-  export PATH=/usr/lib/go-1.19/bin:$PATH HOME=$1 GOPATH=$source/.go GOCACHE=$1/go-cache CGO_ENABLED=0
-  cd "$package"
-  nice make WHAT="cmd/kube-apiserver cmd/kube-controller-manager cmd/kube-scheduler"
-  mkdir "$1/bin"
-  cp _output/local/bin/linux/*/kube-{apiserver,controller-manager,scheduler} "$1/bin/"
-  chmod -R a+rX "$1/bin"
-); }
 
 # --- ports, certificates, kubeconfigs: made once, kept in DIR
 
@@ -252,7 +187,7 @@ Y
 }
 
 up() { # NODE
-  need_binaries
+  need_groups bin
   choose_ports
   read_ports
   certificates

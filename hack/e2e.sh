@@ -1,0 +1,169 @@
+#!/bin/bash
+# Runs Kubernetes' own end-to-end specs against a cluster whose only node is the agent, and prints those that fail.
+#   hack/e2e.sh [OPTIONS] [FOCUS]
+# FOCUS is a regular expression of specs' names. Without it: the NodeConformance specs, of which all in test/e2e/nodeconformance.txt
+# must pass (the list is what the reference kubelet passes on a single node without an outside registry).
+#   --skip REGEXP     leaves specs out; without it those that are slow or flaky
+#   --nodes N         that many specs at once: 6
+#   --reference       afterwards the same with the reference kubelet 1.20 (it wants cgroup v1): prints both durations, and what only it passes
+#   --clean           removes all that earlier runs have left, and ends
+# Needs root and Debian 12. Engine, registry, control plane and agent are its own, under ${RXLET_E2E_DIR:-/var/lib/rxlet-e2e}, and are
+# stopped at the end; images stay for the next run, and so do the specs' logs, in out/. The specs come from $KUBEBUILDER_ASSETS where
+# that folder has them, else they are built once, as hack/kube.sh builds a control plane (a quarter of an hour for both). A run of
+# NodeConformance takes ten minutes. Ends with 1 where a spec failed that must pass: by the list, or else by the reference kubelet.
+. "$(dirname "$0")/setup.sh"
+say() { echo "e2e.sh: $*" >&2; }
+die() { say "$*"; exit 1; }
+. hack/kube-binaries.sh
+usage() { sed -n '2,/^\. /{/^\. /d;s/^# \{0,1\}//p}' hack/e2e.sh >&2; exit 2; }
+
+DIR=${RXLET_E2E_DIR:-/var/lib/rxlet-e2e}
+focus= skip='\[Slow\]|\[Flaky\]' parallel=6 reference= clean=
+while [ $# -gt 0 ]; do
+  case $1 in
+    --skip) [ $# -ge 2 ] || usage; skip=$2; shift ;;
+    --nodes) [ $# -ge 2 ] || usage; parallel=$2; shift ;;
+    --reference) reference=1 ;;
+    --clean) clean=1 ;;
+    -*) usage ;;
+    *) [ -z "$focus" ] || usage; focus=$1 ;;
+  esac
+  shift
+done
+[ "$(id -u)" = 0 ] || die "needs root"
+mkdir -p "$DIR"
+DIR=$(cd "$DIR" && pwd -P)
+node=rxlet-e2e agent= registry_pid=
+
+free_port() { ! (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+first_free() { # PORT...
+  local port; for port; do free_port "$port" && { echo "$port"; return; }; done
+  die "none of these ports is free: $*"
+}
+kc() { kubectl --kubeconfig="$DIR/cluster/admin.kubeconfig" "$@"; }
+engine() { DOCKER_HOST=unix://$DIR/engine/docker.sock docker "$@"; }
+
+stop() { # PID: ends a process of ours, with patience
+  kill "$1" 2>/dev/null || return 0
+  for _ in $(seq 150); do kill -0 "$1" 2>/dev/null || return 0; sleep 0.2; done
+  kill -KILL "$1" 2>/dev/null || true
+}
+stop_agent() {
+  [ -z "$agent" ] || stop "$agent"
+  agent=
+  [ ! -S "$DIR/engine/docker.sock" ] || engine ps -aq 2>/dev/null | xargs -r env DOCKER_HOST="unix://$DIR/engine/docker.sock" docker rm -f >/dev/null 2>&1
+  awk -v dir="$DIR/agent/" 'index($2, dir) == 1 { print $2 }' /proc/mounts | sort -r | while read -r mount; do umount "$mount"; done
+  rm -rf --one-file-system "$DIR/agent"
+}
+# The next command is tried even where one fails.
+at_exit() {
+  set +e
+  stop_agent
+  [ -z "$registry_pid" ] || stop "$registry_pid"
+  hack/kube.sh down "$DIR/cluster"
+  hack/docker.sh stop "$DIR/engine"
+}
+trap at_exit EXIT
+if [ -n "$clean" ]; then
+  at_exit; trap - EXIT
+  hack/docker.sh down "$DIR/engine"
+  rm -rf "$DIR"
+  exit
+fi
+
+start_registry() {
+  command -v docker-registry >/dev/null || apt_install docker-registry
+  registry=127.0.0.1:$(first_free $(seq 5010 5030))
+  printf 'version: 0.1\nstorage: {filesystem: {rootdirectory: %s}}\nhttp: {addr: "%s"}\n' "$DIR/registry" "$registry" >"$DIR/registry.yaml"
+  docker-registry serve "$DIR/registry.yaml" >"$DIR/registry.log" 2>&1 </dev/null &
+  registry_pid=$!
+  for _ in $(seq 100); do curl -fs -o /dev/null "http://$registry/v2/" && return; sleep 0.1; done
+  die "the registry did not come up; its log is $DIR/registry.log"
+}
+# Where specs take their images from; nothing may answer at the last address.
+repositories() {
+  local pair
+  for pair in gcAuthenticatedRegistry:auth dockerLibraryRegistry:lib e2eRegistry:e2e e2eVolumeRegistry:vol promoterE2eRegistry:e2e buildImageRegistry:build \
+    gcRegistry:gc sigStorageRegistry:sig gcrReleaseRegistry:release privateRegistry:private sampleRegistry:sample; do
+    echo "${pair%:*}: $registry/${pair#*:}"
+  done
+  echo "invalidRegistry: 127.0.0.1:9/invalid"
+}
+
+# Both agents get the same settings, as far as both know them.
+start_agent() { # NAME: rxlet or reference
+  local address flags; address=$(engine network inspect bridge -f '{{(index .IPAM.Config 0).Gateway}}')
+  mkdir -p "$DIR/agent/manifests" "$DIR/out/$1"
+  # Some specs ask at the usual port.
+  cat >"$DIR/agent/config.yaml" <<Y
+apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+staticPodPath: $DIR/agent/manifests
+port: $(first_free 10250 $(seq 10260 10280))
+healthzPort: 0
+authentication: {anonymous: {enabled: false}, webhook: {enabled: true}, x509: {clientCAFile: $DIR/cluster/pki/ca.crt}}
+authorization: {mode: Webhook}
+failSwapOn: false
+evictionHard: {}
+Y
+  flags=(--config="$DIR/agent/config.yaml" --kubeconfig="$DIR/cluster/node.kubeconfig" --hostname-override=$node --node-ip="$address"
+    --docker-endpoint="unix://$DIR/engine/docker.sock" --pod-infra-container-image="$registry/gc/pause:3.2"
+    --cert-dir="$DIR/agent/pki" --root-dir="$DIR/agent/root" --v=2)
+  if [ "$1" = rxlet ]; then
+    bin/rxlet "${flags[@]}" >"$DIR/out/$1/agent.log" 2>&1 </dev/null &
+  else
+    # Without cgroups of its own for pods it leaves those of any other kubelet on the machine alone.
+    printf '%s\n' 'oomScoreAdj: 0' 'cgroupsPerQOS: false' 'enforceNodeAllocatable: []' "cgroupDriver: $(engine info -f '{{.CgroupDriver}}')" >>"$DIR/agent/config.yaml"
+    "$(find_group kubelet)/kubelet" "${flags[@]}" --container-runtime=docker --network-plugin= >"$DIR/out/$1/agent.log" 2>&1 </dev/null &
+  fi
+  agent=$!
+  for _ in $(seq 120); do
+    ! kc wait --for=condition=Ready --timeout=1s "node/$node" >/dev/null 2>&1 || return 0
+    kill -0 $agent 2>/dev/null || break
+    sleep 0.5
+  done
+  tail -n 20 "$DIR/out/$1/agent.log" >&2
+  die "the node does not get ready; its log is $DIR/out/$1/agent.log"
+}
+run_specs() { # NAME
+  local out=$DIR/out/$1 specs started; specs=$(find_group e2e); started=$(date +%s)
+  repositories >"$DIR/repositories.yaml"
+  say "$1: running specs, log in $out/specs.log"
+  # What failed is read from the report.
+  (cd "$out" && KUBE_TEST_REPO_LIST=$DIR/repositories.yaml KUBECONFIG=$DIR/cluster/admin.kubeconfig \
+    "$specs/ginkgo" -nodes="$parallel" -noColor -focus="${focus:-\\[NodeConformance\\]}" -skip="$skip" "$specs/e2e.test" -- --provider=local --kubeconfig="$DIR/cluster/admin.kubeconfig" \
+    --repo-root="$out" --report-dir="$out" --disable-log-dump --dump-logs-on-failure=false --node-os-distro=debian --allowed-not-ready-nodes=0 >specs.log 2>&1) || true
+  echo $(($(date +%s) - started)) >"$out/seconds"
+  # Specs delete their namespaces without waiting for the pods in them.
+  kc get namespaces -o name | grep -Ev '/(default|kube-.*)$' | xargs -r kubectl --kubeconfig="$DIR/cluster/admin.kubeconfig" delete --wait --timeout=120s >/dev/null || say "$1: not all pods ended within two minutes"
+}
+
+setup_npm
+npm run -s build >/dev/null
+groups=(bin e2e)
+if [ -n "$reference" ]; then
+  groups+=(kubelet)
+  # It forwards ports by these programs.
+  command -v socat >/dev/null && command -v nsenter >/dev/null || apt_install socat util-linux
+fi
+need_groups "${groups[@]}"
+hack/kube.sh down "$DIR/cluster"
+rm -rf "$DIR/out"
+host=$(hack/docker.sh up "$DIR/engine")
+stop_agent
+start_registry
+hack/e2e/images.sh "$host" "$registry" "$(find_group e2e)"
+hack/kube.sh up "$DIR/cluster" $node
+paths=$(hack/kube.sh env "$DIR/cluster" | grep '^export PATH' || true)
+eval "$paths"
+
+report=(--must test/e2e/nodeconformance.txt)
+[ -z "$focus" ] || report=()
+for name in rxlet ${reference:+reference}; do
+  start_agent "$name"
+  run_specs "$name"
+  stop_agent
+  kc delete node $node >/dev/null
+done
+[ -z "$reference" ] || report+=(--reference "$DIR/out/reference")
+node hack/e2e/report.ts "$DIR/out/rxlet" "${report[@]}"
