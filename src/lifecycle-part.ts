@@ -35,6 +35,8 @@ export interface LifecyclePartDeps {
   /** Where what has passed is kept over a restart; undefined: nowhere. */
   readonly passedProbesPath?: string;
   readonly onProbe?: (execution: ProbeExecution) => void;
+  /** The pod has ended: its probes are no longer told of. */
+  readonly onProbesForgotten?: (uid: PodUid) => void;
   /** From 0 up to 1. */
   readonly random?: () => number;
 }
@@ -50,13 +52,26 @@ export interface LifecyclePart {
 
 /** What is asked of containers while they live, and at its beginning and end: probes and hooks. */
 export function lifecyclePart(deps: LifecyclePartDeps): LifecyclePart {
-  const { clock, log, events, statuses, runtime, access, hostIps, previousStatus, passedProbesPath, onProbe } = deps;
+  const {
+    clock,
+    log,
+    events,
+    statuses,
+    runtime,
+    access,
+    hostIps,
+    previousStatus,
+    passedProbesPath,
+    onProbe,
+    onProbesForgotten: onForgotten,
+  } = deps;
   const [, release = ''] = /^v(\d+\.\d+)/.exec(KUBERNETES_VERSION) ?? [];
   const probes = new ProbeManager({
     clock,
     log,
     events,
     onProbe,
+    onForgotten,
     random: deps.random ?? chance,
     statusOf: (uid) => statuses.get(uid),
     previousStatus,

@@ -2,6 +2,7 @@ import type { Clock } from './base/clock.ts';
 import { version } from './base/version.ts';
 import type { EnginePart } from './engine-part.ts';
 import type { KubeletMetrics } from './metrics/kubelet-metrics.ts';
+import type { PodUid } from './model/pod.ts';
 import type { Trace } from './ports/pod-plan.ts';
 import type { ProbeExecution } from './probes/probe-worker.ts';
 
@@ -12,6 +13,8 @@ export interface MetricsPart {
   /** Counts what is asked of it. */
   readonly engine: (engine: EnginePart) => EnginePart;
   readonly probed: (execution: ProbeExecution) => void;
+  /** The pod has ended: its probes are no longer told of. */
+  readonly probesForgotten: (uid: PodUid) => void;
 }
 
 export interface MetricsPartDeps {
@@ -39,6 +42,7 @@ export async function metricsPart({ clock, nodeName }: MetricsPartDeps): Promise
       const { name: pod, namespace, uid } = metadata;
       kubelet.probed({ type: probeTypes[kind], result, container, pod, namespace, uid });
     },
+    probesForgotten: (uid) => kubelet.podForgotten(uid),
   };
 }
 

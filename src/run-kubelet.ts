@@ -113,7 +113,7 @@ export async function runKubelet(
     hostIps: nodeIps,
     previousStatus: (pod) => pod.status ?? cluster?.source.pods.byName(podFullName(pod))?.status,
     passedProbesPath: join(rootDir, 'passed_probes.json'),
-    ...(metrics && { onProbe: metrics.probed }),
+    ...(metrics && { onProbe: metrics.probed, onProbesForgotten: metrics.probesForgotten }),
   });
   const agent: Kubelet = kubelet({
     clock,

@@ -18,6 +18,8 @@ export interface ProbeManagerDeps extends Omit<ProbeWorkerDeps, 'results'> {
   readonly file?: PassedProbesFile;
   /** What was last told of the pod, maybe by another agent: what was ready there stays ready until it is probed. */
   readonly previousStatus: (pod: Pod) => PodStatus | undefined;
+  /** The pod has ended, and none of its probes will be told of again. May be called again. */
+  readonly onForgotten?: ((uid: PodUid) => void) | undefined;
 }
 
 /** One line of the table of probes. */
@@ -47,6 +49,8 @@ export class ProbeManager implements Service {
   readonly #deps: ProbeManagerDeps;
   readonly #results = new ProbeResults();
   readonly #pods = new Map<PodUid, Map<string, ProbeWorker>>();
+  /** Containers of which something was told before the pod was seen here: not all of them have every probe. */
+  readonly #recalled = new Map<PodUid, readonly ContainerId[]>();
   readonly #added = new Subject<ProbeWorker>();
   readonly #startedAtMs: number;
 
@@ -114,6 +118,9 @@ export class ProbeManager implements Service {
   forget(uid: PodUid): void {
     for (const worker of this.#pods.get(uid)?.values() ?? []) worker.dispose();
     this.#pods.delete(uid);
+    this.#results.dropRestored(this.#recalled.get(uid) ?? []);
+    this.#recalled.delete(uid);
+    this.#deps.onForgotten?.(uid);
   }
 
   /** Each probe of the pod with what it found lately. */
@@ -147,7 +154,9 @@ export class ProbeManager implements Service {
   #recall(pod: Pod): void {
     const { containerStatuses = [], initContainerStatuses = [] } = this.#deps.previousStatus(pod) ?? {};
     const running = [...containerStatuses, ...initContainerStatuses].filter(({ state, containerID }) => state?.running && containerID);
-    const ids = (some: typeof running): readonly string[] => some.map(({ containerID = '' }) => idOf(containerID));
+    if (running.length === 0) return;
+    const ids = (some: typeof running): readonly ContainerId[] => some.map(({ containerID = '' }) => idOf(containerID));
+    this.#recalled.set(pod.metadata.uid, ids(running));
     this.#results.restore({ readiness: ids(running.filter(({ ready }) => ready)), startup: ids(running.filter(({ started }) => started)) });
   }
 }

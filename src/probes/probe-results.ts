@@ -54,6 +54,13 @@ export class ProbeResults {
     this.#forgetRestored(kind, id);
   }
 
+  /** These containers are gone. */
+  dropRestored(ids: readonly ContainerId[]): void {
+    const known = ids.filter((id) => this.#before.readiness.has(id) || this.#before.startup.has(id));
+    for (const id of known) for (const kind of ['readiness', 'startup'] as const) this.#forgetRestored(kind, id);
+    if (known.length > 0) this.#touched.next();
+  }
+
   /** What nobody has asked to be probed anew by now belongs to containers that are gone. */
   forgetUnclaimed(): void {
     this.#before.readiness.clear();

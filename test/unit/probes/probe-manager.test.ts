@@ -188,6 +188,38 @@ describe('the probes of a pod', () => {
     assert.deepEqual([probing.manager.readiness(A), probing.manager.liveness(A)], [undefined, undefined]);
   });
 
+  test('leave nothing behind: neither what they found nor what was known from before, asked for or not', async () => {
+    const forgotten: string[] = [];
+    const ran = (id: string, name: string): ContainerStatus => ({
+      name,
+      image: '',
+      imageID: '',
+      ready: true,
+      started: true,
+      restartCount: 0,
+      containerID: `docker://${id}`,
+      state: { running: {} },
+    });
+    probing = new Probing(
+      { readinessProbe: exec },
+      {
+        previousStatus: () => ({ containerStatuses: [ran(A, 'app'), ran(B, 'without probes')] }),
+        onForgotten: (uid) => forgotten.push(uid),
+      },
+    );
+    probing.manager.follow(probing.pod);
+    probing.running(A);
+    await probing.clock.advance(100);
+    assert.deepEqual([probing.manager.readiness(A), probing.manager.readiness(B)], ['success', 'success']);
+    const { uid } = probing.pod.metadata;
+    probing.manager.forget(uid);
+    assert.deepEqual(
+      [probing.manager.readiness(A), probing.manager.readiness(B), probing.manager.startup(B)],
+      [undefined, undefined, undefined],
+    );
+    assert.deepEqual(forgotten, [uid]);
+  });
+
   test('end with the pod that has succeeded or failed', async () => {
     probing = new Probing({ readinessProbe: { ...exec, periodSeconds: 1 } });
     probing.manager.follow(probing.pod);
