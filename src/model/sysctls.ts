@@ -34,7 +34,7 @@ const MAX_LENGTH = 253;
 /** Why text is no sysctl, or group of them that ends in "*", that pods can be allowed; undefined: it is. In the kubelet's words. */
 export function sysctlPatternFault(pattern: string): string | undefined {
   if (pattern.length > MAX_LENGTH || !new RegExp(`^${patternForm}$`).test(pattern)) {
-    return `sysctl ${JSON.stringify(pattern)} must have at most ${MAX_LENGTH} characters and match regex ^${patternForm}$`;
+    return `sysctl ${JSON.stringify(pattern)} must have at most ${MAX_LENGTH} characters and match regex ${patternForm}`;
   }
   if (namespaceOf(pattern.replace(/\*$/, '')) !== undefined) return undefined;
   return `the sysctl${pattern.endsWith('*') ? 's' : ''} ${JSON.stringify(pattern)} are not known to be namespaced`;

@@ -152,6 +152,15 @@ describe('together these are refused:', () => {
       ['invalid configuration: runtimeRequestTimeout (--runtime-request-timeout) -1m0s must not be negative'],
     ],
     [['--registry-qps=-1'], ['invalid configuration: registryPullQPS (--registry-qps) -1 must not be a negative number']],
+    [
+      ['--allowed-unsafe-sysctls=vm.swappiness,net.*'],
+      ['invalid configuration: allowedUnsafeSysctls (--allowed-unsafe-sysctls): the sysctl "vm.swappiness" are not known to be namespaced'],
+    ],
+    [['--host-pid-sources=file,disk'], ['invalid configuration: hostPIDSources (--host-pid-sources): unknown pod source "disk"']],
+    [
+      ['--cpu-cfs-quota-period=2s'],
+      ['invalid configuration: cpuCFSQuotaPeriod (--cpu-cfs-quota-period) 2s must be between 1ms and 1sec, inclusive'],
+    ],
     [['--registry-burst=-1'], ['invalid configuration: registryBurst (--registry-burst) -1 must not be a negative number']],
     [
       ['--max-parallel-image-pulls=0'],
