@@ -3,6 +3,7 @@ import { planPod } from './reconcile/plan-pod.ts';
 import { PodMemory } from './reconcile/pod-memory.ts';
 import { podSteps } from './reconcile/pod-steps.ts';
 import { RestartBackoff } from './reconcile/restart-backoff.ts';
+import type { RestartMarks } from './reconcile/restart-marks.ts';
 import { generatePodStatus, withoutUnstarted } from './status/generate-pod-status.ts';
 import type { Clock } from './base/clock.ts';
 import { jitter } from './base/jitter.ts';
@@ -43,6 +44,8 @@ export interface ReconcilePartDeps {
   readonly syncFrequencyMs: number;
   /** The node's addresses, primary first. */
   readonly hostIps: readonly string[];
+  /** Undefined: what was to be started again is forgotten with this process. */
+  readonly restartMarks?: RestartMarks;
   /** Asked once about each new pod: why it may not run here; undefined: it may. */
   readonly admit?: (pod: Pod) => PodRefusal | undefined;
   /** Chance, for spreading resyncs: from 0 up to 1. */
@@ -126,6 +129,15 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
     return addresses.get(uid) ?? observed(await runtime.observePod(uid, signal)).sandboxes[0]?.ips ?? [];
   };
 
+  /** Pods whose marks have been read: those of an agent before this one. */
+  const recalled = new Set<PodUid>();
+  const recallRestarts = async ({ uid, containers }: ObservedPod): Promise<void> => {
+    if (!deps.restartMarks || recalled.has(uid) || !containers.some(({ state }) => state.phase === 'exited')) return;
+    const marks = await deps.restartMarks.load(uid);
+    recalled.add(uid);
+    for (const [container, id] of marks) memory.containerRestarts(uid, container, id);
+  };
+
   const executors = podSteps({
     runtime,
     runSandbox: sandboxRunner(deps.engine, images),
@@ -141,6 +153,7 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
         return network.sandbox(pod);
       },
     },
+    onRestart: async (uid, container, id) => deps.restartMarks?.mark(uid, container, id),
     onStart: (pod, container, observed) => backoff.started(pod, container, observed),
     containerSpec: async (pod, container, attempt, imageRef, signal) =>
       containerSpec(
@@ -165,7 +178,13 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
   });
 
   return {
-    runtime: { observePod: async (uid, signal) => memory.withRestarts(observed(await runtime.observePod(uid, signal))) },
+    runtime: {
+      observePod: async (uid, signal) => {
+        const pod = observed(await runtime.observePod(uid, signal));
+        await recallRestarts(pod);
+        return memory.withRestarts(pod);
+      },
+    },
     plan: planPod,
     factsFor,
     executors,
@@ -225,6 +244,7 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
       forgetObjects(uid);
       await volumes.remove(uid);
       memory.forget(uid);
+      recalled.delete(uid);
       backoff.forget(uid);
       statuses.forget(uid);
     },

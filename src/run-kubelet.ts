@@ -26,6 +26,7 @@ import { noObjects, noTokens } from './objects/no-objects.ts';
 import { podObjects } from './objects/pod-objects.ts';
 import { podNetwork } from './network/pod-network.ts';
 import { podLifecycleEvents } from './pleg/pod-lifecycle-events.ts';
+import { restartMarks } from './reconcile/restart-marks.ts';
 import { reconcilePart } from './reconcile-part.ts';
 import { runOnce } from './run-once.ts';
 import { sourcesPart } from './sources-part.ts';
@@ -149,6 +150,7 @@ export async function runKubelet(
       lifecycle,
       events,
       trace,
+      restartMarks: restartMarks(rootDir, folded),
       syncFrequencyMs: options.syncFrequencyMs,
       hostIps: nodeIps,
       admit: (pod) => admission.admit(pod, agent.pods),

@@ -1,7 +1,7 @@
 import { errorText } from '../base/error-text.ts';
 import { ContainerStartError } from '../model/container-start-error.ts';
 import { allContainers } from '../model/pod-predicates.ts';
-import { type Container, formatPod, type Pod } from '../model/pod.ts';
+import { type Container, formatPod, type Pod, type PodUid } from '../model/pod.ts';
 import type { ContainerHooks } from '../ports/container-hooks.ts';
 import type { ContainerId, ContainerRuntime, ContainerSpec, ObservedPod, SandboxSpec } from '../ports/container-runtime.ts';
 import type { EventReason, EventRecorder } from '../ports/event-recorder.ts';
@@ -33,6 +33,8 @@ export interface PodStepsDeps {
   };
   /** Called when a container is about to be started, so that a crash loop is counted. */
   readonly onStart: (pod: Pod, container: Container, observed: StepContext['observed']) => void;
+  /** Called when a container is about to be stopped to be started again. */
+  readonly onRestart?: (uid: PodUid, container: string, id: ContainerId) => Promise<void>;
   readonly containerSpec: (
     pod: Pod,
     container: Container,
@@ -53,6 +55,7 @@ export function podSteps({
   prepare,
   network,
   onStart,
+  onRestart,
   containerSpec,
 }: PodStepsDeps): Executors<StepContext> {
   /** An event about the pod as it is declared, or was when it was declared last. */
@@ -133,7 +136,10 @@ export function podSteps({
     },
 
     async stopContainer({ id, name, graceMs, why, restart }, context, signal) {
-      if (restart) memory.containerRestarts(context.uid, name, id);
+      if (restart) {
+        memory.containerRestarts(context.uid, name, id);
+        await onRestart?.(context.uid, name, id);
+      }
       tell(context, 'Normal', 'Killing', why, name);
       await stop(context, { id, name, graceMs }, signal);
     },

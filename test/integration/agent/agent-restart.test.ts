@@ -98,6 +98,24 @@ describe('an agent that ends and starts again', { timeout: 400_000 }, () => {
     await eachOnce(agent, names);
   });
 
+  test('by kill -9 while a container is stopped to be started again: it is, though it has ended well', async (t) => {
+    const agent = await AgentUnderTest.start(t);
+    const script = "trap 'sleep 2; exit 0' TERM; while :; do sleep 1000 & wait $!; done";
+    const livenessProbe = { exec: { command: ['sh', '-c', 'exit 3'] }, periodSeconds: 1, failureThreshold: 1 };
+    await agent.declare('sick', pod([app(script, { livenessProbe })], { restartPolicy: 'OnFailure', terminationGracePeriodSeconds: 30 }));
+    await agent.logged('the stop', ({ msg, reason }) => msg === 'event' && reason === 'Killing');
+    await agent.until('the engine was told', () => agent.engine.events.some(({ action }) => action === 'kill'));
+    await agent.kill('SIGKILL');
+    const first = await agent.until('the container has ended', async () =>
+      (await agent.containers('sick')).find(({ container, state }) => container === 'app' && state === 'exited'),
+    );
+    assert.equal((await agent.engine.inspect(first.id)).State.ExitCode, 0);
+    agent.run();
+    await agent.until('it runs again', async () =>
+      (await agent.containers('sick')).some(({ container, attempt, state }) => container === 'app' && attempt === 1 && state === 'running'),
+    );
+  });
+
   test('by kill -9 while it ends pods: what was deleted goes, also what was deleted while it was away', async (t) => {
     const agent = await AgentUnderTest.start(t);
     const names = numbered(6);
