@@ -6,6 +6,8 @@ setup_npm() {
   command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or later with npm (Debian: apt-get install nodejs npm)" >&2; exit 1; }
   local want; want=$(cksum package.json package-lock.json)
   if [ "$(cat node_modules/.rxlet-setup 2>/dev/null)" != "$want" ]; then
+    # npm ci empties the folder first, through a link as well: it would be another checkout's.
+    [ ! -L node_modules ] || { echo "$PWD/node_modules is a link to packages of another version: remove it" >&2; exit 1; }
     echo "installing npm packages" >&2
     # No install scripts: nothing here needs one, and one of dockerode's optional packages would want a compiler.
     npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
