@@ -132,7 +132,7 @@ run_specs() { # NAME
   # What failed is read from the report.
   (cd "$out" && KUBE_TEST_REPO_LIST=$DIR/repositories.yaml KUBECONFIG=$DIR/cluster/admin.kubeconfig \
     "$specs/ginkgo" -nodes="$parallel" -noColor -focus="${focus:-\\[NodeConformance\\]}" -skip="$skip" "$specs/e2e.test" -- --provider=local --kubeconfig="$DIR/cluster/admin.kubeconfig" \
-    --repo-root="$out" --report-dir="$out" --disable-log-dump --dump-logs-on-failure=false --node-os-distro=debian --allowed-not-ready-nodes=0 >specs.log 2>&1) || true
+    --kubectl-path="$(kubectl_of_specs)" --repo-root="$out" --report-dir="$out" --disable-log-dump --dump-logs-on-failure=false --node-os-distro=debian --allowed-not-ready-nodes=0 >specs.log 2>&1) || true
   echo $(($(date +%s) - started)) >"$out/seconds"
   # Specs delete their namespaces without waiting for the pods in them.
   kc get namespaces -o name | grep -Ev '/(default|kube-.*)$' | xargs -r kubectl --kubeconfig="$DIR/cluster/admin.kubeconfig" delete --wait --timeout=120s >/dev/null || say "$1: not all pods ended within two minutes"
@@ -147,6 +147,7 @@ if [ -n "$reference" ]; then
   command -v socat >/dev/null && command -v nsenter >/dev/null || apt_install socat util-linux
 fi
 need_groups "${groups[@]}"
+need_kubectl_of_specs
 hack/kube.sh down "$DIR/cluster"
 rm -rf "$DIR/out"
 host=$(hack/docker.sh up "$DIR/engine")

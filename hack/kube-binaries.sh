@@ -51,6 +51,33 @@ need_groups() { # GROUP...
   }
 }
 
+# The specs read what kubectl of their own version prints: where the machine's is another, Debian's is unpacked beside it.
+need_kubectl_of_specs() {
+  kubectl_of_specs >/dev/null || (
+    umask 022
+    mkdir -p "$CACHED"
+    folder=$(mktemp -d "$CACHED/kubectl.XXXXXX")
+    trap 'rm -rf "$folder"' EXIT
+    cd "$folder"
+    say "unpacking kubectl from Debian's kubernetes-client"
+    # The first may lack the lists of packages.
+    apt-get -qq -o APT::Sandbox::User=root download kubernetes-client >download.log 2>&1 ||
+      { apt-get -qq update >download.log 2>&1 && apt-get -qq -o APT::Sandbox::User=root download kubernetes-client >download.log 2>&1; } ||
+      { cat download.log >&2; die "could not download kubernetes-client"; }
+    dpkg -x kubernetes-client_*.deb package
+    chmod 755 package/usr/bin
+    mv -T package/usr/bin "$CACHED/kubectl" 2>/dev/null || true
+  )
+  kubectl_of_specs >/dev/null || die "there is no kubectl 1.20"
+}
+kubectl_of_specs() { # prints its path
+  local file
+  for file in "${KUBEBUILDER_ASSETS:+$KUBEBUILDER_ASSETS/kubectl}" "$(command -v kubectl || true)" "$CACHED/kubectl/kubectl"; do
+    [ -n "$file" ] && [ -x "$file" ] && [[ $("$file" version --client 2>/dev/null) == *v1.20.* ]] && { echo "$file"; return; }
+  done
+  return 1
+}
+
 # Everything happens in a folder beside the final ones, which appear whole or not at all.
 build_groups() { ( # GROUP...
   [ "$(. /etc/os-release; echo "${VERSION_CODENAME:-}")" = bookworm ] || die "building them is known to work on Debian 12 only"
