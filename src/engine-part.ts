@@ -87,6 +87,7 @@ export async function enginePart(options: KubeletOptions, { clock, log, onCall }
     rootDir,
     podInfraContainerImage,
     ...(options.seccompProfileRoot !== '' && { seccompProfileRoot: options.seccompProfileRoot }),
+    seccompDefault: options.seccompDefault,
     node: {
       cpuCfsQuota: options.cpuCfsQuota,
       cpuCfsQuotaPeriodUs: Math.round(options.cpuCfsQuotaPeriodMs * 1000),

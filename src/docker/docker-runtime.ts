@@ -36,6 +36,8 @@ export interface DockerRuntimeOptions {
   readonly seccompProfileRoot?: string;
   /** --pod-infra-container-image */
   readonly podInfraContainerImage: string;
+  /** Whether containers that ask for no seccomp profile have the engine's own. */
+  readonly seccompDefault?: boolean;
   readonly podLogsDir?: string;
   readonly containerLogsDir?: string;
   readonly node?: Partial<NodeResources>;
@@ -63,6 +65,7 @@ export function dockerRuntime(options: DockerRuntimeOptions): ContainerRuntime {
     node: { memoryCapacityBytes: totalmem(), cpuCfsQuota: true, cpuCfsQuotaPeriodUs: 100_000, ...options.node },
     podLogsDir,
     seccompProfileRoot: options.seccompProfileRoot ?? join(rootDir, 'seccomp'),
+    seccompDefault: options.seccompDefault ?? false,
   };
 
   const removeContainer = async (id: string, signal: AbortSignal): Promise<void> => {

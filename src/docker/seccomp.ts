@@ -39,8 +39,9 @@ function profilePath(profile: string, profileRoot: string): string {
   return join(profileRoot, profile);
 }
 
-/** Docker's SecurityOpt for a profile. Unconfined unless asked otherwise, as dockershim did. Rejects when a profile's file is missing or no JSON. */
-export async function seccompOpts(profile: string): Promise<string[]> {
+/** Docker's SecurityOpt for a profile. Unconfined unless asked otherwise, as dockershim did, or the engine's own profile where that is the default. Rejects when a profile's file is missing or no JSON. */
+export async function seccompOpts(profile: string, byDefault = false): Promise<string[]> {
+  if (profile === '' && byDefault) return [];
   if (profile === '' || profile === 'unconfined') return ['seccomp=unconfined'];
   // Without the option docker applies its default profile.
   if (profile === 'runtime/default' || profile === 'docker/default') return [];

@@ -24,6 +24,7 @@ export interface ContainerStarting extends Creating {
   readonly node: NodeResources;
   readonly podLogsDir: string;
   readonly seccompProfileRoot: string;
+  readonly seccompDefault: boolean;
 }
 
 /**
@@ -84,7 +85,7 @@ async function prepare(
     'CreateContainerError',
     `${where}failed to generate seccomp security options for container: `,
     signal,
-    async () => seccompOpts(seccompProfile(pod, container, context.seccompProfileRoot)),
+    async () => seccompOpts(seccompProfile(pod, container, context.seccompProfileRoot), context.seccompDefault),
   );
   return containerCreateRequest({
     pod,

@@ -146,7 +146,6 @@ export const acceptedOptions: readonly AcceptedOption[] = [
   { flag: 'log-text-split-stream', config: 'logging.options.text.splitStream', kind: bool },
   { flag: 'memory-manager-policy', config: 'memoryManagerPolicy', kind: string },
   { flag: 'reserved-memory', config: 'reservedMemory', kind: opaque },
-  { flag: 'seccomp-default', config: 'seccompDefault', kind: bool },
   { flag: 'topology-manager-policy-options', config: 'topologyManagerPolicyOptions', kind: mapStringString },
   { config: 'containerLogMaxWorkers', kind: int32 },
   { config: 'containerLogMonitorInterval', kind: duration },

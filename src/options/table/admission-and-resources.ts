@@ -61,6 +61,14 @@ export const admissionAndResourceOptions = {
     help: 'The directory of the seccomp profiles that pods may name.',
     deprecated: 'newer Kubernetes releases have it in the root directory only',
   }),
+  seccompDefault: option<boolean>({
+    flag: 'seccomp-default',
+    config: 'seccompDefault',
+    kind: bool,
+    default: false,
+    group: 'Pods',
+    help: "Whether containers that ask for no seccomp profile have the engine's own; otherwise they are not confined.",
+  }),
   cpuCfsQuota: option<boolean>({
     flag: 'cpu-cfs-quota',
     config: 'cpuCFSQuota',

@@ -28,6 +28,8 @@ test('a profile of the node lies in the directory of profiles, whoever lets anot
 
 test('a container is unconfined unless it asks; the default profile is the engine’s own', async () => {
   assert.deepEqual(await seccompOpts(seccompProfile(aPod('p'), container, '/profiles')), ['seccomp=unconfined']);
+  assert.deepEqual(await seccompOpts(seccompProfile(aPod('p'), container, '/profiles'), true), []);
+  assert.deepEqual(await seccompOpts(asked('Unconfined'), true), ['seccomp=unconfined']);
   assert.deepEqual(await seccompOpts(asked('RuntimeDefault')), []);
   await assert.rejects(seccompOpts(asked('Localhost', 'missing.json')), /cannot load seccomp profile/);
 });

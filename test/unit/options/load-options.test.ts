@@ -31,6 +31,7 @@ test("without arguments every option has the kubelet's default", async () => {
     hostPidSources: ['*'],
     hostIpcSources: ['*'],
     seccompProfileRoot: '',
+    seccompDefault: false,
     cpuCfsQuota: true,
     cpuCfsQuotaPeriodMs: 100,
     podPidsLimit: -1,
