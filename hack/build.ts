@@ -24,6 +24,12 @@ const emptyModules: Plugin = {
   },
 };
 
+/** `ws` asks for this native package, which is not in a bundle, to mask what it sends and unmask what it reads. */
+const ownBufferutil: Plugin = {
+  name: 'own-bufferutil',
+  setup: (hooks) => hooks.onResolve({ filter: /^bufferutil$/ }, () => ({ path: join(root, 'src/server/streaming/web-socket-mask.ts') })),
+};
+
 const stamp = contentStamp(['package.json', 'package-lock.json', 'hack/build.ts', 'src']);
 if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) {
   console.log('build: nothing has changed');
@@ -56,7 +62,7 @@ async function bundle(): Promise<readonly { readonly path: string; readonly cont
     legalComments: 'none',
     define: { RXLET_VERSION: JSON.stringify(version) },
     banner: { js: cjsGlobals },
-    plugins: [emptyModules],
+    plugins: [emptyModules, ownBufferutil],
     logLevel: 'warning',
     // A build that fails leaves the last one in place.
     write: false,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { Agent, request } from 'node:https';
+import type { IncomingMessage } from 'node:http';
+import { Agent, type AgentOptions, request } from 'node:https';
 import { parse } from 'yaml';
 import { onJsonLines } from './on-json-lines.ts';
 
@@ -19,18 +20,19 @@ export interface PodEvent {
 /** A plain client of the API server with an administrator's certificate. */
 export class ApiClient {
   readonly #server: string;
+  readonly #tls: AgentOptions;
   readonly #agent: Agent;
 
   constructor(kubeconfig: string) {
     const { clusters, users } = parse(readFileSync(kubeconfig, 'utf8')) as Kubeconfig;
     const decode = (text: string | undefined): Buffer => Buffer.from(text ?? '', 'base64');
     this.#server = clusters[0]?.cluster.server ?? '';
-    this.#agent = new Agent({
-      keepAlive: true,
+    this.#tls = {
       ca: decode(clusters[0]?.cluster['certificate-authority-data']),
       cert: decode(users[0]?.user['client-certificate-data']),
       key: decode(users[0]?.user['client-key-data']),
-    });
+    };
+    this.#agent = new Agent({ ...this.#tls, keepAlive: true });
   }
 
   call(method: string, path: string, body?: unknown): Promise<string> {
@@ -48,6 +50,18 @@ export class ApiClient {
       });
       req.on('error', reject);
       req.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+  }
+
+  /** An endless answer on a connection of its own. */
+  open(path: string): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const req = request(new URL(path, this.#server), { ...this.#tls, agent: false }, (res) => {
+        if (res.statusCode === 200) resolve(res);
+        else reject(new Error(`GET ${path}: ${res.statusCode}`));
+      });
+      req.on('error', reject);
+      req.end();
     });
   }
 

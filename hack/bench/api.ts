@@ -1,12 +1,13 @@
 // npm run bench -- api [--rounds=10 --burst=30 --idle=50 --idle-seconds=60 --cluster=DIR --reference=PATH]: pods through the API server,
 // this agent and the reference kubelet one after the other on one engine and one control plane. Bars are ratios to the reference.
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ApiClient, type PodEvent } from './api-client.ts';
-import { NodeProcess } from './node-process.ts';
+import { ApiClient } from './api-client.ts';
+import { type ClusterNode, hack, nodeReady, pause, quantile, removeNodeDirectory, startOurs, startReference } from './cluster-nodes.ts';
+import type { NodeProcess } from './node-process.ts';
+import { PodWatch, PODS } from './pod-watch.ts';
 import { RawEngine } from './raw-engine.ts';
 
 const { values } = parseArgs({
@@ -23,12 +24,6 @@ const { values } = parseArgs({
   },
 });
 const NODE = 'lab';
-const PODS = '/api/v1/namespaces/default/pods';
-const hack = (script: string, ...args: string[]): string =>
-  execFileSync(resolve(import.meta.dirname, '..', script), args, { encoding: 'utf8' }).trim();
-const quantile = (list: readonly number[], q: number): number =>
-  list.toSorted((a, b) => a - b)[Math.min(list.length - 1, Math.floor(q * list.length))] ?? Number.NaN;
-const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
 const endpoint = values.engine || hack('docker.sh', 'up', '/var/lib/rxlet-test-engine');
 hack('kube.sh', 'up', values.cluster, NODE);
@@ -58,14 +53,8 @@ const manifest = (name: string): unknown => ({
   },
 });
 
-const waiting = new Map<string, () => void>();
-const stopWatching = await api.watchPods(PODS, ({ type, object }: PodEvent) => {
-  const { phase, containerStatuses = [] } = object.status ?? {};
-  const ready = phase === 'Running' && containerStatuses.length > 0 && containerStatuses.every((each) => each.ready);
-  if (type === 'DELETED') waiting.get(`gone ${object.metadata.name}`)?.();
-  else if (ready) waiting.get(`ready ${object.metadata.name}`)?.();
-});
-const told = (what: 'ready' | 'gone', name: string): Promise<void> => new Promise((done) => waiting.set(`${what} ${name}`, done));
+const watch = await PodWatch.start(api);
+const told = watch.told.bind(watch);
 
 interface Result {
   readonly createMs: number;
@@ -79,7 +68,7 @@ interface Result {
 async function measure(start: () => NodeProcess, baseline: number, prefix: string): Promise<Result> {
   const agent = start();
   try {
-    await nodeReady();
+    await nodeReady(api, NODE);
     const create: number[] = [];
     const remove: number[] = [];
     for (let i = 0; i < Number(values.rounds); i++) {
@@ -130,15 +119,6 @@ async function removeAll(names: readonly string[]): Promise<void> {
   await gone;
 }
 
-async function nodeReady(): Promise<void> {
-  for (;;) {
-    const node = await api.call('GET', `/api/v1/nodes/${NODE}`).catch(() => '{}');
-    const { status } = JSON.parse(node) as { status?: { conditions?: { type: string; status: string; lastHeartbeatTime: string }[] } };
-    if (status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True')) return;
-    await pause(250);
-  }
-}
-
 /** What everybody but the node asks of the API server. */
 async function baselineRequests(): Promise<number> {
   // Controllers that have just started ask more than they do later.
@@ -148,44 +128,19 @@ async function baselineRequests(): Promise<number> {
   return (await api.requestsAnswered()) - before;
 }
 
-function startOurs(): NodeProcess {
-  return new NodeProcess(resolve(import.meta.dirname, '../../bin/rxlet'), [
-    `--kubeconfig=${join(values.cluster, 'node.kubeconfig')}`,
-    `--hostname-override=${NODE}`,
-    `--root-dir=${join(dir, 'ours')}`,
-    `--cert-dir=${join(dir, 'ours/pki')}`,
-    `--docker-endpoint=${endpoint}`,
-    '--pod-infra-container-image=rxlet/pause:1',
-  ]);
-}
-
-function startReference(): NodeProcess {
-  const root = join(dir, 'reference');
-  mkdirSync(root);
-  const config = join(root, 'config.yaml');
-  writeFileSync(
-    config,
-    `apiVersion: kubelet.config.k8s.io/v1beta1
-kind: KubeletConfiguration
-authentication: {anonymous: {enabled: false}, webhook: {enabled: true}}
-authorization: {mode: Webhook}
-failSwapOn: false
-oomScoreAdj: 0
-evictionHard: {}
-`,
-  );
-  return new NodeProcess(values.reference, [
-    `--config=${config}`,
-    `--kubeconfig=${join(values.cluster, 'node.kubeconfig')}`,
-    `--hostname-override=${NODE}`,
-    '--container-runtime=docker',
-    `--docker-endpoint=${endpoint}`,
-    '--network-plugin=',
-    '--pod-infra-container-image=rxlet/pause:1',
-    `--cert-dir=${join(root, 'pki')}`,
-    `--root-dir=${join(root, 'root')}`,
-  ]);
-}
+const nodeOf = (who: string): ClusterNode => ({
+  name: NODE,
+  endpoint,
+  kubeconfig: join(values.cluster, 'node.kubeconfig'),
+  dir: join(dir, who),
+  config: {
+    authentication: { anonymous: { enabled: false }, webhook: { enabled: true } },
+    authorization: { mode: 'Webhook' },
+    failSwapOn: false,
+    oomScoreAdj: 0,
+    evictionHard: {},
+  },
+});
 
 const show = (
   what: string,
@@ -201,10 +156,12 @@ const show = (
 
 try {
   const baseline = await baselineRequests();
-  const ours = await measure(startOurs, baseline, 'ours');
+  const ours = await measure(() => startOurs(nodeOf('ours')), baseline, 'ours');
   const hasReference = existsSync(values.reference);
   if (!hasReference) console.log('no reference kubelet: name one with --reference=PATH or set KUBEBUILDER_ASSETS');
-  const reference = hasReference ? await measure(startReference, baseline, 'reference') : undefined;
+  const reference = hasReference
+    ? await measure(() => startReference(values.reference, nodeOf('reference')), baseline, 'reference')
+    : undefined;
   show('create to Running and Ready, p50', 'ms', (r) => r.createMs, ours, reference, 'ratio 0.6');
   show(`burst of ${values.burst}, all Ready`, 'ms', (r) => r.burstMs, ours, reference, 'ratio 0.4');
   show('delete to gone, p50', 'ms', (r) => r.deleteMs, ours, reference, 'ratio 0.3');
@@ -212,12 +169,7 @@ try {
   show(`${values.idle} idle pods, rss`, 'MiB', (r) => r.rssMiB, ours, reference, '130 MiB');
   show(`${values.idle} idle pods, API requests a minute`, '', (r) => r.requestsPerMinute, ours, reference, 'the reference');
 } finally {
-  stopWatching();
-  // The reference leaves its tmpfs volumes mounted.
-  const mounted = readFileSync('/proc/mounts', 'utf8')
-    .split('\n')
-    .map((line) => line.split(' ')[1] ?? '');
-  for (const path of mounted.filter((each) => each.startsWith(`${dir}/`))) execFileSync('umount', [path]);
-  rmSync(dir, { recursive: true, force: true });
+  watch.stop();
+  removeNodeDirectory(dir);
 }
 process.exit();
