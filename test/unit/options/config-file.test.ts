@@ -44,13 +44,12 @@ describe('a config file sets', () => {
 });
 
 test('fields of real kubelets that have no effect yet are named, nested ones by their path', async () => {
-  const text = `${head}evictionHard: {memory.available: 100Mi}\ncrashLoopBackOff: {maxContainerRestartPeriod: 10s}\nseccompDefault: true\ntracing: {any: 1}\n`;
+  const text = `${head}evictionHard: {memory.available: 100Mi}\ncrashLoopBackOff: {maxContainerRestartPeriod: 10s}\ntracing: {any: 1}\n`;
   const parsed = await parseConfigFile(text, file);
   assert.deepEqual(parsed.problems, []);
   assert.deepEqual(parsed.withoutEffect.toSorted(), [
     'crashLoopBackOff.maxContainerRestartPeriod',
     'evictionHard',
-    'seccompDefault',
     'tracing',
   ]);
 });
