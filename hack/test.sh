@@ -1,6 +1,6 @@
 #!/bin/bash
 # Sets up and runs every test: unit, contract, vectors, integration, cluster. The last two run against a Docker Engine of its own,
-# cluster also against a Kubernetes control plane of its own.
+# cluster also against a Kubernetes control plane of its own, with the kubectl on PATH and those that RXLET_TEST_KUBECTL names (a:b).
 #   hack/test.sh               everything
 #   hack/test.sh unit|contract|vectors|integration|cluster|faults ...   some of it; faults: of the control plane, 4 minutes
 . "$(dirname "$0")/setup.sh"
@@ -19,6 +19,8 @@ start_engine() {
   local missing=()
   command -v docker-registry >/dev/null || missing+=(docker-registry)
   [ -x /usr/lib/cni/bridge ] || missing+=(containernetworking-plugins)
+  # For a real terminal.
+  command -v tmux >/dev/null || missing+=(tmux)
   [ ${#missing[@]} = 0 ] || apt_install "${missing[@]}"
   at_exit+=('hack/docker.sh stop "$engine_dir"')
   RXLET_TEST_DOCKER_ENDPOINT=$(hack/docker.sh up "$engine_dir")

@@ -10,13 +10,14 @@ import type { V1PodSpec } from '@kubernetes/client-node';
 import { testEndpoint, testPauseImage } from '../../builders/docker-under-test.ts';
 import { mounts as systemMounts } from '../../../src/volumes/mounts.ts';
 import { Changes, type Found } from './changes.ts';
+import { freePort } from './free-port.ts';
 import { type EngineContainer, TestEngine } from './test-engine.ts';
 
 export const NODE = 'n1';
 const LOG_DIRS = ['/var/log/pods', '/var/log/containers'];
 
 /** RXLET_TEST_LAUNCHER tests another build, such as an installed package. */
-const launcher = process.env['RXLET_TEST_LAUNCHER'] ?? resolve(import.meta.dirname, '../../../bin/rxlet');
+export const launcher = process.env['RXLET_TEST_LAUNCHER'] ?? resolve(import.meta.dirname, '../../../bin/rxlet');
 
 export type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
 
@@ -48,11 +49,14 @@ export class AgentUnderTest {
   /** Lines that are no log records: what a user sees on a terminal, or a crash. */
   readonly output: string[] = [];
   readonly #dir: string;
+  /** Of its own server: the usual one may be taken on this machine. */
+  readonly port: number;
   #flags: readonly string[];
   #child: ChildProcess | undefined;
 
-  private constructor(dir: string, flags: readonly string[]) {
+  private constructor(dir: string, port: number, flags: readonly string[]) {
     this.#dir = dir;
+    this.port = port;
     this.#flags = flags;
   }
 
@@ -65,7 +69,7 @@ export class AgentUnderTest {
 
   static async prepare(test: Disposer, ...flags: string[]): Promise<AgentUnderTest> {
     const dir = await mkdtemp(join(tmpdir(), 'rxlet-agent-'));
-    const agent = new AgentUnderTest(dir, flags);
+    const agent = new AgentUnderTest(dir, await freePort(), flags);
     await claimEngine();
     test.after(() => agent.#dispose());
     await mkdir(agent.manifests);
@@ -99,6 +103,8 @@ export class AgentUnderTest {
       `--docker-endpoint=${testEndpoint}`,
       `--pod-infra-container-image=${testPauseImage}`,
       `--hostname-override=${NODE}`,
+      `--port=${this.port}`,
+      '--healthz-port=0',
       '--log-format=json',
       '--v=4',
     ];
