@@ -50,7 +50,8 @@ export class ClusterNode {
   /** A node that is Ready. */
   static async start(test: Disposer, ...flags: string[]): Promise<ClusterNode> {
     const node = await ClusterNode.prepare(test);
-    node.run(`--kubeconfig=${await nodeKubeconfig(node.name)}`, ...flags);
+    // Without a server for the cluster's names every pod would be told that it has none.
+    node.run(`--kubeconfig=${await nodeKubeconfig(node.name)}`, '--cluster-dns=10.96.0.10', ...flags);
     await node.ready();
     return node;
   }

@@ -143,7 +143,8 @@ describe("a pod's life", { timeout: 400_000 }, () => {
     const [start, die] = [events.find(({ action }) => action === 'start'), events.find(({ action }) => action === 'die')];
     assert.ok(start && die);
     t.diagnostic(`ended after ${Math.round(die.atMs - start.atMs)} ms`);
-    assert.ok(die.atMs - start.atMs >= 2_000 && die.atMs - start.atMs < 15_000);
+    // The deadline counts from the pod's start, which is before its container's.
+    assert.ok(die.atMs - start.atMs >= 1_000 && die.atMs - start.atMs < 15_000);
     assert.equal(events.filter(({ action }) => action === 'start').length, 1);
   });
 
