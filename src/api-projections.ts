@@ -24,6 +24,8 @@ export interface ApiProjectionsDeps {
   readonly volumes: Pick<PodVolumes, 'remain'>;
   /** This agent's Node; undefined while it is not known. */
   readonly node: Observable<MirrorOwner | undefined>;
+  /** Nothing of the pod is left here. May be called again. */
+  readonly onEnded?: (uid: PodUid) => void;
 }
 
 /** After an outage statuses are there again within this time at the latest. */
@@ -31,7 +33,7 @@ const retries = exponential(200, 5_000);
 
 /** The pods as the API server shows them: statuses, deletions of what has ended, mirror pods. */
 export function apiProjections(deps: ApiProjectionsDeps): (inside: KubeletInside) => Follower {
-  const { clock, log, api, apiPods, statuses, runtime, volumes, node } = deps;
+  const { clock, log, api, apiPods, statuses, runtime, volumes, node, onEnded } = deps;
   const onError = (key: string, error: unknown, retryInMs: number): void => log.v(4, 'call is made again', { key, error, retryInMs });
   return ({ pods, updates, isHeld }) => {
     const statusSync = new PodStatusSync({
@@ -61,6 +63,7 @@ export function apiProjections(deps: ApiProjectionsDeps): (inside: KubeletInside
       services: [statusSync, mirrorPods],
       ended: (uid, freeName) => {
         statusSync.wake(uid);
+        onEnded?.(uid);
         if (freeName !== undefined) mirrorPods.wake(freeName);
       },
     };

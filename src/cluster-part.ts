@@ -170,6 +170,7 @@ export async function clusterPart(options: KubeletOptions, { clock, log, observe
         runtime: engine.runtime,
         volumes,
         node: latest,
+        onEnded: (uid) => sink.sink.forget(uid),
       }),
       allocatable: () => latest.value?.status?.allocatable,
       node: () => latest.value,

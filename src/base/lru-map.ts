@@ -25,6 +25,11 @@ export class LruMap<K, V> {
     if (oldest !== undefined) this.#entries.delete(oldest);
   }
 
+  /** Forgets the entries of these keys. */
+  deleteWhere(is: (key: K) => boolean): void {
+    for (const key of this.#entries.keys()) if (is(key)) this.#entries.delete(key);
+  }
+
   #touch(key: K, value: V): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);

@@ -23,7 +23,7 @@ export interface ApiEventsDeps {
 export interface ApiEvents {
   /** Takes events before the sink runs, too. */
   readonly recorder: EventRecorder;
-  readonly sink: Service;
+  readonly sink: Service & Pick<EventSink, 'forget'>;
   /** How many events were lost because too many waited. */
   readonly dropped: () => number;
 }

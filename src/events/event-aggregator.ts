@@ -1,7 +1,7 @@
 import { LruMap } from '../base/lru-map.ts';
 import { formatTime } from '../model/time.ts';
 import type { EventNamer } from './event-name.ts';
-import { eventKey, type KubeEvent, similarKey } from './kube-event.ts';
+import { eventKey, isAbout, type KubeEvent, similarKey } from './kube-event.ts';
 
 interface Similar {
   readonly messages: Set<string>;
@@ -26,6 +26,11 @@ export class EventAggregator {
   constructor(limit: number, nameEvent: EventNamer) {
     this.#similar = new LruMap(limit);
     this.#nameEvent = nameEvent;
+  }
+
+  /** The object of this uid is gone. */
+  forget(uid: string): void {
+    this.#similar.deleteWhere((key) => isAbout(key, uid));
   }
 
   aggregate(event: KubeEvent, nowMs: number): AggregatedEvent {

@@ -31,6 +31,11 @@ export class EventCorrelator {
     this.#aggregator = new EventAggregator(MAX_ENTRIES, nameEvent);
   }
 
+  /** The object of this uid is gone, and with it what was told of it: a node where pods come and go remembers those that are there. */
+  forget(uid: string): void {
+    for (const part of [this.#aggregator, this.#counter, this.#spam]) part.forget(uid);
+  }
+
   correlate(recorded: KubeEvent, nowMs: number): CorrelatedEvent {
     const aggregated = this.#aggregator.aggregate(recorded, nowMs);
     // Counted before it is filtered: the next repeat that passes tells of all.

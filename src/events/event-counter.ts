@@ -1,5 +1,5 @@
 import { LruMap } from '../base/lru-map.ts';
-import type { KubeEvent } from './kube-event.ts';
+import { isAbout, type KubeEvent } from './kube-event.ts';
 
 type Told = Pick<KubeEvent, 'count' | 'firstTimestamp'> & { readonly name: string };
 
@@ -9,6 +9,11 @@ export class EventCounter {
 
   constructor(limit: number) {
     this.#told = new LruMap(limit);
+  }
+
+  /** The object of this uid is gone. */
+  forget(uid: string): void {
+    this.#told.deleteWhere((key) => isAbout(key, uid));
   }
 
   /** The event itself when it is new under its key (count 1), else the first one with its count and latest time and message. */

@@ -28,6 +28,9 @@ const RETRY_MS = 10_000;
 export class EventSink implements Service {
   readonly name = 'events';
   readonly #deps: EventSinkDeps;
+  #taken = 0;
+  /** In the order in which they ended: what waited for its turn then was still about them. */
+  readonly #gone: { readonly uid: string; readonly afterTaken: number }[] = [];
 
   constructor(deps: EventSinkDeps) {
     this.#deps = deps;
@@ -38,10 +41,26 @@ export class EventSink implements Service {
     try {
       for (;;) {
         const event = await queue.take(signal);
-        await this.#deliver(event, correlator.correlate(event, clock.now()), signal);
+        const correlated = correlator.correlate(event, clock.now());
+        this.#taken++;
+        this.#forgetGone();
+        await this.#deliver(event, correlated, signal);
       }
     } catch (error) {
       if (!signal.aborted) throw error;
+    }
+  }
+
+  /** Nothing more will be told of the object of this uid: once what waits has been sent, what was told of it is forgotten. */
+  forget(uid: string): void {
+    this.#gone.push({ uid, afterTaken: this.#taken + this.#deps.queue.size });
+    this.#forgetGone();
+  }
+
+  #forgetGone(): void {
+    for (let next = this.#gone[0]; next !== undefined && next.afterTaken <= this.#taken; next = this.#gone[0]) {
+      this.#deps.correlator.forget(next.uid);
+      this.#gone.shift();
     }
   }
 

@@ -1,5 +1,5 @@
 import { LruMap } from '../base/lru-map.ts';
-import { type KubeEvent, spamKey } from './kube-event.ts';
+import { isAbout, type KubeEvent, spamKey } from './kube-event.ts';
 
 interface Bucket {
   readonly tokens: number;
@@ -19,6 +19,11 @@ export class EventSpamFilter {
 
   constructor(limit: number) {
     this.#buckets = new LruMap(limit);
+  }
+
+  /** The object of this uid is gone. */
+  forget(uid: string): void {
+    this.#buckets.deleteWhere((key) => isAbout(key, uid));
   }
 
   /** Whether the event may pass; a refused one costs nothing. */

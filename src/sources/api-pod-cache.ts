@@ -85,6 +85,8 @@ export class ApiPodCache implements ApiPods {
     const knownByUid = this.#byUid;
     this.#byName = new Map();
     this.#byUid = new Map();
+    const uids = new Set(items.map(({ metadata }) => metadata.uid));
+    for (const uid of this.#faulty) if (!uids.has(uid)) this.#faulty.delete(uid);
     for (const item of items) {
       this.#told(item);
       const known = knownByUid.get(item.metadata.uid as PodUid);

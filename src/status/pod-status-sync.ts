@@ -74,6 +74,11 @@ export class PodStatusSync implements Service {
     this.#deps.queue.add(uid, 'pod ended');
   }
 
+  /** Names of which something is remembered: what a leak would show in. */
+  get size(): number {
+    return new Set([...this.#told.keys(), ...this.#deleted.keys()]).size + this.#complaints.size;
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     const { queue, statuses, apiPods } = this.#deps;
     await Promise.all([
@@ -148,13 +153,15 @@ export class PodStatusSync implements Service {
     log.v(3, 'status sent', { pod: shown(object), phase: status.phase });
     // A patch names only what differed from the object as it was known here: someone else may have changed a condition meanwhile.
     const asTold = sameConditions(answer, status);
-    this.#told.set(name, {
-      uid,
-      status,
-      resourceVersion: asTold ? answer.metadata.resourceVersion : undefined,
-      overruledAtMs: again ? clock.now() : overruledAtMs,
-    });
     apiPods.learn(answer);
+    // It may have gone meanwhile: nobody would tell of its end again.
+    if (apiPods.byUid(uid))
+      this.#told.set(name, {
+        uid,
+        status,
+        resourceVersion: asTold ? answer.metadata.resourceVersion : undefined,
+        overruledAtMs: again ? clock.now() : overruledAtMs,
+      });
     return asTold ? undefined : { afterMs: 0 };
   }
 
@@ -179,7 +186,8 @@ export class PodStatusSync implements Service {
       // Gone, or another pod by now.
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
-    this.#deleted.set(name, uid);
+    // Its end is often told before the call is answered.
+    if (apiPods.byUid(uid)) this.#deleted.set(name, uid);
     return 'on-change';
   }
 

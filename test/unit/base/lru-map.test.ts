@@ -19,3 +19,10 @@ test('writing an entry again replaces it, costs no other and makes it the younge
   map.set('c', 3);
   assert.deepEqual([map.get('a'), map.get('b'), map.get('c')], [10, undefined, 3]);
 });
+
+test('entries are forgotten by their keys', () => {
+  const map = new LruMap<string, number>(3);
+  for (const key of ['a1', 'b1', 'a2']) map.set(key, 1);
+  map.deleteWhere((key) => key.startsWith('a'));
+  assert.deepEqual([map.get('a1'), map.get('b1'), map.get('a2'), map.size], [undefined, 1, undefined, 1]);
+});

@@ -225,3 +225,22 @@ test('two recorders are both told', () => {
   eventRecorders(recorder('log'), recorder('api')).record(pod, 'Normal', 'Pulled', 'm', 'app');
   assert.deepEqual(told, ['log Normal Pulled', 'api Normal Pulled']);
 });
+
+test('a pod that has ended is forgotten once what waited about it has been sent', async (t) => {
+  const { clock, server, recorder, sink } = running(t);
+  const tell = (): void => recorder.record(pod, 'Normal', 'Killing', 'Stopping container app');
+  tell();
+  tell();
+  sink.forget(pod.metadata.uid);
+  tell();
+  await clock.advance(0);
+  // The repeat was told before its end, and is none after it.
+  assert.deepEqual(
+    server.calls.map(({ method }) => method),
+    ['POST', 'PATCH', 'POST'],
+  );
+  sink.forget(pod.metadata.uid);
+  tell();
+  await clock.advance(0);
+  assert.equal(server.created.length, 3);
+});

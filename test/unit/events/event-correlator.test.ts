@@ -31,6 +31,10 @@ class Correlating {
     };
     return this.#correlator.correlate(event, this.nowMs);
   }
+
+  forget(uid: string): void {
+    this.#correlator.forget(uid);
+  }
 }
 
 test('a repeat changes count, time and message of the event told first', () => {
@@ -91,4 +95,17 @@ test('a clock set back neither fills the spam filter nor blocks it', () => {
   assert.equal(events.correlate().send, 'nothing');
   events.nowMs = 300_000;
   assert.equal(events.correlate().send, 'patch');
+});
+
+test('what was told of an object that is gone is forgotten, and nothing else', () => {
+  const events = new Correlating();
+  const other = { involvedObject: { kind: 'Pod', apiVersion: 'v1', namespace: 'default', name: 'web', uid: 'uid-web-2' } };
+  for (let i = 0; i < 30; i++) {
+    events.correlate();
+    events.correlate(other);
+  }
+  assert.equal(events.correlate().send, 'nothing');
+  events.forget('uid-web');
+  assert.equal(events.correlate().send, 'create');
+  assert.equal(events.correlate(other).send, 'nothing');
 });
