@@ -29,10 +29,10 @@ export function nodeAccess(deps: NodeAccessDeps): AccessControl {
   const tokens =
     api && authenticationTokenWebhook ? tokenReviewer({ api, clock, stop }, options.authenticationTokenWebhookCacheTtlMs) : undefined;
   if (!certificates && tokens === undefined && !anonymousAuth) {
-    const advice = api
-      ? 'set --client-ca-file or --authentication-token-webhook'
-      : 'set --client-ca-file and --authorization-mode=AlwaysAllow, or use the local socket';
-    log.warn('nobody can be let in through the HTTPS port: there is no way to tell who asks', { advice });
+    const message = 'nobody can be let in through the HTTPS port: there is no way to tell who asks';
+    // Alone on a machine that is how it should be, unless somebody wants more.
+    if (api) log.warn(message, { advice: 'set --client-ca-file or --authentication-token-webhook' });
+    else log.info(message, { advice: 'set --client-ca-file and --authorization-mode=AlwaysAllow, or use the local socket' });
   } else if (authorizationMode === 'Webhook' && api === undefined) {
     log.warn('nobody is let in through the HTTPS port: there is no cluster to ask what users may do', {
       advice: 'set --authorization-mode=AlwaysAllow, or use the local socket',

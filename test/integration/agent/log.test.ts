@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { AgentUnderTest } from './agent-under-test.ts';
+import { AgentUnderTest, type LogLine } from './agent-under-test.ts';
 import { app, pod } from './pod-specs.ts';
 
 describe("the agent's log", { timeout: 300_000 }, () => {
@@ -16,7 +16,18 @@ describe("the agent's log", { timeout: 300_000 }, () => {
     await agent.remove('job');
     await agent.until('the pod is gone', async () => (await agent.containers('job')).length === 0);
     assert.equal(await agent.kill(), 0);
-    const story = agent.lines.map((line) => [line.msg, line['name'], line['to']].filter(Boolean).join(' '));
+    // The server comes up beside the pods.
+    const ofServer = (line: LogLine): boolean => line['listener'] !== undefined;
+    assert.deepEqual(
+      agent.lines
+        .filter(ofServer)
+        .map(({ msg, listener }) => `${String(listener)} ${msg}`)
+        .toSorted(),
+      ['https nobody can be let in through the HTTPS port: there is no way to tell who asks', 'https serving', 'local serving'],
+    );
+    const story = agent.lines
+      .filter((line) => !ofServer(line))
+      .map((line) => [line.msg, line['name'], line['to']].filter(Boolean).join(' '));
     assert.deepEqual(
       story.filter((line) => line !== 'pod phase changed Pending'),
       [
