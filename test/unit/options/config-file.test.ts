@@ -47,11 +47,7 @@ test('fields of real kubelets that have no effect yet are named, nested ones by 
   const text = `${head}evictionHard: {memory.available: 100Mi}\ncrashLoopBackOff: {maxContainerRestartPeriod: 10s}\ntracing: {any: 1}\n`;
   const parsed = await parseConfigFile(text, file);
   assert.deepEqual(parsed.problems, []);
-  assert.deepEqual(parsed.withoutEffect.toSorted(), [
-    'crashLoopBackOff.maxContainerRestartPeriod',
-    'evictionHard',
-    'tracing',
-  ]);
+  assert.deepEqual(parsed.withoutEffect.toSorted(), ['crashLoopBackOff.maxContainerRestartPeriod', 'evictionHard', 'tracing']);
 });
 
 describe('a config file is refused for', () => {
