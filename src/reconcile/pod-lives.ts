@@ -71,6 +71,11 @@ export class PodLives {
     return name;
   }
 
+  /** Something of a pod that had ended has turned up: it terminates once more. */
+  reopen(uid: PodUid): void {
+    this.#ended.delete(uid);
+  }
+
   #claim(uid: PodUid, name: PodFullName): boolean {
     const owner = this.#owners.get(name);
     if (owner !== undefined) return owner === uid;

@@ -56,8 +56,13 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
     const declared = pods.get(uid);
     // What no source declares is an orphan only once every source has spoken.
     if (!declared && !pods.synced) return 'on-change';
-    const life = lives.enter(uid, declared?.pod, atMs);
-    if (life === 'terminated') return 'on-change';
+    let life = lives.enter(uid, declared?.pod, atMs);
+    if (life === 'terminated') {
+      // A create that was given up on may come to something after the end has been seen.
+      if (hasNothingLeft(await runtime.observePod(uid, signal))) return 'on-change';
+      lives.reopen(uid);
+      life = lives.enter(uid, declared?.pod, atMs);
+    }
     // Removed and declared again: the old one first ends and vanishes like any that is not declared.
     const desired = life === 'terminating' && declared?.pod.metadata.deletionTimestamp === undefined ? undefined : declared;
 

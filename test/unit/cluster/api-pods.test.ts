@@ -191,3 +191,22 @@ clusterScenario(
     assert.equal(it.object(pod), undefined);
   },
 );
+
+clusterScenario('a sandbox that turns up after its pod was seen to have ended is removed', async (it) => {
+  const pod = aPodThat('late');
+  it.create(pod, { finalizers: ['example.com/hold'] });
+  await it.advance(1000);
+  await it.delete(pod);
+  await it.advance(60_000);
+  assert.deepEqual(it.world(), []);
+  // The create was given up on, but the engine had begun.
+  const created = it.engine.runtime.runSandbox(pod, { attempt: 0, hostname: 'late' }, new AbortController().signal);
+  await it.advance(20_000);
+  await created;
+  assert.equal(it.times('created', 'late/POD').length, 2);
+  await it.advance(60_000);
+  assert.deepEqual(it.world(), []);
+  const observed = it.engine.controls.calls('observePod');
+  await it.advance(600_000);
+  assert.equal(it.engine.controls.calls('observePod'), observed, 'an ended pod is not looked at without cause');
+});
