@@ -20,7 +20,7 @@ export interface AdmissionDeps {
 }
 
 export interface Admission {
-  /** Why a pod that was not seen before may not run here; undefined: it may. */
+  /** Why a pod that was not seen before may not run here, which is logged; undefined: it may. */
   readonly admit: (pod: Pod, pods: PodStore) => PodRefusal | undefined;
   /** What the machine has for pods, as a Node says it. */
   readonly allocatable: ResourceList | undefined;
@@ -49,7 +49,11 @@ export async function admissionPart(options: KubeletOptions, { log, node, status
     return { ...found, status: { ...found.status, allocatable } };
   };
   return {
-    admit: (pod, pods) => admitPod({ pod, otherPods: othersAdmitted(pod, pods, statuses), node: known() }, rules),
+    admit: (pod, pods) => {
+      const refusal = admitPod({ pod, otherPods: othersAdmitted(pod, pods, statuses), node: known() }, rules);
+      if (refusal) log.warn('the pod is refused', { pod: `${pod.metadata.namespace}/${pod.metadata.name}`, ...refusal });
+      return refusal;
+    },
     allocatable,
   };
 }
