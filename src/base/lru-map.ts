@@ -25,6 +25,10 @@ export class LruMap<K, V> {
     if (oldest !== undefined) this.#entries.delete(oldest);
   }
 
+  delete(key: K): void {
+    this.#entries.delete(key);
+  }
+
   /** Forgets the entries of these keys. */
   deleteWhere(is: (key: K) => boolean): void {
     for (const key of this.#entries.keys()) if (is(key)) this.#entries.delete(key);

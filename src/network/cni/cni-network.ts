@@ -4,6 +4,7 @@ import { type Observable, Subject } from 'rxjs';
 import type { Clock } from '../../base/clock.ts';
 import { errorText } from '../../base/error-text.ts';
 import type { Logger } from '../../base/logger.ts';
+import { LruMap } from '../../base/lru-map.ts';
 import { withDeadline } from '../../base/with-deadline.ts';
 import type { Pod } from '../../model/pod.ts';
 import type { SandboxId } from '../../ports/container-runtime.ts';
@@ -35,6 +36,9 @@ export interface CniNetworkDeps {
 /** For all plugins of one set-up or tear-down together (pkg/kubelet/dockershim/network CNITimeoutSec). */
 const DEADLINE_MS = 220_000;
 
+/** Sandboxes: more than a node runs at a time. */
+const MAX_REMEMBERED = 1_000;
+
 /** Each sandbox has a loopback interface before anything else (pkg/kubelet/dockershim/network/cni getLoNetwork). */
 const loopback = parseConfList('{"cniVersion":"0.2.0","name":"cni-loopback","plugins":[{"type":"loopback"}]}');
 
@@ -54,7 +58,8 @@ export class CniNetwork implements SandboxNetwork {
   readonly #ledger: SandboxLedger;
   readonly #changed = new Subject<void>();
   readonly #turns = new Map<SandboxId, Promise<unknown>>();
-  readonly #addresses = new Map<SandboxId, readonly string[]>();
+  /** Bounded: who looks at a sandbox while it goes may remember it after its end. */
+  readonly #addresses = new LruMap<SandboxId, readonly string[]>(MAX_REMEMBERED);
   #network: NetworkList | undefined;
   /** The configuration directory as it was last read through; undefined: it is to be read again. */
   #seen: string | undefined;
@@ -126,11 +131,11 @@ export class CniNetwork implements SandboxNetwork {
 
   tearDown(id: SandboxId, owner: SandboxOwner | undefined, pid: number | undefined, signal: AbortSignal): Promise<void> {
     return this.#inTurn(id, async () => {
+      this.#addresses.delete(id);
       const noted = (await this.#ledger.entries()).get(id);
       const results = await this.#cache.ofSandbox(id);
       if (!noted && results.length === 0) return;
       const of = owner ?? noted ?? { name: '', namespace: '' };
-      this.#addresses.delete(id);
       await this.#saying('teardown', of, () =>
         withDeadline(this.#deps.clock, DEADLINE_MS, 'CNI plugins', signal, async (within) => {
           const netns = pid !== undefined && (await exists(netnsOf(pid))) ? netnsOf(pid) : '';

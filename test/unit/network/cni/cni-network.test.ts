@@ -174,6 +174,16 @@ describe('the addresses of a sandbox', () => {
   test('are those in its namespace where no result is known', async () => {
     assert.deepEqual(await network({ inNamespace: ['10.9.9.9'] }).addresses(id, pid, signal), ['10.9.9.9']);
   });
+
+  test('are forgotten at its end, also where it had nothing of the network', async () => {
+    const over = { inNamespace: ['10.9.9.9'] };
+    const cni = network(over);
+    await cni.addresses(id, pid, signal);
+    over.inNamespace = ['10.9.9.10'];
+    assert.deepEqual(await cni.addresses(id, pid, signal), ['10.9.9.9']);
+    await cni.tearDown(id, undefined, undefined, signal);
+    assert.deepEqual(await cni.addresses(id, pid, signal), ['10.9.9.10']);
+  });
 });
 
 describe('giving back what a sandbox has', () => {
