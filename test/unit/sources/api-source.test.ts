@@ -100,6 +100,14 @@ test('an object that is no pod is said once and skipped; one that was a pod stay
   assert.deepEqual(log.lines.at(-1)?.fields['keeps'], 'what it was');
 });
 
+test('what was said of an object is forgotten with it, also when it went while nobody watched', () => {
+  const { events, log, snapshots } = setUp();
+  using _ = snapshots;
+  const broken: WatchedObject = { metadata: object('a', 1).metadata };
+  for (const event of [reset(broken), reset(broken), reset(), reset(broken)]) events.next(event);
+  assert.equal(log.count('pod of the API server refused'), 2);
+});
+
 test("the server's answers count at once, and never against what the watch has told since", () => {
   const { events, source, snapshots } = setUp();
   using _ = snapshots;
