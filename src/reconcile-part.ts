@@ -1,5 +1,6 @@
 import { containerSpec, type ContainerSpecFacts } from './reconcile/container-spec.ts';
 import { planPod } from './reconcile/plan-pod.ts';
+import { PodAddresses } from './reconcile/pod-addresses.ts';
 import { PodMemory } from './reconcile/pod-memory.ts';
 import { podSteps } from './reconcile/pod-steps.ts';
 import { RestartBackoff } from './reconcile/restart-backoff.ts';
@@ -59,6 +60,7 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
   const { probes, hooks } = deps.lifecycle;
   const memory = new PodMemory();
   const backoff = new RestartBackoff(clock);
+  const addresses = new PodAddresses(runtime, hostIps);
 
   const factsFor = (
     desired: DesiredPod | undefined,
@@ -115,20 +117,6 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
     hooks.forget(uid);
   };
 
-  /** Of the pods' present sandboxes, as they were last seen. */
-  const addresses = new Map<PodUid, readonly string[]>();
-  const observed = (pod: ObservedPod): ObservedPod => {
-    const [newest] = pod.sandboxes;
-    if (newest?.ready && newest.ips.length > 0) addresses.set(pod.uid, newest.ips);
-    else addresses.delete(pod.uid);
-    return pod;
-  };
-  /** A pod on the node's network has the node's addresses. */
-  const podIps = async ({ metadata: { uid }, spec }: Pod, signal: AbortSignal): Promise<readonly string[]> => {
-    if (spec.hostNetwork) return hostIps;
-    return addresses.get(uid) ?? observed(await runtime.observePod(uid, signal)).sandboxes[0]?.ips ?? [];
-  };
-
   /** Pods whose marks have been read: those of an agent before this one. */
   const recalled = new Set<PodUid>();
   const recallRestarts = async ({ uid, containers }: ObservedPod): Promise<void> => {
@@ -149,7 +137,7 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
     network: {
       fault: deps.engine.networkFault,
       sandbox: (pod) => {
-        addresses.delete(pod.metadata.uid);
+        addresses.forget(pod.metadata.uid);
         return network.sandbox(pod);
       },
     },
@@ -162,7 +150,7 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
         attempt,
         imageRef,
         {
-          podIps: () => podIps(pod, signal),
+          podIps: () => addresses.of(pod, signal),
           hostIp: hostIps[0],
           mounts: async (env) => [
             ...(await volumes.mountsFor(pod, container, env)),
@@ -180,7 +168,8 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
   return {
     runtime: {
       observePod: async (uid, signal) => {
-        const pod = observed(await runtime.observePod(uid, signal));
+        const pod = await runtime.observePod(uid, signal);
+        addresses.seen(pod);
         await recallRestarts(pod);
         return memory.withRestarts(pod);
       },
@@ -245,6 +234,7 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
       await volumes.remove(uid);
       memory.forget(uid);
       recalled.delete(uid);
+      addresses.forget(uid);
       backoff.forget(uid);
       statuses.forget(uid);
     },

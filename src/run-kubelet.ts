@@ -1,5 +1,4 @@
 import { mkdir } from 'node:fs/promises';
-import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { concatMap, EMPTY, map, merge } from 'rxjs';
 import { admissionPart } from './admission-part.ts';
@@ -24,6 +23,7 @@ import { noClaims } from './objects/claim-reader.ts';
 import { ManifestObjects } from './objects/manifest-objects.ts';
 import { noObjects, noTokens } from './objects/no-objects.ts';
 import { podObjects } from './objects/pod-objects.ts';
+import { hostIps } from './node/host-ips.ts';
 import { podNetwork } from './network/pod-network.ts';
 import { podLifecycleEvents } from './pleg/pod-lifecycle-events.ts';
 import { restartMarks } from './reconcile/restart-marks.ts';
@@ -202,12 +202,4 @@ export async function runKubelet(
   }
   log.info('stopped; the pods stay as they are');
   return 0;
-}
-
-/** The node's first address that is neither loopback nor link-local, IPv4 before IPv6. */
-function hostIps(): readonly string[] {
-  const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
-  const usable = addresses.filter(({ internal, address }) => !internal && !address.startsWith('fe80:') && !address.startsWith('169.254.'));
-  const first = usable.find(({ family }) => family === 'IPv4') ?? usable[0];
-  return first ? [first.address] : [];
 }
