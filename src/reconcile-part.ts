@@ -154,7 +154,7 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
           hostIp: hostIps[0],
           mounts: async (env) => [
             ...(await volumes.mountsFor(pod, container, env)),
-            ...(await network.hostsMounts(pod, container, await podIps(pod, signal))),
+            ...(await network.hostsMounts(pod, container, await addresses.of(pod, signal))),
           ],
           objects: objects.for(pod),
           services: await deps.services(pod, signal),
