@@ -52,7 +52,7 @@ stop_agent() {
   [ -z "$agent" ] || stop "$agent"
   agent=
   [ ! -S "$DIR/engine/docker.sock" ] || engine ps -aq 2>/dev/null | xargs -r env DOCKER_HOST="unix://$DIR/engine/docker.sock" docker rm -f >/dev/null 2>&1
-  awk -v dir="$DIR/agent/" 'index($2, dir) == 1 { print $2 }' /proc/mounts | sort -r | while read -r mount; do umount "$mount"; done
+  awk -v dir="$DIR/agent/" 'index($2 "/", dir) == 1 { print $2 }' /proc/mounts | sort -r | while read -r mount; do umount "$mount"; done
   rm -rf --one-file-system "$DIR/agent"
 }
 # The next command is tried even where one fails.
@@ -90,6 +90,20 @@ repositories() {
   echo "invalidRegistry: 127.0.0.1:9/invalid"
 }
 
+# The reference kubelet removes logs of pods that it does not know, at paths which no flag changes: here it sees folders of its own there.
+# What it mounts under $DIR/agent still reaches the engine.
+apart() { # COMMAND...
+  mountpoint -q "$DIR/agent" || mount --bind "$DIR/agent" "$DIR/agent"
+  mount --make-shared "$DIR/agent"
+  mkdir -p "$DIR"/agent/{pod-logs,container-logs} /var/log/{pods,containers}
+  exec unshare --mount --propagation unchanged bash -c '
+    set -e
+    dir=$1; shift
+    mount --make-slave "$(findmnt -no TARGET --target /var/log/pods)"
+    mount --bind "$dir/pod-logs" /var/log/pods
+    mount --bind "$dir/container-logs" /var/log/containers
+    exec "$@"' apart "$DIR/agent" "$@"
+}
 # Both agents get the same settings, as far as both know them.
 start_agent() { # NAME: rxlet or reference
   local address flags; address=$(engine network inspect bridge -f '{{(index .IPAM.Config 0).Gateway}}')
@@ -114,7 +128,7 @@ Y
   else
     # Without cgroups of its own for pods it leaves those of any other kubelet on the machine alone.
     printf '%s\n' 'oomScoreAdj: 0' 'cgroupsPerQOS: false' 'enforceNodeAllocatable: []' "cgroupDriver: $(engine info -f '{{.CgroupDriver}}')" >>"$DIR/agent/config.yaml"
-    "$(find_group kubelet)/kubelet" "${flags[@]}" --container-runtime=docker --network-plugin= >"$DIR/out/$1/agent.log" 2>&1 </dev/null &
+    apart "$(find_group kubelet)/kubelet" "${flags[@]}" --container-runtime=docker --network-plugin= >"$DIR/out/$1/agent.log" 2>&1 </dev/null &
   fi
   agent=$!
   for _ in $(seq 120); do
@@ -135,7 +149,7 @@ run_specs() { # NAME
     --kubectl-path="$(kubectl_of_specs)" --repo-root="$out" --report-dir="$out" --disable-log-dump --dump-logs-on-failure=false --node-os-distro=debian --allowed-not-ready-nodes=0 >specs.log 2>&1) || true
   echo $(($(date +%s) - started)) >"$out/seconds"
   # Specs delete their namespaces without waiting for the pods in them.
-  kc get namespaces -o name | grep -Ev '/(default|kube-.*)$' | xargs -r kubectl --kubeconfig="$DIR/cluster/admin.kubeconfig" delete --wait --timeout=120s >/dev/null || say "$1: not all pods ended within two minutes"
+  kc get namespaces -o name | grep -Ev '/(default|kube-.*)$' | xargs -r kubectl --kubeconfig="$DIR/cluster/admin.kubeconfig" delete --wait --timeout=180s >/dev/null || say "$1: not all pods ended within three minutes"
 }
 
 setup_npm
