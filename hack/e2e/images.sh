@@ -76,12 +76,14 @@ image() { # NAME ROOT CHANGE...
   docker push -q "$registry/$name" >/dev/null
   say "made $name"
 }
+# As process 1 busybox's httpd would not hear SIGTERM; the servers that it stands for end at once.
+web='CMD ["sh", "-c", "trap \"exit 0\" TERM; httpd -f -p 80 -h /www & wait"]'
 path='ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 for name in lib/busybox:1.29 lib/busybox:latest; do image $name busybox "$path" 'CMD ["sh"]'; done
 for name in lib/httpd:2.4.38-alpine lib/httpd:2.4.39-alpine lib/nginx:1.14-alpine lib/nginx:1.15-alpine; do
-  image $name web "$path" 'CMD ["httpd", "-f", "-p", "80", "-h", "/www"]' 'EXPOSE 80'
+  image $name web "$path" "$web" 'EXPOSE 80'
 done
-for name in nautilus kitten; do image e2e/$name:1.0 $name "$path" 'CMD ["httpd", "-f", "-p", "80", "-h", "/www"]' 'EXPOSE 80'; done
+for name in nautilus kitten; do image e2e/$name:1.0 $name "$path" "$web" 'EXPOSE 80'; done
 image e2e/nonroot:1.0 busybox "$path" 'USER 1234' 'CMD ["sh"]'
 image e2e/nonewprivs:1.0 nonewprivs "$path" 'CMD ["nnp"]'
 image e2e/agnhost:2.21 agnhost "$path" 'ENTRYPOINT ["/agnhost"]' 'CMD ["pause"]' 'EXPOSE 80 8080 8081 9376'
