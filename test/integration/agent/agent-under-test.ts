@@ -216,13 +216,13 @@ export class AgentUnderTest {
   }
 
   /** Files and directories that are there because of this agent's pods. */
-  async traces(name = ''): Promise<readonly string[]> {
+  async traces(name = '', uid = ''): Promise<readonly string[]> {
     const prefix = name === '' ? this.prefix : this.pod(name);
     const logs = await Promise.all(
       LOG_DIRS.map(async (dir) => (await readdir(dir).catch(() => [])).filter((entry) => entry.includes(prefix)).map((e) => join(dir, e))),
     );
     const pods = join(this.rootDir, 'pods');
-    return [...logs.flat(), ...(await readdir(pods).catch(() => [])).map((uid) => join(pods, uid))];
+    return [...logs.flat(), ...(await readdir(pods).catch(() => [])).filter((each) => each.includes(uid)).map((each) => join(pods, each))];
   }
 
   get #alive(): boolean {

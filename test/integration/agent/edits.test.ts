@@ -44,10 +44,10 @@ describe('an edit of the manifest directory', { timeout: 300_000 }, () => {
       pod([app(stays, { volumeMounts: [{ name: 'v', mountPath: '/v' }] })], { volumes: [{ name: 'v', emptyDir: {} }] }),
     );
     const kept = await identityOf(agent, 'stays');
-    await agent.up('goes');
+    const { app: gone } = await agent.up('goes');
     await agent.remove('goes');
     await agent.gone('goes');
-    assert.deepEqual(await agent.traces('goes'), []);
+    assert.deepEqual(await agent.traces('goes', gone?.uid), []);
     assert.deepEqual(await identityOf(agent, 'stays'), kept);
   });
 

@@ -99,12 +99,12 @@ describe('a manifest URL', { timeout: 300_000 }, () => {
     server.serves(list('a', 'b'));
     agent.run();
     const before = await agent.up('a');
-    await agent.up('b');
+    const { app: gone } = await agent.up('b');
     server.serves(list('a', 'c'));
     await agent.gone('b');
     await agent.up('c');
     assert.deepEqual(await agent.up('a'), before);
-    assert.deepEqual(await agent.traces('b'), []);
+    assert.deepEqual(await agent.traces('b', gone?.uid), []);
   });
 
   test('that answers 304, 500 or nonsense, or not at all, takes no pod away; its trouble is said once, and when it is over', async (t) => {
