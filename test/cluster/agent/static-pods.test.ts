@@ -76,7 +76,10 @@ describe('static pods of a node', { timeout: 150_000 }, () => {
     await node.agent.declare('refers', pod([reads], { volumes }), { metadata: { namespace } });
     const { spec, status } = await node.up(named('refers'));
     assert.equal(status?.containerStatuses?.[0]?.restartCount, 0);
-    assert.deepEqual(spec?.volumes?.find(({ name }) => name === 'c'), { name: 'c', emptyDir: {} });
+    assert.deepEqual(
+      spec?.volumes?.find(({ name }) => name === 'c'),
+      { name: 'c', emptyDir: {} },
+    );
     assert.deepEqual(spec?.containers[0]?.env, [{ name: 'LEVEL' }]);
   });
 
