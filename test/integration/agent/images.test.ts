@@ -40,7 +40,8 @@ describe('images', { timeout: 400_000 }, () => {
     });
     return agent;
   };
-  const running = (name: string, over = {}) => pod([app(stays, { image: name, imagePullPolicy: 'IfNotPresent', ...over })]);
+  const running = (name: string, over = {}, spec = {}) =>
+    pod([app(stays, { image: name, imagePullPolicy: 'IfNotPresent', ...over })], spec);
   const event = (agent: AgentUnderTest, reason: string, text: string, from = 0) =>
     agent.logged(
       `event ${reason}: ${text}`,
@@ -180,7 +181,7 @@ describe('images', { timeout: 400_000 }, () => {
     const name = await closed.push('test/closed', '1', image);
     served.push(name);
     const imagePullSecrets = [{ name: 'registry' }];
-    await agent.declare('app', { ...running(name), imagePullSecrets });
+    await agent.declare('app', running(name, {}, { imagePullSecrets }));
     await event(agent, 'FailedToRetrieveImagePullSecret', 'Unable to retrieve some image pull secrets (registry)');
     await agent.logged('the failure', ({ msg, image: of }) => msg === 'image pull failed' && of === name);
     const secret = {
@@ -191,7 +192,7 @@ describe('images', { timeout: 400_000 }, () => {
       stringData: { '.dockerconfigjson': configJson(closed.host) },
     };
     await agent.write('secret.yaml', JSON.stringify(secret));
-    await agent.declare('late', { ...running(name), imagePullSecrets });
+    await agent.declare('late', running(name, {}, { imagePullSecrets }));
     await agent.up('late');
     await agent.up('app');
   });
