@@ -28,7 +28,9 @@ beforeEach(async () => {
   symlinkSync('syslog', join(root, 'log/messages'));
   symlinkSync('nowhere', join(root, 'log/dangling'));
   execFileSync('mkfifo', [join(root, 'log/pipe')]);
-  served = await serveRoutes(nodeLogRoutes({ directory: join(root, 'log'), linkTargets: async () => [join(root, 'engine')], enabled: true }));
+  served = await serveRoutes(
+    nodeLogRoutes({ directory: join(root, 'log'), linkTargets: async () => [join(root, 'engine')], enabled: true }),
+  );
 });
 afterEach(async () => {
   await served.close();
