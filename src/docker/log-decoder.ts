@@ -42,13 +42,18 @@ export class LogDecoder {
     return this.#failure;
   }
 
-  /** `block` begins with a line and ends with one; the last may lack its newline. The pieces do not refer to it. */
+  /** Whoever waits for more to decode holds nothing. */
+  release(): void {
+    this.#out = nothing;
+  }
+
+  /** `block` begins with a line and ends with one; the last may lack its newline. The pieces do not refer to it, and are good until the next call. */
   decode(block: Buffer): readonly LogPiece[] {
     this.#pieces = [];
     this.#used = 0;
     this.#runAt = 0;
     // Around its text a line in Docker's shape has more bytes than a timestamp.
-    this.#out = this.#mayBeDocker ? Buffer.allocUnsafeSlow(block.length) : nothing;
+    if (this.#mayBeDocker && this.#out.length < block.length) this.#out = Buffer.allocUnsafeSlow(block.length);
     try {
       for (let at = 0; at < block.length && !this.#full;) {
         if (this.#mayBeDocker) at = this.#decodeFast(block, at);
@@ -58,7 +63,6 @@ export class LogDecoder {
       this.#failure = error instanceof Error ? error : new Error(String(error));
     }
     this.#endRun();
-    this.#out = nothing;
     return this.#pieces;
   }
 

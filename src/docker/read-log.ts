@@ -8,7 +8,7 @@ import { tailStart } from './tail-start.ts';
 const NEWLINE = 0x0a;
 const MIN_BLOCK_BYTES = 4 << 10;
 const MAX_BLOCK_BYTES = 64 << 10;
-/** What has been decoded is garbage soon, and the runtime collects it the sooner, the smaller its pieces are: what many readers need. */
+/** Each of many readers holds what its client has not taken yet. */
 const MAX_BLOCK_BYTES_OF_MANY = 16 << 10;
 const MANY = 8;
 /** Docker cuts lines at 16 KiB of text. A file without newlines is no log. */
@@ -45,6 +45,7 @@ export async function* readLog(
       generation = current;
       if (rotated) continue;
       if (!watch || ended || version === undefined) break;
+      decoder.release();
       await watch.changed(version, signal);
     }
     for (const piece of decoder.decode(reader.rest())) yield piece;
@@ -65,7 +66,7 @@ class LineReader {
   position = 0;
   #carry = nothing;
   readonly #maxBlockBytes: () => number;
-  #blockBytes = MAX_BLOCK_BYTES;
+  #blockBytes = MIN_BLOCK_BYTES;
   #block = nothing;
   #opened: Promise<Stats> | undefined;
 

@@ -42,6 +42,7 @@ export interface LogOptions {
 /** One piece of a container's output: whole lines, or what the container left unfinished. */
 export interface LogPiece {
   readonly stream: 'stdout' | 'stderr';
+  /** Good until the next piece is asked for: many readers of big logs make no garbage. */
   readonly bytes: Uint8Array;
 }
 

@@ -37,6 +37,21 @@ export async function writeTo(response: ServerResponse, bytes: Uint8Array, signa
   });
 }
 
+/** As `writeTo`, but resolves when the bytes have left: they may be overwritten then. */
+export async function flushTo(response: ServerResponse, bytes: Uint8Array, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted || response.destroyed) return false;
+  return await new Promise<boolean>((resolve) => {
+    const settle = (): void => {
+      response.off('close', settle);
+      signal.removeEventListener('abort', settle);
+      resolve(!signal.aborted && !response.destroyed);
+    };
+    response.on('close', settle);
+    signal.addEventListener('abort', settle, { once: true });
+    response.write(bytes, settle);
+  });
+}
+
 /** A request's body as text. Rejects with 413 for one that is too long to be meant. */
 export async function readBody(message: IncomingMessage): Promise<string> {
   const pieces: Buffer[] = [];

@@ -1,14 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
 import { errorText } from '../../base/error-text.ts';
+import type { LogPiece } from '../../ports/container-access.ts';
 import { HttpError, type Route, type RouteRequest } from '../route.ts';
-import { beginStream, writeTo } from './answer.ts';
+import { beginStream, flushTo, writeTo } from './answer.ts';
 import { logOptions } from './log-options.ts';
 import { loggedContainer } from './logged-container.ts';
 import { containerSpec, findPod, type ServedPods } from './served-pods.ts';
 
 /** A log that is followed and says nothing for so long is answered, empty, so that the client knows that it is being followed. */
 const SILENCE_MS = 200;
+const SMALL_BYTES = 2048;
 
 export interface ContainerLogDeps {
   readonly served: Pick<ServedPods, 'pods' | 'statusOf' | 'access' | 'mirrorUidOf'>;
@@ -53,13 +55,18 @@ async function sendLog(
     if (failure) throw failure;
     beginStream(response);
     for (let piece = await first; piece.done !== true; piece = await pieces.next()) {
-      if (!(await writeTo(response, piece.value.bytes, signal))) return;
+      if (!(await sendPiece(response, piece.value, signal))) return;
     }
     response.end();
   } finally {
     stop.abort();
     await pieces.return?.();
   }
+}
+
+/** Small pieces are copied, so that a log of short runs does not wait for each; big ones are waited for. */
+function sendPiece(response: ServerResponse, { bytes }: LogPiece, signal: AbortSignal): Promise<boolean> {
+  return bytes.length < SMALL_BYTES ? writeTo(response, Buffer.from(bytes), signal) : flushTo(response, bytes, signal);
 }
 
 async function silence(clock: Pick<Clock, 'sleep'>, signal: AbortSignal): Promise<undefined> {
