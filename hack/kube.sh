@@ -219,7 +219,7 @@ DIR=$(cd "$2" && pwd)
 PKI=$DIR/pki
 shift 2
 case $command in
-  up) up "${1:-${NODE:-lab}}" ;;
+  up) up "${1:-lab}" ;;
   down)
     for ((i = ${#PARTS[@]} - 1; i >= 0; i--)); do stop_part "${PARTS[i]}"; done
     rm -rf "$DIR/etcd"
