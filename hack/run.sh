@@ -51,7 +51,7 @@ if [ "$engine" = docker ]; then
   if kill -0 $agent 2>/dev/null; then
     printf '\n%s\n' "containers of pods:" >&2
     docker ps -a --filter label=io.kubernetes.docker.type=container --format 'table {{.Label "io.kubernetes.pod.namespace"}}/{{.Label "io.kubernetes.pod.name"}}\t{{.Label "io.kubernetes.container.name"}}\t{{.Status}}' >&2
-    [ "$manifests" != manifests/examples ] || printf '\n%s\n%s\n\n' "reach pod web:          curl http://127.0.0.1:8081/" "read a container's log: tail /var/log/containers/web-*httpd*.log" >&2
+    [ "$manifests" != manifests/examples ] || printf '\n%s\n%s\n%s\n\n' "reach pod web:      curl http://127.0.0.1:8081/" "see what runs:      bin/rxlet ps --root-dir=$root" "read pod web's log: bin/rxlet logs --root-dir=$root web -c httpd" >&2
   fi
 fi
 # The first wait ends with the signal, the second with the agent.
