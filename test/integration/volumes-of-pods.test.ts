@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, watch } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { V1PodSpec, V1Volume } from '@kubernetes/client-node';
 import { mounts } from '../../src/volumes/mounts.ts';
+import { untilFileHolds } from '../builders/file-that-holds.ts';
 import { AgentUnderTest } from './agent/agent-under-test.ts';
 import { app, pod, stays } from './agent/pod-specs.ts';
 
@@ -22,15 +23,6 @@ async function uidOf(agent: AgentUnderTest, name: string): Promise<string> {
 }
 const volumeOf = (agent: AgentUnderTest, uid: string, plugin: string, name: string): string =>
   join(agent.rootDir, 'pods', uid, 'volumes', `kubernetes.io~${plugin}`, name);
-
-/** Waits until a file that a container writes holds this. */
-async function untilHolds(directory: string, name: string, text: string): Promise<void> {
-  const holds = async (): Promise<boolean> => (await readFile(join(directory, name), 'utf8').catch(() => '')).trim() === text;
-  const patience = AbortSignal.timeout(60_000);
-  const changes = watch(directory, { signal: patience });
-  if (await holds()) return;
-  for await (const _ of changes) if (await holds()) return;
-}
 
 describe('volumes of static pods', { timeout: 600_000 }, () => {
   test('a ConfigMap of the manifest directory: an edit is seen in the volume, nonsense changes nothing, and no container starts anew', async (t) => {
@@ -56,15 +48,15 @@ describe('volumes of static pods', { timeout: 600_000 }, () => {
     const inspected = await agent.engine.inspect(main.id);
     assert.deepEqual(inspected.Config.Env.filter((each) => /^(LEVEL|USER)=/.test(each)).sort(), ['LEVEL=one', 'USER=me']);
     const out = volumeOf(agent, main.uid, 'empty-dir', 'out');
-    await untilHolds(out, 'seen', 'one');
+    await untilFileHolds(out, 'seen', 'one');
     await agent.write('settings.yaml', aConfigMap('settings', { level: 'two' }));
-    await untilHolds(out, 'seen', 'two');
+    await untilFileHolds(out, 'seen', 'two');
     await agent.write('settings.yaml', aConfigMap('settings', { level: 'three' }).replace('"three"', '3'));
     const refused = await agent.logged('refused', ({ msg }) => msg === 'manifest refused');
     assert.match(String(refused['fault']), /settings\.yaml:1:\d+ data\[level\]: expected a string, found number 3/);
     assert.equal(refused['keeps'], 'ConfigMap default/settings');
     await agent.write('login.yaml', aSecret('login', { user: 'you' }));
-    await untilHolds(volumeOf(agent, main.uid, 'secret', 's'), 'user', 'you');
+    await untilFileHolds(volumeOf(agent, main.uid, 'secret', 's'), 'user', 'you');
     assert.equal(await readFile(join(volumeOf(agent, main.uid, 'configmap', 'c'), 'level'), 'utf8'), 'two');
     assert.equal((await agent.up('web')).app?.id, main.id);
   });
@@ -93,7 +85,7 @@ describe('volumes of static pods', { timeout: 600_000 }, () => {
     const out = volumeOf(agent, await uidOf(agent, 'reader'), 'empty-dir', 'out');
     for (let i = 1; i <= 100; i++) {
       await agent.write('pair.yaml', state(i));
-      await untilHolds(out, 'seen', `${i}`.padEnd(4_000, 'x'));
+      await untilFileHolds(out, 'seen', `${i}`.padEnd(4_000, 'x'));
     }
     assert.ok(!(await readdir(out)).includes('torn'));
   });

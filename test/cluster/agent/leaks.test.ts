@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, watch } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { AgentClient } from '../../../src/cli/agent-client.ts';
 import { mounts } from '../../../src/volumes/mounts.ts';
+import { untilFileHolds } from '../../builders/file-that-holds.ts';
 import { kubectl } from '../../builders/cluster-under-test.ts';
 import { InspectedProcess, type Memory } from '../../builders/inspected-process.ts';
 import { childrenOf, type Descriptors, descriptorsOf, slope } from '../../builders/process-footprint.ts';
@@ -75,7 +76,7 @@ describe('what is left of pods', { timeout: 900_000 }, () => {
       );
     }
 
-    await untilHolds(agent.rootDir, 'passed_probes.json', '{"readiness":[],"startup":[]}');
+    await untilFileHolds(agent.rootDir, 'passed_probes.json', '{"readiness":[],"startup":[]}');
     const { files, networkNamespaces, ...left } = await traces();
     const { files: filesBefore, networkNamespaces: _, ...atFirst } = before;
     assert.deepEqual(left, atFirst);
@@ -133,14 +134,6 @@ async function leastMemory(inspected: InspectedProcess): Promise<Memory> {
     looks.push(await inspected.memory());
   }
   return { alive: Math.min(...looks.map(({ alive }) => alive)), rss: Math.min(...looks.map(({ rss }) => rss)) };
-}
-
-/** What passed is saved a little later. */
-async function untilHolds(directory: string, name: string, text: string): Promise<void> {
-  const holds = async (): Promise<boolean> => (await readFile(join(directory, name), 'utf8')) === text;
-  const changes = watch(directory, { signal: AbortSignal.timeout(60_000) });
-  if (await holds()) return;
-  for await (const _ of changes) if (await holds()) return;
 }
 
 const manifest = (node: ClusterNode, name: string, { spec }: PodKind): object => ({
