@@ -78,3 +78,21 @@ export class Terminal {
     await exited;
   }
 }
+
+/** Sits at a shell behind the command: its size is the window's, follows it, and Ctrl-C reaches what runs there. Leaves the shell waiting. */
+export async function terminalOfAShell(test: Parameters<typeof Terminal.open>[0], command: readonly string[]): Promise<Terminal> {
+  // The window stays open to show how it ended.
+  const shown = ['sh', '-c', '"$@"; echo "[$?]"; exec sleep 1000', 'sh', ...command];
+  const terminal = await Terminal.open(test, shown, { columns: 90, rows: 30 });
+  await terminal.shows(/#$/m);
+  await terminal.type('stty size; tty');
+  await terminal.shows(/^30 90\n\/dev\/pts\/\d+$/m);
+  await terminal.resize(120, 40);
+  await terminal.type('until [ "$(stty size)" = "40 120" ]; do sleep 0.1; done; echo "now $(stty size)"');
+  await terminal.shows(/^now 40 120$/m);
+  await terminal.type("echo sl''eeps; sleep 1000");
+  await terminal.shows(/^sleeps$/m);
+  await terminal.type('', 'C-c');
+  await terminal.shows(/\^C\n.*#$/);
+  return terminal;
+}

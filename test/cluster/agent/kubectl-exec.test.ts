@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { Terminal } from '../../builders/terminal.ts';
+import { terminalOfAShell } from '../../builders/terminal.ts';
 import { app, pod, stays } from '../../integration/agent/pod-specs.ts';
 import { describeKubectl } from './describe-kubectl.ts';
 
@@ -129,21 +129,7 @@ describeKubectl(
 
     test('-it is a terminal: with its size, which follows the window, an echo, Ctrl-C and an exit code', async (t) => {
       const words = kubectl.words('exec', '-it', kubectl.pod('shell'), '-c', 'app', '--', 'sh');
-      // The window stays open to show how it ended.
-      const terminal = await Terminal.open(t, ['sh', '-c', '"$@"; echo "[$?]"; exec sleep 1000', 'sh', ...words], {
-        columns: 90,
-        rows: 30,
-      });
-      await terminal.shows(/#$/m);
-      await terminal.type('stty size; tty');
-      await terminal.shows(/^30 90\n\/dev\/pts\/\d+$/m);
-      await terminal.resize(120, 40);
-      await terminal.type('until [ "$(stty size)" = "40 120" ]; do sleep 0.1; done; echo "now $(stty size)"');
-      await terminal.shows(/^now 40 120$/m);
-      await terminal.type("echo sl''eeps; sleep 1000");
-      await terminal.shows(/^sleeps$/m);
-      await terminal.type('', 'C-c');
-      await terminal.shows(/\^C\n.*#$/);
+      const terminal = await terminalOfAShell(t, words);
       await terminal.type('echo "still $((1 + 1))"');
       await terminal.shows(/^still 2$/m);
       await terminal.type('exit 5');

@@ -5,7 +5,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
-import { Terminal } from '../../builders/terminal.ts';
+import { terminalOfAShell } from '../../builders/terminal.ts';
 import { AgentUnderTest, launcher, NODE } from './agent-under-test.ts';
 import { app, pod, stays } from './pod-specs.ts';
 
@@ -112,20 +112,7 @@ describe('commands on a standalone node', { timeout: 300_000 }, () => {
 
   test('exec -it is a terminal, whose size follows the window', async (t) => {
     const command = words('exec', '-it', named('web'), '-c', 'app', '--', 'sh');
-    const terminal = await Terminal.open(t, ['sh', '-c', '"$@"; echo "[$?]"; exec sleep 1000', 'sh', ...command], {
-      columns: 90,
-      rows: 30,
-    });
-    await terminal.shows(/#$/m);
-    await terminal.type('stty size');
-    await terminal.shows(/^30 90$/m);
-    await terminal.resize(120, 40);
-    await terminal.type('until [ "$(stty size)" = "40 120" ]; do sleep 0.1; done; echo "now $(stty size)"');
-    await terminal.shows(/^now 40 120$/m);
-    await terminal.type("echo sl''eeps; sleep 1000");
-    await terminal.shows(/^sleeps$/m);
-    await terminal.type('', 'C-c');
-    await terminal.shows(/\^C\n.*#$/);
+    const terminal = await terminalOfAShell(t, command);
     await terminal.type('exit 5');
     await terminal.shows(/^\[5\]$/m);
   });

@@ -1,44 +1,21 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { silentLogger } from '../../../../src/base/logger.ts';
-import type { StreamsWanted } from '../../../../src/ports/container-access.ts';
-import { serveAttach, serveExec } from '../../../../src/server/streaming/serve-remote-command.ts';
-import { StreamingServer } from '../../../builders/a-streaming-server.ts';
+import { serveAttach } from '../../../../src/server/streaming/serve-remote-command.ts';
+import { execServer, type ExecServerOptions } from '../../../builders/an-exec-server.ts';
 import type { ClientStream, SpdyClient } from '../../../builders/spdy-client.ts';
 import { connectSpdy, spdyHeaders, upgrade } from '../../../builders/upgrade.ts';
-import { FakeClock } from '../../../fakes/fake-clock.ts';
-import { FakeSession } from '../../../fakes/fake-session.ts';
+import type { FakeSession } from '../../../fakes/fake-session.ts';
 
 const V4 = 'v4.channel.k8s.io';
 const IDLE_MS = 4 * 3_600_000;
 
-async function setUp({ serve = serveExec, refuse, stop }: { serve?: typeof serveExec; refuse?: Error; stop?: AbortSignal } = {}) {
-  const clock = new FakeClock();
-  const opened = Promise.withResolvers<FakeSession>();
-  const server = await StreamingServer.start((request, socket, head) =>
-    serve({ ...request, signal: stop ?? request.signal }, socket, head, {
-      open: (wanted: StreamsWanted, signal: AbortSignal) => {
-        const session = new FakeSession(wanted, signal);
-        opened.resolve(session);
-        return refuse === undefined ? Promise.resolve(session) : Promise.reject(refuse);
-      },
-      idleTimeoutMs: IDLE_MS,
-      streamCreationTimeoutMs: 30_000,
-      clock,
-      log: silentLogger,
-    }),
-  );
+async function setUp(options: Omit<ExecServerOptions, 'idleTimeoutMs'> = {}) {
+  const served = await execServer({ idleTimeoutMs: IDLE_MS, ...options });
   return {
-    clock,
-    server,
-    session: opened.promise,
-    connect: (path: string, ...protocols: string[]) => connectSpdy({ port: server.port, path }, protocols.length > 0 ? protocols : [V4]),
-    /** Everything that lives on a clock is over when the server is. */
-    async [Symbol.asyncDispose]() {
-      await server[Symbol.asyncDispose]();
-      assert.equal(clock.actions.length, 0, 'no timer is left');
-    },
+    ...served,
+    connect: (path: string, ...protocols: string[]) =>
+      connectSpdy({ port: served.server.port, path }, protocols.length > 0 ? protocols : [V4]),
   };
 }
 

@@ -2,41 +2,16 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { WebSocket } from 'ws';
-import { silentLogger } from '../../../../src/base/logger.ts';
-import type { StreamsWanted } from '../../../../src/ports/container-access.ts';
-import { serveExec } from '../../../../src/server/streaming/serve-remote-command.ts';
-import { StreamingServer } from '../../../builders/a-streaming-server.ts';
+import { execServer } from '../../../builders/an-exec-server.ts';
 import { upgrade } from '../../../builders/upgrade.ts';
-import { FakeClock } from '../../../fakes/fake-clock.ts';
-import { FakeSession } from '../../../fakes/fake-session.ts';
 
 const IDLE_MS = 60_000;
 
 async function setUp() {
-  const clock = new FakeClock();
-  const opened = Promise.withResolvers<FakeSession>();
-  const server = await StreamingServer.start((request, socket, head) =>
-    serveExec(request, socket, head, {
-      open: (wanted: StreamsWanted, signal: AbortSignal) => {
-        const session = new FakeSession(wanted, signal);
-        opened.resolve(session);
-        return Promise.resolve(session);
-      },
-      idleTimeoutMs: IDLE_MS,
-      streamCreationTimeoutMs: 30_000,
-      clock,
-      log: silentLogger,
-    }),
-  );
+  const served = await execServer({ idleTimeoutMs: IDLE_MS });
   return {
-    clock,
-    server,
-    session: opened.promise,
-    connect: (query: string, ...protocols: string[]) => new Client(`ws://127.0.0.1:${server.port}/exec?${query}`, protocols),
-    async [Symbol.asyncDispose]() {
-      await server[Symbol.asyncDispose]();
-      assert.equal(clock.actions.length, 0, 'no timer is left');
-    },
+    ...served,
+    connect: (query: string, ...protocols: string[]) => new Client(`ws://127.0.0.1:${served.server.port}/exec?${query}`, protocols),
   };
 }
 
