@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import type { Duplex, Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import type { ContainerAccess, ContainerSession, LogOptions, StreamsWanted } from '../../src/ports/container-access.ts';
 import type { ContainerId, SandboxId } from '../../src/ports/container-runtime.ts';
 import { execOnce } from '../../src/ports/exec-once.ts';
 import { systemClock } from '../../src/base/clock.ts';
+import { keepsApart } from '../builders/many-connections.ts';
 import { DEAF, type RuntimeWorld, UNKNOWN } from './runtime-world.ts';
 
 const BOTH: StreamsWanted = { stdin: false, stdout: true, stderr: true, tty: false };
@@ -214,25 +214,7 @@ export function accessContract(world: () => RuntimeWorld, access: () => Containe
 
     test('keeps a hundred connections apart that are open at once', async () => {
       const sandbox = await answering('nc -ll -p 7 -e cat');
-      const { signal } = world();
-      const dialled: Duplex[] = [];
-      // Two at a time, each answered before the next: busybox listens with room for two, and Linux resets who waits too long outside.
-      const dialEveryOther = async (first: number): Promise<void> => {
-        for (let n = first; n < 100; n += 2) {
-          const connection = await access().dial(sandbox, 7, signal);
-          dialled[n] = connection;
-          connection.write(`${n}\n`);
-          assert.equal(String((await once(connection, 'data', { signal }))[0]), `${n}\n`);
-          // What comes next waits for its reader.
-          connection.pause();
-        }
-      };
-      await Promise.all([dialEveryOther(0), dialEveryOther(1)]);
-      const answers = await Promise.all(dialled.map((connection, n) => text(connection.end(`bye ${n}\n`))));
-      assert.deepEqual(
-        answers,
-        dialled.map((_, n) => `bye ${n}\n`),
-      );
+      await keepsApart(100, () => access().dial(sandbox, 7, world().signal), world().signal);
     });
 
     test('is refused where nobody listens, and by sandboxes that are not there or dead', async () => {
