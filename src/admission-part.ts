@@ -22,13 +22,13 @@ export interface AdmissionDeps {
 export interface Admission {
   /** Why a pod that was not seen before may not run here, which is logged; undefined: it may. */
   readonly admit: (pod: Pod, pods: PodStore) => PodRefusal | undefined;
-  /** What the machine has for pods, as a Node says it. */
-  readonly allocatable: ResourceList | undefined;
+  /** What the node has for pods: as the API server shows it, else as the machine is. */
+  readonly allocatable: () => ResourceList;
 }
 
 /** Who may run here. A node that no API server knows is judged by the machine that it is. */
 export async function admissionPart(options: KubeletOptions, { log, node, statuses }: AdmissionDeps): Promise<Admission> {
-  const allocatable = await machineAllocatable(options).catch((error: unknown) => {
+  const ofMachine = await machineAllocatable(options).catch((error: unknown) => {
     log.warn('the machine cannot be read: pods are not refused for want of resources', { error });
     return undefined;
   });
@@ -45,8 +45,8 @@ export async function admissionPart(options: KubeletOptions, { log, node, status
   };
   const known = (): Node => {
     const found = node() ?? own;
-    if (found.status?.allocatable !== undefined || allocatable === undefined) return found;
-    return { ...found, status: { ...found.status, allocatable } };
+    if (found.status?.allocatable !== undefined || ofMachine === undefined) return found;
+    return { ...found, status: { ...found.status, allocatable: ofMachine } };
   };
   return {
     admit: (pod, pods) => {
@@ -54,7 +54,7 @@ export async function admissionPart(options: KubeletOptions, { log, node, status
       if (refusal) log.warn('the pod is refused', { pod: `${pod.metadata.namespace}/${pod.metadata.name}`, ...refusal });
       return refusal;
     },
-    allocatable,
+    allocatable: () => known().status?.allocatable ?? {},
   };
 }
 

@@ -10,7 +10,7 @@ import type { EnginePart } from './engine-part.ts';
 import { apiEvents } from './events/api-events.ts';
 import type { Kubelet, KubeletParts } from './kubelet.ts';
 import { kubeClients } from './kube/kube-clients.ts';
-import type { Node, ResourceList } from './model/node.ts';
+import type { Node } from './model/node.ts';
 import { nodeReference } from './model/object-reference.ts';
 import { podFullName } from './model/pod.ts';
 import { collectNodeFacts } from './node/collect-node-facts.ts';
@@ -20,17 +20,15 @@ import { goArch } from './node/node-info.ts';
 import { NodeStatusReporter } from './node/node-status-reporter.ts';
 import type { NodeErrors } from './node/node-conditions.ts';
 import { runtimeErrors } from './node/runtime-errors.ts';
+import type { ApiForPods } from './objects/api-for-pods.ts';
 import { claimReader } from './objects/claim-reader.ts';
 import { objectStore } from './objects/object-store.ts';
 import { ServiceList } from './objects/service-list.ts';
 import { TokenManager } from './objects/token-manager.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
 import type { PodLifecycleEvents } from './pleg/pod-lifecycle-events.ts';
-import type { ClaimReader } from './ports/claim-reader.ts';
 import type { EventRecorder } from './ports/event-recorder.ts';
 import type { ResourceEvent, WatchedObject } from './ports/kube-api.ts';
-import type { ObjectStore } from './ports/object-store.ts';
-import type { ServiceAccountTokens } from './ports/service-account-tokens.ts';
 import type { ApiObserver } from './ports/observers.ts';
 import type { ServedCluster } from './server-part.ts';
 import { type ApiSource, apiSource } from './sources/api-source.ts';
@@ -42,11 +40,9 @@ export interface ClusterPart {
   readonly source: ApiSource;
   /** Never waits for the API server. */
   readonly recorder: EventRecorder;
-  /** The ConfigMaps, Secrets and tokens that pods here ask for. */
-  readonly objects: ObjectStore;
-  readonly tokens: ServiceAccountTokens;
-  readonly claims: ClaimReader;
-  readonly services: ServiceList;
+  readonly forPods: ApiForPods;
+  /** This node as the API server shows it; undefined while it is not known. */
+  readonly node: () => Node | undefined;
   /** What the node's own server asks of the cluster. */
   readonly served: ServedCluster;
   /** Joins the rest: this node in the API, and the pods as the API shows them. */
@@ -65,10 +61,6 @@ export interface JoinedCluster {
   /** Started before the pods' own services: credentials and events, then the node. */
   readonly phases: Kubelet['phases'];
   readonly follow: NonNullable<KubeletParts['follow']>;
-  /** What the node has for pods, as its Node says; undefined while that is not known. */
-  readonly allocatable: () => ResourceList | undefined;
-  /** This node as the API server shows it; undefined while it is not known. */
-  readonly node: () => Node | undefined;
 }
 
 export interface ClusterPartDeps {
@@ -104,12 +96,12 @@ export async function clusterPart(options: KubeletOptions, { clock, log, observe
   const tokens = new TokenManager({ api: clients.main, clock, log, random: chance });
 
   const claims = claimReader(clients.main);
+  const node = new BehaviorSubject<Node | undefined>(undefined);
 
   const join = ({ engine, pleg, statuses, events, volumes }: JoinedParts): JoinedCluster => {
     const initial = nodeFromOptions(options);
-    const latest = new BehaviorSubject<Node | undefined>(undefined);
     const nodes = clients.informer<WatchedObject & Node>({ path: '/api/v1/nodes', fieldSelector: `metadata.name=${nodeName}` }).pipe(
-      tap((event) => latest.next(nodeOf(event))),
+      tap((event) => node.next(nodeOf(event))),
       share({ connector: () => new ReplaySubject(1) }),
     );
     const errors = (): NodeErrors => {
@@ -169,11 +161,9 @@ export async function clusterPart(options: KubeletOptions, { clock, log, observe
         statuses,
         runtime: engine.runtime,
         volumes,
-        node: latest,
+        node,
         onEnded: (uid) => sink.sink.forget(uid),
       }),
-      allocatable: () => latest.value?.status?.allocatable,
-      node: () => latest.value,
     };
   };
   const served: ServedCluster = {
@@ -181,7 +171,8 @@ export async function clusterPart(options: KubeletOptions, { clock, log, observe
     csr: () => ({ api: clients.main, informer: clients.informer }),
     mirrorUidOf: (pod) => source.pods.byName(podFullName(pod))?.metadata.uid,
   };
-  return { source, recorder: sink.recorder, objects, tokens, claims, services, served, join };
+  const forPods: ApiForPods = { objects, tokens, claims, servicesFor: (pod, signal) => services.for(pod, signal) };
+  return { source, recorder: sink.recorder, forPods, node: () => node.value, served, join };
 }
 
 function nodeOf(event: ResourceEvent<Node>): Node | undefined {

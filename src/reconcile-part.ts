@@ -1,29 +1,28 @@
-import { containerSpec, type ContainerSpecFacts } from './reconcile/container-spec.ts';
+import type { Clock } from './base/clock.ts';
+import { jitter } from './base/jitter.ts';
+import type { EnginePart } from './engine-part.ts';
+import type { KubeletParts } from './kubelet.ts';
+import type { LifecyclePart } from './lifecycle-part.ts';
+import type { PodRefusal } from './model/pod-admission.ts';
+import { isTerminalPhase } from './model/pod-predicates.ts';
+import type { Pod, PodUid } from './model/pod.ts';
+import type { PodNetwork } from './network/pod-network.ts';
+import type { ApiForPods } from './objects/api-for-pods.ts';
+import type { PodObjects } from './objects/pod-objects.ts';
+import { podStatusPart } from './pod-status-part.ts';
+import type { ContainerRuntime } from './ports/container-runtime.ts';
+import type { EventRecorder } from './ports/event-recorder.ts';
+import type { ImagePuller } from './ports/image-puller.ts';
+import type { Trace } from './ports/pod-plan.ts';
+import type { StatusManager } from './ports/status-manager.ts';
+import { containerSpec } from './reconcile/container-spec.ts';
 import { planPod } from './reconcile/plan-pod.ts';
 import { PodAddresses } from './reconcile/pod-addresses.ts';
 import { PodMemory } from './reconcile/pod-memory.ts';
 import { podSteps } from './reconcile/pod-steps.ts';
 import { RestartBackoff } from './reconcile/restart-backoff.ts';
 import type { RestartMarks } from './reconcile/restart-marks.ts';
-import { generatePodStatus, withoutUnstarted } from './status/generate-pod-status.ts';
-import type { Clock } from './base/clock.ts';
-import { jitter } from './base/jitter.ts';
-import { type PodRefusal, rejectPod, wasRejected } from './model/pod-admission.ts';
-import { isTerminalPhase } from './model/pod-predicates.ts';
-import type { Pod, PodUid } from './model/pod.ts';
-import { formatTime } from './model/time.ts';
-import type { ContainerRuntime, ObservedPod } from './ports/container-runtime.ts';
-import type { EventRecorder } from './ports/event-recorder.ts';
-import type { ImagePuller } from './ports/image-puller.ts';
-import type { ServiceAccountTokens } from './ports/service-account-tokens.ts';
-import type { PlanFacts, Trace } from './ports/pod-plan.ts';
-import type { DesiredPod } from './ports/pod-store.ts';
-import type { StatusManager } from './ports/status-manager.ts';
-import type { EnginePart } from './engine-part.ts';
-import type { KubeletParts } from './kubelet.ts';
-import type { LifecyclePart } from './lifecycle-part.ts';
-import type { PodObjects } from './objects/pod-objects.ts';
-import type { PodNetwork } from './network/pod-network.ts';
+import { Restarts } from './reconcile/restarts.ts';
 import type { PodVolumes } from './volumes/pod-volumes.ts';
 
 export interface ReconcilePartDeps {
@@ -33,207 +32,135 @@ export interface ReconcilePartDeps {
   readonly volumes: PodVolumes;
   readonly network: PodNetwork;
   readonly objects: PodObjects;
-  readonly tokens: Pick<ServiceAccountTokens, 'forget'>;
-  /** The services that the pod may be told of; undefined while they are not known. */
-  readonly services: (pod: Pod, signal: AbortSignal) => Promise<ContainerSpecFacts['services']>;
-  /** What the node has for pods. */
-  readonly allocatable: () => Readonly<Record<string, string>>;
-  readonly statuses: StatusManager;
+  readonly api: Pick<ApiForPods, 'tokens' | 'servicesFor'>;
   readonly lifecycle: Pick<LifecyclePart, 'probes' | 'hooks'>;
+  readonly statuses: StatusManager;
   readonly events: EventRecorder;
   readonly trace: Trace;
-  readonly syncFrequencyMs: number;
-  /** The node's addresses, primary first. */
-  readonly hostIps: readonly string[];
+  readonly node: {
+    /** Its addresses, primary first. */
+    readonly ips: readonly string[];
+    /** What it has for pods. */
+    readonly allocatable: () => Readonly<Record<string, string>>;
+    /** Asked once about each new pod: why it may not run here; undefined: it may. */
+    readonly admit?: (pod: Pod) => PodRefusal | undefined;
+  };
   /** Undefined: what was to be started again is forgotten with this process. */
   readonly restartMarks?: RestartMarks;
-  /** Asked once about each new pod: why it may not run here; undefined: it may. */
-  readonly admit?: (pod: Pod) => PodRefusal | undefined;
+  readonly syncFrequencyMs: number;
   /** Chance, for spreading resyncs: from 0 up to 1. */
   readonly random?: () => number;
 }
 
 /** Everything that moves one pod, joined: the planner's facts, the executors, the status, and what is forgotten at the end. */
 export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'] {
-  const { clock, images, volumes, network, objects, tokens, statuses, events, trace, hostIps } = deps;
-  const { runtime } = deps.engine;
+  const { clock, engine, images, volumes, network, objects, api, statuses, events, trace, node } = deps;
+  const { runtime } = engine;
   const { probes, hooks } = deps.lifecycle;
   const memory = new PodMemory();
+  const restarts = new Restarts(deps.restartMarks);
   const backoff = new RestartBackoff(clock);
-  const addresses = new PodAddresses(runtime, hostIps);
+  const addresses = new PodAddresses(runtime, node.ips);
 
-  const factsFor = (
-    desired: DesiredPod | undefined,
-    observed: ObservedPod,
-    at: Pick<PlanFacts, 'life' | 'terminatingSinceMs'>,
-  ): PlanFacts => {
-    const status = statuses.get(observed.uid);
-    if (at.life !== 'syncing') probes.ending(observed.uid);
-    return {
-      nowMs: clock.now(),
-      ...at,
-      restartNotBeforeMs: (pod, container, at) => backoff.notBeforeMs(pod, container, at),
-      liveness: (id) => probes.liveness(id),
-      startup: (id) => probes.startup(id),
-      startTimeMs: desired && startedAtMs(observed),
-      phase: status?.phase,
-      restartCount: (name) =>
-        [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])].find((each) => each.name === name)?.restartCount,
-      previousPod: memory.declared(observed.uid, desired?.pod),
-    };
-  };
-
-  /** A container that a crash loop holds back shows that, not how its last start failed. */
-  const startErrors = (pod: Pod, observed: ObservedPod): ReadonlyMap<string, { reason: string; message: string }> => {
-    const errors = new Map(memory.startFailures(pod.metadata.uid));
-    for (const container of [...(pod.spec.initContainers ?? []), ...pod.spec.containers]) {
-      if (backoff.notBeforeMs(pod, container, observed) === undefined) continue;
-      errors.set(container.name, { reason: 'CrashLoopBackOff', message: backoff.message(pod, container) });
-    }
-    return errors;
-  };
-
-  /** Seen for the first time, and nothing of it is here: what runs already has been admitted once. */
-  const isNew = ({ metadata, status }: Pod, { containers, sandboxes }: ObservedPod): boolean =>
-    statuses.get(metadata.uid) === undefined &&
-    containers.length === 0 &&
-    sandboxes.length === 0 &&
-    metadata.deletionTimestamp === undefined &&
-    !isTerminalPhase(status?.phase);
-
-  const startedAtMs = ({ uid, sandboxes }: ObservedPod): number =>
-    memory.startedAtMs(uid, Math.min(clock.now(), ...sandboxes.map(({ createdAtMs }) => createdAtMs)));
-
-  const prepared = async (pod: Pod, signal: AbortSignal): Promise<void> => {
+  const prepare = async (pod: Pod, signal: AbortSignal): Promise<void> => {
     objects.register(pod);
     await volumes.prepare(pod, signal);
   };
   const forgetObjects = (uid: PodUid): void => {
     objects.unregister(uid);
-    tokens.forget(uid);
+    api.tokens.forget(uid);
   };
-  const forgetLife = (uid: PodUid): void => {
+  const release = async (uid: PodUid): Promise<void> => {
     probes.forget(uid);
     hooks.forget(uid);
+    forgetObjects(uid);
+    await volumes.remove(uid);
   };
-
-  /** Pods whose marks have been read: those of an agent before this one. */
-  const recalled = new Set<PodUid>();
-  const recallRestarts = async ({ uid, containers }: ObservedPod): Promise<void> => {
-    if (!deps.restartMarks || recalled.has(uid) || !containers.some(({ state }) => state.phase === 'exited')) return;
-    const marks = await deps.restartMarks.load(uid);
-    recalled.add(uid);
-    for (const [container, id] of marks) memory.containerRestarts(uid, container, id);
-  };
-
-  const executors = podSteps({
-    runtime,
-    runSandbox: sandboxRunner(deps.engine, images),
-    images,
-    events,
-    memory,
-    hooks,
-    prepare: (pod, signal) => prepared(pod, signal),
-    network: {
-      fault: deps.engine.networkFault,
-      sandbox: (pod) => {
-        addresses.forget(pod.metadata.uid);
-        return network.sandbox(pod);
-      },
-    },
-    onRestart: async (uid, container, id) => deps.restartMarks?.mark(uid, container, id),
-    onStart: (pod, container, observed) => backoff.started(pod, container, observed),
-    containerSpec: async (pod, container, attempt, imageRef, signal) =>
-      containerSpec(
-        pod,
-        container,
-        attempt,
-        imageRef,
-        {
-          podIps: () => addresses.of(pod, signal),
-          hostIp: hostIps[0],
-          mounts: async (env) => [
-            ...(await volumes.mountsFor(pod, container, env)),
-            ...(await network.hostsMounts(pod, container, await addresses.of(pod, signal))),
-          ],
-          objects: objects.for(pod),
-          services: await deps.services(pod, signal),
-          allocatable: deps.allocatable(),
-          onInvalidNames: (message) => events.record(pod, 'Warning', 'InvalidEnvironmentVariableNames', message),
-        },
-        signal,
-      ),
-  });
 
   return {
     runtime: {
       observePod: async (uid, signal) => {
         const pod = await runtime.observePod(uid, signal);
         addresses.seen(pod);
-        await recallRestarts(pod);
-        return memory.withRestarts(pod);
+        return restarts.asMeant(pod);
       },
     },
     plan: planPod,
-    factsFor,
-    executors,
+    factsFor: (desired, observed, at) => {
+      const { uid } = observed;
+      const status = statuses.get(uid);
+      if (at.life !== 'syncing') probes.ending(uid);
+      const told = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
+      return {
+        nowMs: clock.now(),
+        ...at,
+        restartNotBeforeMs: (pod, container, instances) => backoff.notBeforeMs(pod, container, instances),
+        liveness: (id) => probes.liveness(id),
+        startup: (id) => probes.startup(id),
+        startTimeMs: desired && memory.beganAtMs(observed, clock.now()),
+        phase: status?.phase,
+        restartCount: (name) => told.find((each) => each.name === name)?.restartCount,
+        previousPod: memory.declared(uid, desired?.pod),
+      };
+    },
+    executors: podSteps({
+      runtime,
+      runSandbox: sandboxRunner(engine, images),
+      images,
+      events,
+      memory,
+      restarts,
+      hooks,
+      prepare,
+      network: {
+        fault: engine.networkFault,
+        sandbox: (pod) => {
+          addresses.forget(pod.metadata.uid);
+          return network.sandbox(pod);
+        },
+      },
+      onStart: (pod, container, observed) => backoff.started(pod, container, observed),
+      containerSpec: async (pod, container, attempt, imageRef, signal) => {
+        const facts = {
+          podIps: () => addresses.of(pod, signal),
+          hostIp: node.ips[0],
+          mounts: async (env: ReadonlyMap<string, string>) => [
+            ...(await volumes.mountsFor(pod, container, env)),
+            ...(await network.hostsMounts(pod, container, await addresses.of(pod, signal))),
+          ],
+          objects: objects.for(pod),
+          services: await api.servicesFor(pod, signal),
+          allocatable: node.allocatable(),
+          onInvalidNames: (message: string) => events.record(pod, 'Warning', 'InvalidEnvironmentVariableNames', message),
+        };
+        return containerSpec(pod, container, attempt, imageRef, facts, signal);
+      },
+    }),
     onHeld: (pod, held) => {
       for (const { name, notBeforeMs } of held) {
         if (!memory.isHeldAnew(pod.metadata.uid, name, notBeforeMs)) continue;
         events.record(pod, 'Warning', 'BackOff', 'Back-off restarting failed container', name);
       }
     },
+    statusOf: podStatusPart({ clock, statuses, events, probes, memory, backoff, hostIps: node.ips, admit: node.admit }),
     statuses,
     trace,
-    resyncMs: () => jitter(deps.syncFrequencyMs, 0.5, deps.random),
-    statusOf: ({ pod }, observed) => {
-      const told = statuses.get(pod.metadata.uid) ?? pod.status;
-      if (told && wasRejected(told)) return told;
-      const refusal = isNew(pod, observed) ? deps.admit?.(pod) : undefined;
-      if (refusal) {
-        events.record(pod, 'Warning', refusal.reason, refusal.message);
-        return rejectPod(pod, refusal);
-      }
-      probes.follow(pod);
-      const startTimeMs = startedAtMs(observed);
-      const status = generatePodStatus(pod, withoutUnstarted(observed), {
-        nowMs: clock.now(),
-        previous: statuses.get(pod.metadata.uid),
-        startErrors: startErrors(pod, observed),
-        startup: (id) => probes.startup(id),
-        readiness: (id) => probes.readiness(id),
-        hostIPs: hostIps,
-        runtimeName: 'docker',
-        ending: pod.metadata.deletionTimestamp !== undefined,
-        running: observed.containers.some(({ state }) => state.phase === 'running'),
-        startTimeMs,
-      });
-      if (status.reason === 'DeadlineExceeded' && told?.reason !== status.reason)
-        events.record(pod, 'Normal', status.reason, status.message ?? '');
-      probes.told(pod.metadata.uid, status);
-      return { ...status, startTime: formatTime(startTimeMs) };
-    },
     refresh: async (pod, observed, signal) => {
       const { uid } = pod.metadata;
       const runs = observed.containers.some(({ state }) => state.phase === 'running');
       if (!isTerminalPhase(statuses.get(uid)?.phase)) {
-        if (runs) await prepared(pod, signal);
+        if (runs) await prepare(pod, signal);
         return;
       }
       forgetObjects(uid);
       if (!runs) await volumes.tearDown(uid);
     },
-    release: async (uid) => {
-      forgetLife(uid);
-      forgetObjects(uid);
-      await volumes.remove(uid);
-    },
-    cleanUp: async (uid: PodUid) => {
-      forgetLife(uid);
-      forgetObjects(uid);
-      await volumes.remove(uid);
+    resyncMs: () => jitter(deps.syncFrequencyMs, 0.5, deps.random),
+    release,
+    cleanUp: async (uid) => {
+      await release(uid);
       memory.forget(uid);
-      recalled.delete(uid);
+      restarts.forget(uid);
       addresses.forget(uid);
       backoff.forget(uid);
       statuses.forget(uid);

@@ -14,17 +14,14 @@ import { imagePart } from './image-part.ts';
 import { type Kubelet, kubelet } from './kubelet.ts';
 import { lifecyclePart } from './lifecycle-part.ts';
 import { metricsPart } from './metrics-part.ts';
-import { isStaticPod } from './model/mirror-pod.ts';
-import type { ResourceList } from './model/node.ts';
-import { type Pod, podFullName } from './model/pod.ts';
+import type { Node } from './model/node.ts';
+import { type Pod, podFullName, type PodStatus } from './model/pod.ts';
 import type { PodWake } from './mux/desired-pods.ts';
 import type { KubeletOptions, OptionOrigins } from './options/kubelet-options.ts';
-import { noClaims } from './objects/claim-reader.ts';
 import { ManifestObjects } from './objects/manifest-objects.ts';
-import { noObjects, noTokens } from './objects/no-objects.ts';
+import { noApi } from './objects/api-for-pods.ts';
 import { podObjects } from './objects/pod-objects.ts';
-import { hostIps } from './node/host-ips.ts';
-import { podNetwork } from './network/pod-network.ts';
+import { networkPart } from './network-part.ts';
 import { podLifecycleEvents } from './pleg/pod-lifecycle-events.ts';
 import { restartMarks } from './reconcile/restart-marks.ts';
 import { reconcilePart } from './reconcile-part.ts';
@@ -48,61 +45,46 @@ export async function runKubelet(
   signal: AbortSignal,
 ): Promise<number> {
   const clock = systemClock;
-  await mkdir(options.rootDir, { recursive: true, mode: 0o750 });
+  const { rootDir, nodeName } = options;
+  await mkdir(rootDir, { recursive: true, mode: 0o750 });
   const folded = foldRepeats(log, { clock, windowMs: 60_000, subject: ['pod'] });
   // Nobody asks an agent that runs once.
-  const metrics = options.runOnce ? undefined : await metricsPart({ clock, nodeName: options.nodeName });
+  const metrics = options.runOnce ? undefined : await metricsPart({ clock, nodeName });
   const trace = metrics?.trace(new TraceLog(folded)) ?? new TraceLog(folded);
+
+  // Where pods come from, and what is told of them.
   const cluster =
     options.kubeconfig === ''
       ? undefined
       : await (await import('./cluster-part.ts')).clusterPart(options, { clock, log: folded, observer: metrics?.kubelet.api });
   const events = cluster ? eventRecorders(new EventLog(log), cluster.recorder) : new EventLog(log);
+  const apiStatusOf = (pod: Pod): PodStatus | undefined => cluster?.source.pods.byName(podFullName(pod))?.status;
+  const statuses = new PodStatusManager({ clock, log, ...(cluster && { apiStatusOf }) });
   const manifestObjects = new ManifestObjects();
-  const statuses = new PodStatusManager({
-    clock,
-    log,
-    ...(cluster ? { apiStatusOf: (pod: Pod) => cluster.source.pods.byName(podFullName(pod))?.status } : {}),
-  });
   const sources = [
     ...sourcesPart(options, { clock, log, onObjects: (found) => manifestObjects.declare(found) }),
     ...(cluster ? [cluster.source] : []),
   ];
+
+  // Where they run.
   const bareEngine = await enginePart(options, { clock, log, onCall: metrics?.kubelet.engineCalled });
   const engine = metrics?.engine(bareEngine) ?? bareEngine;
   const pleg = podLifecycleEvents({ runtime: engine.runtime, clock, log, ...(metrics && { onRelist: metrics.kubelet.relisted }) });
-  const objects = podObjects(cluster?.objects ?? noObjects, manifestObjects);
+
+  // What they are given there.
+  const api = cluster?.forPods ?? noApi;
+  const objects = podObjects(api.objects, manifestObjects);
   const images = imagePart(options, { clock, log, imageService: engine.imageService, events, objects, trace });
-  const tokens = cluster?.tokens ?? noTokens;
+  const node = (): Node | undefined => cluster?.node();
+  const admission = await admissionPart(options, { log, node, statuses });
+  const { allocatable } = admission;
+  const { nodeIps, network } = await networkPart(options, { inCluster: cluster !== undefined, events, log: folded });
   const volumes = podVolumes({
-    rootDir: options.rootDir,
+    rootDir,
     clock,
     events,
-    factsFor: (pod) => ({
-      objects: objects.for(pod),
-      tokens,
-      allocatable,
-      claims: cluster?.claims ?? noClaims,
-      node: () => joined?.node(),
-    }),
+    factsFor: (pod) => ({ objects: objects.for(pod), tokens: api.tokens, claims: api.claims, allocatable, node }),
   });
-  const joined = cluster?.join({ engine, pleg, statuses, events, volumes });
-  const admission = await admissionPart(options, { log, node: () => joined?.node(), statuses });
-  const nodeIps = options.nodeIp === '' ? hostIps() : options.nodeIp.split(',');
-  const { rootDir, nodeName, clusterDns, clusterDomain, resolvConf } = options;
-  const network = podNetwork({
-    rootDir,
-    nodeName,
-    nodeIps,
-    clusterDns,
-    clusterDomain,
-    inCluster: cluster !== undefined,
-    resolvConf,
-    events,
-    log: folded,
-  });
-  await network.checkNodeFile();
-  const allocatable = (): ResourceList => joined?.allocatable() ?? admission.allocatable ?? {};
   const lifecycle = lifecyclePart({
     clock,
     log,
@@ -112,10 +94,13 @@ export async function runKubelet(
     runtime: engine.runtime,
     access: engine.access,
     hostIps: nodeIps,
-    previousStatus: (pod) => pod.status ?? cluster?.source.pods.byName(podFullName(pod))?.status,
+    previousStatus: (pod) => pod.status ?? apiStatusOf(pod),
     passedProbesPath: join(rootDir, 'passed_probes.json'),
     ...(metrics && { onProbe: metrics.probed, onProbesForgotten: metrics.probesForgotten }),
   });
+
+  // The agent itself.
+  const joined = cluster?.join({ engine, pleg, statuses, events, volumes });
   const agent: Kubelet = kubelet({
     clock,
     log,
@@ -129,7 +114,7 @@ export async function runKubelet(
         concatMap(() => agent.pods.list().map(({ pod }): PodWake => ({ uid: pod.metadata.uid, reason: 'network changed' }))),
       ),
     ),
-    ...(joined ? { follow: joined.follow } : {}),
+    ...(joined && { follow: joined.follow }),
     ...(metrics && { observer: metrics.kubelet.workQueue('pods') }),
     reconcile: reconcilePart({
       clock,
@@ -138,22 +123,14 @@ export async function runKubelet(
       volumes,
       network,
       objects,
-      tokens,
-      allocatable,
-      services: async (pod, stop) => {
-        if (!cluster) return [];
-        // A static pod never waits for the API server.
-        const isStatic = isStaticPod(pod);
-        return (await cluster.services.list(stop, !isStatic)) ?? (isStatic ? [] : undefined);
-      },
-      statuses,
+      api,
       lifecycle,
+      statuses,
       events,
       trace,
+      node: { ips: nodeIps, allocatable, admit: (pod) => admission.admit(pod, agent.pods) },
       restartMarks: restartMarks(rootDir, folded),
       syncFrequencyMs: options.syncFrequencyMs,
-      hostIps: nodeIps,
-      admit: (pod) => admission.admit(pod, agent.pods),
     }),
   });
   const sweeper = orphanSweeper({
@@ -167,9 +144,10 @@ export async function runKubelet(
     clock,
     log,
   });
+
   log.info('starting', {
     version: version(),
-    node: options.nodeName,
+    node: nodeName,
     engine: options.dockerEndpoint,
     sources: sources.map(({ name }) => name).join(', ') || 'none',
   });
@@ -188,7 +166,7 @@ export async function runKubelet(
         pleg,
         engine,
         metrics: metrics.kubelet,
-        addresses: () => joined?.node()?.status?.addresses ?? nodeIps.map((address) => ({ type: 'InternalIP', address })),
+        addresses: () => node()?.status?.addresses ?? nodeIps.map((address) => ({ type: 'InternalIP', address })),
         setVerbosity,
         cluster: cluster?.served,
       }));

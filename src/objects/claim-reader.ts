@@ -9,13 +9,3 @@ export function claimReader(api: Pick<KubeApi, 'request'>): ClaimReader {
     volume: (name, signal) => api.request({ method: 'GET', path: `/api/v1/persistentvolumes/${name}` }, signal),
   };
 }
-
-/** Where there is no API server. */
-export const noClaims: ClaimReader = {
-  claim: async () => {
-    throw new Error('there is no API server');
-  },
-  volume: async () => {
-    throw new Error('there is no API server');
-  },
-};

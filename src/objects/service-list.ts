@@ -4,10 +4,12 @@ import type { Clock } from '../base/clock.ts';
 import { drainInto } from '../base/drain-into.ts';
 import { firstOf } from '../base/first-of.ts';
 import type { Service } from '../base/service.ts';
+import { isStaticPod } from '../model/mirror-pod.ts';
+import type { Pod } from '../model/pod.ts';
 import type { Wire } from '../model/wire.ts';
 import type { Informer, ResourceEvent, WatchedObject } from '../ports/kube-api.ts';
 
-type ServiceObject = Wire<V1Service> & WatchedObject;
+export type ServiceObject = Wire<V1Service> & WatchedObject;
 
 export interface ServiceListDeps {
   readonly informer: Informer;
@@ -32,10 +34,12 @@ export class ServiceList implements Service {
     return drainInto(this.#deps.informer<ServiceObject>({ path: '/api/v1/services' }), (event) => this.#take(event), signal);
   }
 
-  /** Undefined when they are not known; `wait` allows for the first list to come. */
-  list(signal: AbortSignal, wait: boolean): Promise<readonly ServiceObject[] | undefined> {
-    const none = wait ? timer(SYNC_MS, this.#deps.clock) : of(0);
-    return firstOf<readonly ServiceObject[] | undefined>(merge(this.#latest, none.pipe(map(() => undefined))), signal);
+  /** What the pod's containers are told of; undefined when it is not known. A pod of the API server waits for the first list, a static one for nothing. */
+  async for(pod: Pod, signal: AbortSignal): Promise<readonly ServiceObject[] | undefined> {
+    const isStatic = isStaticPod(pod);
+    const none = isStatic ? of(0) : timer(SYNC_MS, this.#deps.clock);
+    const known = await firstOf<readonly ServiceObject[] | undefined>(merge(this.#latest, none.pipe(map(() => undefined))), signal);
+    return known ?? (isStatic ? [] : undefined);
   }
 
   #take(event: ResourceEvent<ServiceObject>): void {

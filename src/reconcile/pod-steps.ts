@@ -1,7 +1,7 @@
 import { errorText } from '../base/error-text.ts';
 import { ContainerStartError } from '../model/container-start-error.ts';
 import { allContainers } from '../model/pod-predicates.ts';
-import { type Container, formatPod, type Pod, type PodUid } from '../model/pod.ts';
+import { type Container, formatPod, type Pod } from '../model/pod.ts';
 import type { ContainerHooks } from '../ports/container-hooks.ts';
 import type { ContainerId, ContainerRuntime, ContainerSpec, ObservedPod, SandboxSpec } from '../ports/container-runtime.ts';
 import type { EventReason, EventRecorder } from '../ports/event-recorder.ts';
@@ -12,6 +12,7 @@ import { newestOf } from './instances.ts';
 import { gracePeriodsOf, killGracePeriodSeconds } from './kill-grace-period.ts';
 import type { PodMemory } from './pod-memory.ts';
 import type { StepContext } from './pod-reconciler.ts';
+import type { Restarts } from './restarts.ts';
 
 type RuntimeVerbs = Pick<ContainerRuntime, 'startContainer' | 'stopContainer' | 'removeContainer' | 'stopSandbox' | 'removeSandbox'>;
 
@@ -22,6 +23,7 @@ export interface PodStepsDeps {
   readonly images: ImagePuller;
   readonly events: EventRecorder;
   readonly memory: PodMemory;
+  readonly restarts: Pick<Restarts, 'mark'>;
   readonly hooks: Pick<ContainerHooks, 'postStart' | 'preStop' | 'ended'>;
   /** Makes the pod's volumes, before its sandbox and again before each container. A failure holds the start, and has been told. */
   readonly prepare: (pod: Pod, signal: AbortSignal) => Promise<void>;
@@ -33,8 +35,6 @@ export interface PodStepsDeps {
   };
   /** Called when a container is about to be started, so that a crash loop is counted. */
   readonly onStart: (pod: Pod, container: Container, observed: StepContext['observed']) => void;
-  /** Called when a container is about to be stopped to be started again. */
-  readonly onRestart?: (uid: PodUid, container: string, id: ContainerId) => Promise<void>;
   readonly containerSpec: (
     pod: Pod,
     container: Container,
@@ -51,11 +51,11 @@ export function podSteps({
   images,
   events,
   memory,
+  restarts,
   hooks,
   prepare,
   network,
   onStart,
-  onRestart,
   containerSpec,
 }: PodStepsDeps): Executors<StepContext> {
   /** An event about the pod as it is declared, or was when it was declared last. */
@@ -136,10 +136,7 @@ export function podSteps({
     },
 
     async stopContainer({ id, name, graceMs, why, restart }, context, signal) {
-      if (restart) {
-        memory.containerRestarts(context.uid, name, id);
-        await onRestart?.(context.uid, name, id);
-      }
+      if (restart) await restarts.mark(context.uid, name, id);
       tell(context, 'Normal', 'Killing', why, name);
       await stop(context, { id, name, graceMs }, signal);
     },

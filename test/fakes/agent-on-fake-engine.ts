@@ -12,7 +12,7 @@ import { lifecyclePart } from '../../src/lifecycle-part.ts';
 import type { MirrorOwner } from '../../src/mirror/mirror-pod-actions.ts';
 import type { PodRefusal } from '../../src/model/pod-admission.ts';
 import { type Pod, podFullName, type PodStatus } from '../../src/model/pod.ts';
-import { noObjects, noTokens } from '../../src/objects/no-objects.ts';
+import { noApi } from '../../src/objects/api-for-pods.ts';
 import { podObjects } from '../../src/objects/pod-objects.ts';
 import { podLifecycleEvents } from '../../src/pleg/pod-lifecycle-events.ts';
 import type { Informer, KubeApi } from '../../src/ports/kube-api.ts';
@@ -151,18 +151,15 @@ export function startAgent(over: {
         hostsMounts: async () => [],
         checkNodeFile: async () => {},
       },
-      objects: podObjects(noObjects, noObjects),
-      tokens: noTokens,
-      services: async () => [],
-      allocatable: () => ({}),
+      objects: podObjects(noApi.objects, noApi.objects),
+      api: noApi,
       statuses,
       lifecycle,
       events,
       trace,
       syncFrequencyMs: 60_000,
-      hostIps: [],
+      node: { ips: [], allocatable: () => ({}), ...(over.cluster?.admit && { admit: over.cluster.admit }) },
       random: () => 0.5,
-      ...(over.cluster?.admit && { admit: over.cluster.admit }),
     }),
   });
   const stopping = new AbortController();

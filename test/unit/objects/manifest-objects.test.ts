@@ -5,7 +5,7 @@ import { isNotFound } from '../../../src/model/api-error.ts';
 import type { ManifestObject } from '../../../src/model/manifest-object.ts';
 import type { PodUid } from '../../../src/model/pod.ts';
 import { ManifestObjects } from '../../../src/objects/manifest-objects.ts';
-import { noObjects } from '../../../src/objects/no-objects.ts';
+import { noApi } from '../../../src/objects/api-for-pods.ts';
 import { podObjects } from '../../../src/objects/pod-objects.ts';
 import { aPod } from '../../builders/a-pod.ts';
 
@@ -47,7 +47,7 @@ test('what is not there is not found, in words that say where it was looked for'
 test('a static pod is served from the manifests alone, any other from the API server alone', async () => {
   const manifests = new ManifestObjects();
   manifests.declare([anObject('1')]);
-  const ofPods = podObjects(noObjects, manifests);
+  const ofPods = podObjects(noApi.objects, manifests);
   const fromFile = aPod('a', {}, { annotations: { [CONFIG_SOURCE_ANNOTATION]: 'file' } });
   assert.deepEqual((await ofPods.for(fromFile).get(reference, signal)).data, { k: '1' });
   await assert.rejects(ofPods.for(aPod('b')).get(reference, signal), { message: 'configmap "m" cannot be read without an API server' });

@@ -29,6 +29,7 @@ function steps(hooks: Partial<ContainerHooks> = {}) {
     images: { ensureImage: async () => 'image' },
     events: { record: (_pod, _type, reason, message) => done.push(`${reason}: ${message}`) },
     memory,
+    restarts: { mark: async () => {} },
     hooks: {
       postStart: async () => undefined,
       preStop: async (_pod: Pod, container: Container, _id: ContainerId, graceMs: number) => {
