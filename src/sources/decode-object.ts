@@ -1,7 +1,7 @@
+import { nearest } from '../base/nearest.ts';
 import { Quantity, QuantityParseError } from '../model/quantity.ts';
 import { describeNode, type DocumentNode, type MapNode, toPlain } from './document.ts';
 import { normalizeTime } from './go-time.ts';
-import { nearestName } from './nearest-name.ts';
 import type { Field, Kind, PodSchema } from './pod-schema.ts';
 
 export interface DecodeFault {
@@ -192,8 +192,8 @@ class ObjectDecoder {
 
   #unknown(name: string, at: number, path: string, known: Iterable<string>): void {
     if (this.warnings.length >= MAX_FAULTS) return;
-    const nearest = nearestName(name, known);
-    const hint = nearest === undefined ? '' : ` (did you mean ${JSON.stringify(nearest)}?)`;
+    const meant = nearest(name, known);
+    const hint = meant === undefined ? '' : ` (did you mean ${JSON.stringify(meant)}?)`;
     this.warnings.push({ at, field: join(path, name), detail: `unknown field, ignored${hint}` });
   }
 }

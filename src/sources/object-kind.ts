@@ -1,6 +1,7 @@
+import { nearest } from '../base/nearest.ts';
+import { foldCase } from '../model/go-text.ts';
 import type { DecodeFaultType } from '../model/manifest-fault.ts';
 import { describeNode, type DocumentNode } from './document.ts';
-import { nearestName } from './nearest-name.ts';
 
 export interface ObjectKind {
   /** "" for the core group. */
@@ -67,8 +68,8 @@ export function manifestKind(root: DocumentNode, wanted: readonly ManifestKind[]
   if (known !== undefined) return known;
   const at = placeOf(kind, root);
   if (otherKinds.has(name)) return { type: 'notAPod', at, field: 'kind', detail: `expected ${either(wanted)}, found ${name}` };
-  const nearest = nearestName(name, wanted);
-  const hint = nearest === undefined ? '' : ` (did you mean "${nearest}"?)`;
+  const meant = nearest(name, wanted);
+  const hint = meant === undefined ? '' : ` (did you mean "${meant}"?)`;
   return {
     type: 'notRegistered',
     at,
@@ -95,8 +96,6 @@ function member(root: DocumentNode, field: string): Member {
   return { field, node };
 }
 
-/** Go folds the Kelvin sign and the long s too. */
-const foldCase = (text: string): string => text.replaceAll('\u212a', 'k').replaceAll('\u017f', 's').toLowerCase();
 const textOf = ({ node }: Member): string => (node?.is === 'string' ? node.value : '');
 const placeOf = ({ node }: Member, root: DocumentNode): number => node?.at ?? root.at;
 const missing = (root: DocumentNode, expected: string): string =>

@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { normalizeTime } from '../../../src/sources/go-time.ts';
 import { locator } from '../../../src/sources/locate.ts';
 import { manifestName } from '../../../src/sources/manifest-name.ts';
-import { nearestName } from '../../../src/sources/nearest-name.ts';
 
 test('what editors and packagers leave behind is no manifest (kubernetes/kubernetes#136962)', () => {
   const leftovers = 'web.yaml.backup web.yaml.bak web.yaml~ web.yaml.swp web.yaml.orig #web.yaml# web.yaml.rpmsave web.yaml.BAK';
@@ -11,20 +10,6 @@ test('what editors and packagers leave behind is no manifest (kubernetes/kuberne
   for (const name of ['web.yaml', 'web', 'web.json', 'backup.yaml', 'bak', 'web.yaml.1'])
     assert.equal(manifestName(name), 'manifest', name);
   for (const name of ['.web.yaml', '..data', '.#web.yaml']) assert.equal(manifestName(name), 'hidden', name);
-});
-
-test('the key that was probably meant is found', () => {
-  const keys = ['image', 'imagePullPolicy', 'name', 'env', 'envFrom', 'command', 'volumeMounts'];
-  const cases: readonly (readonly [string, string | undefined])[] = [
-    ['imgePullPolicy', 'imagePullPolicy'],
-    ['ImagePullPolicy', 'imagePullPolicy'],
-    ['nmae', 'name'],
-    ['volumeMount', 'volumeMounts'],
-    ['evn', 'env'],
-    ['hostNetwork', undefined],
-    ['x'.repeat(100_000), undefined],
-  ];
-  for (const [written, meant] of cases) assert.equal(nearestName(written, keys), meant, written.slice(0, 30));
 });
 
 test('times are read and printed as Go does', () => {
