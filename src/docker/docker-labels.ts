@@ -30,15 +30,13 @@ export interface LabelsAndAnnotations {
 
 /** The reverse, without the labels that only the engine's side writes. */
 export function fromDockerLabels(dockerLabels: StringMap): LabelsAndAnnotations {
-  const labels: Record<string, string> = {};
-  const annotations: Record<string, string> = {};
-  for (const [key, value] of Object.entries(dockerLabels)) {
-    if (internalLabels.includes(key)) continue;
-    if (key === CONTAINER_NAME_LABEL && dockerLabels[TYPE_LABEL] === SANDBOX_TYPE) continue;
-    if (key.startsWith(ANNOTATION_PREFIX)) annotations[key.slice(ANNOTATION_PREFIX.length)] = value;
-    else labels[key] = value;
-  }
-  return { labels, annotations };
+  const hidden = dockerLabels[TYPE_LABEL] === SANDBOX_TYPE ? [...internalLabels, CONTAINER_NAME_LABEL] : internalLabels;
+  const entries = Object.entries(dockerLabels).filter(([key]) => !hidden.includes(key));
+  const isAnnotation = ([key]: readonly [string, string]): boolean => key.startsWith(ANNOTATION_PREFIX);
+  return {
+    labels: Object.fromEntries(entries.filter((entry) => !isAnnotation(entry))),
+    annotations: Object.fromEntries(entries.filter(isAnnotation).map(([key, value]) => [key.slice(ANNOTATION_PREFIX.length), value])),
+  };
 }
 
 export function sandboxDockerLabels({ labels, annotations }: LabelsAndAnnotations): Record<string, string> {

@@ -1,3 +1,4 @@
+import { quote } from '../model/go-text.ts';
 import type { Pod } from '../model/pod.ts';
 
 /** The sandbox's container name, in docker names and labels (pkg/kubelet/leaky). */
@@ -35,13 +36,13 @@ export interface ParsedDockerName {
 export function parseDockerName(dockerName: string, kind: 'sandbox' | 'container'): ParsedDockerName {
   const name = dockerName.replace(/^\//, '');
   const parts = name.split('_');
-  const quoted = JSON.stringify(name);
+  const quoted = quote(name);
   const [prefix, container = '', pod = '', namespace = '', uid = '', attempt = ''] = parts;
   if (parts.length !== 6 && parts.length !== 7) throw new Error(`failed to parse the ${kind} name: ${quoted}`);
   if (prefix !== 'k8s') throw new Error(`container is not managed by kubernetes: ${quoted}`);
   const fault = !/^[0-9]+$/.test(attempt) ? 'invalid syntax' : BigInt(attempt) > 0xffff_ffffn ? 'value out of range' : undefined;
   if (fault !== undefined) {
-    throw new Error(`failed to parse the ${kind} name ${quoted}: strconv.ParseUint: parsing ${JSON.stringify(attempt)}: ${fault}`);
+    throw new Error(`failed to parse the ${kind} name ${quoted}: strconv.ParseUint: parsing ${quote(attempt)}: ${fault}`);
   }
   return { container, pod, namespace, uid, attempt: Number(attempt) };
 }

@@ -1,4 +1,5 @@
 import { goJsonSyntaxError } from '../model/go-json-syntax.ts';
+import { foldCase } from '../model/go-text.ts';
 import { decodeAuth } from './decode-auth.ts';
 
 /** One registry, or a path in it, with what to say there. */
@@ -18,7 +19,7 @@ export function parseDockerConfigJson(text: string): readonly DockerConfigEntry[
   const entries = new Map<string, DockerConfigEntry>();
   let wrong: string | undefined;
   for (const [key, value] of Object.entries(root)) {
-    const name = key.toLowerCase();
+    const name = foldCase(key);
     if (name === 'auths') {
       if (value === null) entries.clear();
       else if (isObject(value)) readEntries(value, entries, 'DockerConfigJSON.auths');
@@ -57,16 +58,16 @@ function readEntries(value: Readonly<Record<string, unknown>>, into: Map<string,
 function readEntry(location: string, value: unknown, outer: string | undefined): DockerConfigEntry {
   if (value === null) return { location, username: '', password: '' };
   if (!isObject(value)) throw new Error(mismatch(value, 'credentialprovider.dockerConfigEntryWithAuth', outer));
-  const fields: Record<string, string> = { username: '', password: '', email: '', auth: '' };
+  const fields = new Map(['username', 'password', 'email', 'auth'].map((name) => [name, '']));
   let wrong: string | undefined;
   for (const [key, field] of Object.entries(value)) {
-    const name = key.toLowerCase();
-    if (fields[name] === undefined || field === null) continue;
-    if (typeof field === 'string') fields[name] = field;
+    const name = foldCase(key);
+    if (!fields.has(name) || field === null) continue;
+    if (typeof field === 'string') fields.set(name, field);
     else wrong ??= mismatch(field, 'string', outer ?? `dockerConfigEntryWithAuth.${name}`);
   }
   if (wrong !== undefined) throw new Error(wrong);
-  const { username = '', password = '', auth = '' } = fields;
+  const { username = '', password = '', auth = '' } = Object.fromEntries(fields);
   return { location, ...(auth === '' ? { username, password } : decodeAuth(auth)) };
 }
 

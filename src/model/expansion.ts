@@ -1,6 +1,7 @@
 /**
  * Replaces each `$(NAME)` by what `lookup` says; a name that it does not know stays as written, and `$$` stands for one `$`. Values are
- * not expanded again (k8s.io/kubernetes/third_party/forked/golang/expansion).
+ * not expanded again (k8s.io/kubernetes/third_party/forked/golang/expansion, which breaks the UTF-8 of what follows a lone `$`; here it stays
+ * whole).
  */
 export function expand(text: string, lookup: (name: string) => string | undefined): string {
   if (!text.includes('$')) return text;

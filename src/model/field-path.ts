@@ -1,4 +1,4 @@
-import { quote } from './go-text.ts';
+import { quote, toLower } from './go-text.ts';
 import type { RawPod } from './pod.ts';
 import { isQualifiedName } from './validation/formats.ts';
 
@@ -23,7 +23,7 @@ export function formatMap(map: Readonly<Record<string, string>> | undefined): st
 
 function subscripted(map: Readonly<Record<string, string>> | undefined, key: string, wrong: readonly string[], fieldPath: string): string {
   if (wrong.length > 0) throw new FieldPathError(`invalid key subscript in ${fieldPath}: ${wrong.join(';')}`);
-  return map !== undefined && Object.hasOwn(map, key) ? (map[key] ?? '') : '';
+  return Object.hasOwn(map ?? {}, key) ? (map?.[key] ?? '') : '';
 }
 
 /**
@@ -36,7 +36,7 @@ export function extractFieldPath({ metadata }: Pick<RawPod, 'metadata'>, fieldPa
     const { path, subscript } = split;
     switch (path) {
       case 'metadata.annotations':
-        return subscripted(metadata?.annotations, subscript, isQualifiedName(subscript.toLowerCase()), fieldPath);
+        return subscripted(metadata?.annotations, subscript, isQualifiedName(toLower(subscript)), fieldPath);
       case 'metadata.labels':
         return subscripted(metadata?.labels, subscript, isQualifiedName(subscript), fieldPath);
       default:

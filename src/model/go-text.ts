@@ -15,6 +15,16 @@ export function splitFields(text: string): readonly string[] {
   return text.split(space).filter((field) => field !== '');
 }
 
+/** strings.ToLower: what is left of İ is a plain i, without the dot that String.prototype.toLowerCase keeps. */
+export function toLower(text: string): string {
+  return text.replaceAll('\u0130', 'i').toLowerCase();
+}
+
+/** Two names of JSON fields are one to encoding/json when this makes them the same: letter case does not count, and the long s is an s. */
+export function foldCase(text: string): string {
+  return text.toLowerCase().replaceAll('\u017f', 's');
+}
+
 const shortEscapes: Readonly<Record<string, string>> = {
   '"': '\\"',
   '\\': '\\\\',

@@ -1,5 +1,5 @@
 // The grammar of image references: github.com/docker/distribution/reference as Kubernetes 1.20 carries it.
-import { quote } from './go-text.ts';
+import { quote, toLower } from './go-text.ts';
 
 export interface ImageName {
   /** With its domain, "docker.io/library/nginx". */
@@ -62,10 +62,10 @@ function parseNormalized(image: string): ImageName {
   }
   const [domainName, remainder] = splitDomain(image);
   const path = remainder.split(':', 1)[0] ?? '';
-  if (path.toLowerCase() !== path) throw new ImageNameError(`${wrongReference}: ${mustBeLowercase}`);
+  if (toLower(path) !== path) throw new ImageNameError(`${wrongReference}: ${mustBeLowercase}`);
   const full = `${domainName}/${remainder}`;
   const match = reference.exec(full);
-  if (match === null) throw new ImageNameError(reference.test(full.toLowerCase()) ? mustBeLowercase : wrongReference);
+  if (match === null) throw new ImageNameError(reference.test(toLower(full)) ? mustBeLowercase : wrongReference);
   const [, repo = '', tag = '', digest = ''] = match;
   if (repo.length > maxNameLength) throw new ImageNameError(`repository name must not be more than ${maxNameLength} characters`);
   if (digest !== '') checkDigest(digest);

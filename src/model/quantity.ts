@@ -132,7 +132,7 @@ export class Quantity {
     if (format === 'BinarySI') mantissa <<= BigInt(exponent);
     const written = { mantissa, exponent: (format === 'BinarySI' ? 0 : exponent) - places };
     // Whoever asks for something gets something: below a billionth is rounded up to one.
-    let amount: Amount = written.exponent > maxShift ? written : { mantissa: roundUp(written, -9), exponent: -9 };
+    let amount: Amount = written.exponent + 9 > maxShift ? written : { mantissa: roundUp(written, -9), exponent: -9 };
     let kind = format;
     if (format === 'BinarySI') {
       if (amount.mantissa > maxInt64 * pow10(9)) amount = { mantissa: maxInt64, exponent: 0 };
@@ -158,12 +158,6 @@ export class Quantity {
     if (typeof value === 'string') return Quantity.parse(trimSpace(value));
     if (typeof value === 'number' || typeof value === 'bigint') return Quantity.parse(String(value));
     throw new QuantityParseError(wrongFormat);
-  }
-
-  /** From a field's JSON text, where `1e3` is still written so. Escapes are not read (Quantity.UnmarshalJSON). */
-  static fromJsonText(json: string): Quantity {
-    if (json === 'null') return Quantity.fromJson(null);
-    return Quantity.parse(trimSpace(/^".*"$/s.test(json) ? json.slice(1, -1) : json));
   }
 
   /** What is printed and serialised. */

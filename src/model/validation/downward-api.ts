@@ -1,4 +1,5 @@
 import type { V1ObjectFieldSelector, V1ResourceFieldSelector } from '@kubernetes/client-node';
+import { toLower } from '../go-text.ts';
 import type { Given } from './given.ts';
 import { splitSubscript } from '../field-path.ts';
 import type { FieldErrors } from './field-error.ts';
@@ -45,7 +46,7 @@ export function validateObjectFieldSelector(
   if (apiVersion !== 'v1') return unconvertible(`unsupported pod version: ${apiVersion}`);
   const { path, subscript = '' } = splitSubscript(fieldPath) ?? {};
   if (path === 'metadata.annotations' || path === 'metadata.labels') {
-    const key = path === 'metadata.labels' ? subscript : subscript.toLowerCase();
+    const key = path === 'metadata.labels' ? subscript : toLower(subscript);
     return errors.invalidEach(at, subscript, isQualifiedName(key));
   }
   if (path !== undefined) return unconvertible(`field label does not support subscript: ${fieldPath}`);

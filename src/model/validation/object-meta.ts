@@ -1,4 +1,5 @@
 import type { V1ManagedFieldsEntry, V1OwnerReference } from '@kubernetes/client-node';
+import { toLower } from '../go-text.ts';
 import type { Given, ObjectMeta } from './given.ts';
 import { validateNonNegative } from './checks.ts';
 import type { FieldErrors } from './field-error.ts';
@@ -37,7 +38,7 @@ function validateClusterName(meta: ObjectMeta & { readonly clusterName?: unknown
 export function validateAnnotations(annotations: StringMap | undefined, at: string, errors: FieldErrors): void {
   let bytes = 0;
   for (const [key, value] of Object.entries(annotations ?? {})) {
-    errors.invalidEach(at, key, isQualifiedName(key.toLowerCase()));
+    errors.invalidEach(at, key, isQualifiedName(toLower(key)));
     bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
   }
   if (bytes > maxAnnotationBytes) errors.tooLong(at, maxAnnotationBytes);

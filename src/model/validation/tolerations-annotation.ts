@@ -1,4 +1,5 @@
 import { goJsonSyntaxError } from '../go-json-syntax.ts';
+import { foldCase } from '../go-text.ts';
 import type { Toleration } from './tolerations.ts';
 
 /** Field names in any case are read, as Go does; the types are those its messages name. */
@@ -41,7 +42,7 @@ function readToleration(value: unknown): Toleration {
   }
   const read: Record<string, unknown> = {};
   for (const [key, given] of Object.entries(value)) {
-    const field = fields.get(key.toLowerCase());
+    const field = fields.get(foldCase(key));
     if (field === undefined || given === null) continue;
     const [goName, jsonName, goType] = field;
     const wantsNumber = goType === 'int64';

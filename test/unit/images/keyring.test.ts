@@ -141,6 +141,13 @@ describe('docker config texts', () => {
   test('field names are read in any case, as Go does', () => {
     const [entry] = parseDockerConfigJson('{"AUTHS": {"quay.io": {"Username": "ann", "PASSWORD": "pw"}}}');
     assert.deepEqual(entry, { location: 'quay.io', username: 'ann', password: 'pw' });
+    const [folded] = parseDockerConfigJson('{"auth\u017f": {"quay.io": {"u\u017fername": "ann"}}}');
+    assert.equal(folded?.username, 'ann');
+  });
+
+  test('a field that no one knows may hold anything, whatever it is called', () => {
+    const [entry] = parseDockercfg('{"quay.io": {"username": "ann", "constructor": {}, "__proto__": 1, "toString": null}}');
+    assert.equal(entry?.username, 'ann');
   });
 });
 

@@ -43,6 +43,7 @@ test('the first map that has the name tells, and values are not expanded again',
     ['[$(B)]', '[]'],
     ['$(C) $$(A) $$$(A)', '$(C) $(A) $$(B)'],
     ['$(toString) $(valueOf)', 'own $(valueOf)'],
+    ['5$€ $é', '5$€ $é'],
   ];
   for (const [text, expanded] of table) assert.equal(expand(text, lookup), expanded);
 });

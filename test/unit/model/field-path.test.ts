@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { extractFieldPath, FieldPathError, formatMap, splitSubscript } from '../../../src/model/field-path.ts';
+import type { RawPod } from '../../../src/model/pod.ts';
 import { aPod } from '../../builders/a-pod.ts';
 
 test('metadata fields are read, and what is not set is empty', () => {
@@ -13,10 +14,13 @@ test('metadata fields are read, and what is not set is empty', () => {
     ["metadata.labels['b']", '2'],
     ["metadata.labels['constructor']", ''],
     ["metadata.annotations['Any/Case']", ''],
+    ["metadata.annotations['\u0130']", ''],
     ['metadata.annotations', ''],
   ];
   for (const [path, value] of table) assert.equal(extractFieldPath(pod, path), value, path);
   assert.equal(formatMap(undefined), '');
+  const withNull = JSON.parse('{"metadata": {"labels": null}}') as RawPod;
+  assert.equal(extractFieldPath(withNull, "metadata.labels['a']"), '');
 });
 
 test('other fields, other subscripts and malformed keys are refused', () => {

@@ -28,6 +28,7 @@ test('a wrong name is refused with the reason', () => {
     ['x@md5:0123456789abcdef0123456789abcdef', 'unsupported digest algorithm'],
     ['x:1@SHA256:0123456789abcdef0123456789abcdef', 'invalid checksum digest format'],
     ['Upper', 'invalid reference format: repository name must be lowercase'],
+    ['x:\u0130', 'repository name must be lowercase'] /* what Go makes of it in lower case would do */,
     ['a'.repeat(300), 'repository name must not be more than 255 characters'],
   ];
   for (const [image, reason] of table) {

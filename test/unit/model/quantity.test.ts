@@ -86,6 +86,7 @@ test('an absurd exponent costs nothing', () => {
   const huge = Quantity.parse('1e2000000000');
   const tiny = Quantity.parse('1e-2000000000');
   assert.equal(tiny.canonical(), '1e-9');
+  for (const e of [1989, 1998, 2001]) assert.equal(Quantity.parse(`1234567890123456789e${e}`).canonical(), `1234567890123456789e${e}`);
   assert.equal(huge.cmp(tiny), 1);
   assert.equal(huge.add(tiny).cmp(huge), 0);
   assert.equal(Quantity.parse('0e999999').add(Quantity.parse('-1.1n')).canonical(), '-2n');

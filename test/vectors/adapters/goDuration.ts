@@ -1,3 +1,4 @@
+import { goJsonSyntaxError } from '../../../src/model/go-json-syntax.ts';
 import { durationFromJson, formatGoDuration, GoDurationError, parseGoDuration } from '../../../src/model/go-duration.ts';
 import { jsonInteger } from './json-integer.ts';
 
@@ -12,8 +13,11 @@ function nanoseconds(input: Input): bigint {
       return parseGoDuration(input.s);
     case 'format':
       return BigInt(input.ns);
-    case 'unmarshal':
+    case 'unmarshal': {
+      const malformed = goJsonSyntaxError(input.json);
+      if (malformed !== undefined) throw new GoDurationError(malformed);
       return durationFromJson(JSON.parse(input.json));
+    }
     default:
       return input satisfies never;
   }
