@@ -1,3 +1,4 @@
+import { quote } from '../model/go-text.ts';
 import { isSidecar, sidecarsOf } from '../model/pod-predicates.ts';
 import type { Container, ContainerStatus, PodCondition, PodSpec } from '../model/pod.ts';
 
@@ -40,7 +41,7 @@ export function podReadyCondition(
   if (containersReady.status !== 'True') return { ...containersReady, type };
   const messages = (spec.readinessGates ?? []).flatMap(({ conditionType }) => {
     const condition = conditions?.find((one) => one.type === conditionType);
-    const gate = JSON.stringify(conditionType);
+    const gate = quote(conditionType);
     if (condition === undefined) return [`corresponding condition of pod readiness gate ${gate} does not exist.`];
     return condition.status === 'True' ? [] : [`the status of pod readiness gate ${gate} is not "True", but ${condition.status}`];
   });

@@ -16,8 +16,10 @@ const known = (statuses: readonly ContainerStatus[] | null | undefined): readonl
 export const run = (input: In): unknown => {
   const spec = { ...input.spec, containers: input.spec.containers ?? [] };
   const statuses = known(input.containerStatuses);
+  // A required field of Go is written even when it is empty.
+  const conditions = input.conditions?.map((condition) => ({ ...condition, status: condition.status ?? '' }));
   return {
-    ready: podReadyCondition(spec, input.conditions, statuses, input.phase),
+    ready: podReadyCondition(spec, conditions, statuses, input.phase),
     containersReady: containersReadyCondition(spec, statuses, input.phase),
     initialized: podInitializedCondition(spec, known(input.initContainerStatuses), input.phase),
   };
