@@ -75,7 +75,7 @@ export function computePodActions(pod: Pod, observed: ObservedPod, facts: Contai
   const initContainersToStart = sidecars.filter(({ start }) => start).map(({ container }) => container);
   const sidecarsToKill = sidecars.flatMap(({ kill }) => kill ?? []);
   if (!init.done) {
-    const unknown = init.failed?.state.phase === 'unknown' ? [killUnknown(init.failed, 'Init container')] : [];
+    const unknown = init.failed?.state.phase === 'unknown' ? [killUnknown(init.failed, initContainer)] : [];
     return {
       ...nothing,
       initContainersToStart: [...initContainersToStart, ...(init.next ? [init.next] : [])],
@@ -143,29 +143,35 @@ interface Judgement {
   readonly kill: ContainerToKill | undefined;
 }
 
-/** What becomes of an app container or a sidecar whose turn has come. */
+/** What becomes of an app container or a sidecar whose turn has come. A sidecar always starts again: its messages do not say so. */
 function judge(pod: Pod, observed: ObservedPod, container: Container, facts: ContainerFacts): Judgement {
   const { name } = container;
+  const sidecar = isSidecar(container);
+  const what = sidecar ? initContainer : 'Container';
   const newest = newestOf(observed, name);
   if (newest?.state.phase !== 'running') {
-    const should = isSidecar(container) ? shouldRestartSidecar : shouldRestartContainer;
-    const start = should(pod, newest?.state);
+    const start = (sidecar ? shouldRestartSidecar : shouldRestartContainer)(pod, newest?.state);
     return {
       container,
       keep: false,
       start,
-      kill: start && newest?.state.phase === 'unknown' ? killUnknown(newest, 'Container') : undefined,
+      kill: start && newest?.state.phase === 'unknown' ? killUnknown(newest, what) : undefined,
     };
   }
   const fault = faultOf(newest, container, facts);
   if (fault === undefined) return { container, keep: true, start: false, kill: undefined };
-  const start = fault.restart || isSidecar(container) || restartsOnFailure(pod);
-  const message = start ? `${fault.message}, will be restarted` : fault.message;
+  const start = sidecar || fault.restart || restartsOnFailure(pod);
+  const message = `${what} ${name} ${fault.what}${start && !sidecar ? ', will be restarted' : ''}`;
   return { container, keep: false, start, kill: { id: newest.id, name, message, because: fault.because, ...fault.grace } };
 }
 
+/** What the kubelet calls sidecars too, as of 1.28. */
+const initContainer = 'Init container';
+
 interface Fault {
-  readonly message: string;
+  /** The kubelet's words. */
+  readonly what: string;
+  /** Ours. */
   readonly because: string;
   /** Whatever the restart policy says. */
   readonly restart: boolean;
@@ -182,7 +188,7 @@ function faultOf({ id, specHash }: ObservedContainer, container: Container, fact
     );
     const fields = old ? ` (${changedFields(old, container).join(', ')})` : '';
     return {
-      message: `Container ${name} definition changed`,
+      what: 'definition changed',
       because: `container ${name}'s spec changed: hash ${specHash} → ${hash}${fields}`,
       restart: true,
     };
@@ -191,7 +197,7 @@ function faultOf({ id, specHash }: ObservedContainer, container: Container, fact
     if (facts[probe](id) !== 'failure') continue;
     const seconds = container[`${probe}Probe`]?.terminationGracePeriodSeconds;
     return {
-      message: `Container ${name} failed ${probe} probe`,
+      what: `failed ${probe} probe`,
       because: `container ${name} failed its ${probe} probe`,
       restart: false,
       ...(seconds === undefined ? {} : { grace: { terminationGracePeriodSeconds: seconds } }),

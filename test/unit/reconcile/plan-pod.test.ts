@@ -456,13 +456,21 @@ table([
 ]);
 
 test("a stop carries the kubelet's words for its event", () => {
-  const pod = web();
-  const plan = planPod({ pod, source: 'file' }, anObservedPod(pod, running('app', 'log')(pod)), {
-    ...calm,
-    liveness: (id: ContainerId) => (id === 'app-0' ? 'failure' : undefined),
-  });
-  const whys = plan.actions.flatMap((action) => (action.do === 'stopContainer' ? [action.why] : []));
-  assert.deepEqual(whys, ['Container app failed liveness probe, will be restarted']);
+  const pod = web({ initContainers: [sidecar('proxy')] });
+  const words = (over: Partial<PlanFacts>, proxy: ObservedPod['containers'][number] = anInstance(pod, 'proxy')): unknown =>
+    planPod(
+      { pod, source: 'file' },
+      anObservedPod(pod, { sandboxes: [aSandbox()], containers: [proxy, ...running('app', 'log')(pod).containers] }),
+      { ...calm, ...over },
+    ).actions.flatMap((action) => (action.do === 'stopContainer' ? [action.why] : []));
+  const failed = (what: string) => (id: ContainerId) => (id === what ? ('failure' as const) : undefined);
+  assert.deepEqual(words({ liveness: failed('app-0') }), ['Container app failed liveness probe, will be restarted']);
+  assert.deepEqual(words({ liveness: failed('proxy-0') }), ['Init container proxy failed liveness probe']);
+  assert.deepEqual(words({ startup: failed('proxy-0') }), ['Init container proxy failed startup probe']);
+  assert.deepEqual(words({}, anInstance(pod, 'proxy', { specHash: 'old' })), ['Init container proxy definition changed']);
+  assert.deepEqual(words({}, anInstance(pod, 'proxy', { state: { phase: 'unknown' } })), [
+    'Init container is in "unknown" state, try killing it before restart',
+  ]);
 });
 
 test('a stop says whether the container is to start again', () => {
