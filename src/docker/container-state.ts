@@ -19,7 +19,8 @@ export function containerState({ State, Created }: Pick<ContainerInspectInfo, 'S
     return { phase: 'exited', startedAtMs, finishedAtMs, exitCode, reason, message };
   }
   if (exitCode !== 0) {
-    return { phase: 'exited', startedAtMs: undefined, finishedAtMs: createdAtMs, exitCode, reason: 'ContainerCannotRun', message };
+    const atMs = createdAtMs;
+    return { phase: 'exited', startedAtMs: atMs, finishedAtMs: atMs, exitCode, reason: 'ContainerCannotRun', message };
   }
   return { phase: 'created' };
 }

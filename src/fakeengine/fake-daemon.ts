@@ -111,9 +111,9 @@ export class FakeDaemon {
   cannotRun(id: string, message: string): void {
     const entry = this.#entries.get(id);
     if (!entry) return;
-    const finishedAtMs = entry.part.createdAtMs;
+    const atMs = entry.part.createdAtMs;
     this.#set(entry, {
-      state: { phase: 'exited', startedAtMs: undefined, finishedAtMs, exitCode: 127, reason: 'ContainerCannotRun', message },
+      state: { phase: 'exited', startedAtMs: atMs, finishedAtMs: atMs, exitCode: 127, reason: 'ContainerCannotRun', message },
     });
   }
 

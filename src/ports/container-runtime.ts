@@ -15,7 +15,7 @@ export type ContainerState =
   | { readonly phase: 'running'; readonly startedAtMs: number }
   | {
       readonly phase: 'exited';
-      /** Undefined when the container never ran. */
+      /** Of a container that could not be started, this and the end are when it was created. Undefined where the engine does not know. */
       readonly startedAtMs: number | undefined;
       readonly finishedAtMs: number;
       readonly exitCode: number;

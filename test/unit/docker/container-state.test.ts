@@ -43,11 +43,11 @@ for (const [name, over, expected] of [
   ['one killed for memory', { ...ran, ExitCode: 137, OOMKilled: true }, { ...exited, exitCode: 137, reason: 'OOMKilled' }],
   ['one that survived that and ended well', { ...ran, OOMKilled: true }, { ...exited, exitCode: 0, reason: 'OOMKilled' }],
   [
-    'one that could not be started never ran, and ended when it was made',
+    'one that could not be started began and ended when it was made',
     { ExitCode: 127, Error: 'no such file' },
     {
       phase: 'exited',
-      startedAtMs: undefined,
+      startedAtMs: created,
       finishedAtMs: created,
       exitCode: 127,
       reason: 'ContainerCannotRun',
