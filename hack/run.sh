@@ -37,22 +37,16 @@ if [ -n "$clean" ]; then
   done
   exit
 fi
-bin/rxlet --pod-manifest-path="$manifests" --root-dir="$root" "${flags[@]}" "$@" &
-agent=$!
-trap 'kill -TERM $agent 2>/dev/null' INT TERM
-
-echo "running the pods of $manifests: edit, add or delete a file there and watch. Ctrl-C stops the agent and leaves the pods running." >&2
-if [ "$engine" = docker ]; then
-  export DOCKER_HOST=$endpoint
+# Pods may take their time to come: says after a while what there is by then. $$ is the agent, once it has taken this script's place.
+tell_what_runs() {
   declared=$(grep -lE '^kind: *Pod' "$manifests"/*.y*ml 2>/dev/null | wc -l)
   sandboxes() { docker ps -aq --filter label=io.kubernetes.docker.type=podsandbox | wc -l; }
-  # Pulls may take their time: tell after a while what there is by then.
-  for _ in $(seq 30); do [ "$(sandboxes)" -lt "$declared" ] && kill -0 $agent 2>/dev/null || break; sleep 1; done
-  if kill -0 $agent 2>/dev/null; then
-    printf '\n%s\n' "containers of pods:" >&2
-    docker ps -a --filter label=io.kubernetes.docker.type=container --format 'table {{.Label "io.kubernetes.pod.namespace"}}/{{.Label "io.kubernetes.pod.name"}}\t{{.Label "io.kubernetes.container.name"}}\t{{.Status}}' >&2
-    [ "$manifests" != manifests/examples ] || printf '\n%s\n%s\n%s\n\n' "reach pod web:      curl http://127.0.0.1:8081/" "see what runs:      bin/rxlet ps --root-dir=$root" "read pod web's log: bin/rxlet logs --root-dir=$root web -c httpd" >&2
-  fi
-fi
-# The first wait ends with the signal, the second with the agent.
-wait $agent || wait $agent
+  for _ in $(seq 30); do [ "$(sandboxes)" -lt "$declared" ] && kill -0 $$ 2>/dev/null || break; sleep 1; done
+  kill -0 $$ 2>/dev/null || return 0
+  printf '\n%s\n' "containers of pods:"
+  docker ps -a --filter label=io.kubernetes.docker.type=container --format 'table {{.Label "io.kubernetes.pod.namespace"}}/{{.Label "io.kubernetes.pod.name"}}\t{{.Label "io.kubernetes.container.name"}}\t{{.Status}}'
+  [ "$manifests" != manifests/examples ] || printf '\n%s\n%s\n%s\n\n' "reach pod web:      curl http://127.0.0.1:8081/" "see what runs:      bin/rxlet ps --root-dir=$root" "read pod web's log: bin/rxlet logs --root-dir=$root web -c httpd"
+}
+echo "running the pods of $manifests: edit, add or delete a file there and watch. Ctrl-C stops the agent and leaves the pods running." >&2
+[ "$engine" = fake ] || DOCKER_HOST=$endpoint tell_what_runs >&2 &
+exec bin/rxlet --pod-manifest-path="$manifests" --root-dir="$root" --cert-dir="$root/pki" "${flags[@]}" "$@"

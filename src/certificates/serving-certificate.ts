@@ -76,10 +76,14 @@ function selfSigned({ options, nodeName, addresses, clock, log }: ServingCertifi
       nowMs,
       serial: randomBytes(15),
     });
-    await writePrivateFile(keyFile, keyPem);
-    await writePrivateFile(certificateFile, certificatePem);
-    // For those who want to check it.
-    await chmod(certificateFile, 0o644);
+    try {
+      await writePrivateFile(keyFile, keyPem);
+      await writePrivateFile(certificateFile, certificatePem);
+      // For those who want to check it.
+      await chmod(certificateFile, 0o644);
+    } catch (cause) {
+      throw new Error(`a self-signed serving certificate cannot be kept in ${options.certDir} (--cert-dir names another place)`, { cause });
+    }
     log.info('a self-signed serving certificate is made', { certificate: certificateFile, because });
   };
   return new ServingFiles({ certificateFile, keyFile, renew, clock, log });

@@ -97,6 +97,14 @@ describe('a self-signed certificate', () => {
     await again;
   });
 
+  test('that cannot be kept is an error that says where, and what to set', async () => {
+    await writeFile(join(directory, 'file'), '');
+    const certDir = join(directory, 'file/pki');
+    await assert.rejects(aCertificate({ certDir }).run(stop.signal), {
+      message: `a self-signed serving certificate cannot be kept in ${certDir} (--cert-dir names another place)`,
+    });
+  });
+
   test('gives way to a new one in time', async () => {
     const certificate = aCertificate();
     running = certificate.run(stop.signal);
