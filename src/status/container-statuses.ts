@@ -37,11 +37,16 @@ function containersOf({ spec }: Pod, kind: ContainerKind): readonly Container[] 
   return (kind === 'init' ? spec.initContainers : spec.ephemeralContainers) ?? [];
 }
 
+/** Where a name was told twice the last counts. */
+function toldOf(previous: readonly ContainerStatus[], name: string): ContainerStatus | undefined {
+  return previous.findLast((status) => status.name === name);
+}
+
 /** What the engine's newest two instances say; undefined when it has none. */
 function engineStatus({ containers, previous, runtimeName }: ContainerStatusInput, { name }: Container): ContainerStatus | undefined {
   const [newest, before] = containers.filter((container) => container.name === name);
   if (newest === undefined) return undefined;
-  const old = previous.find((status) => status.name === name);
+  const old = toldOf(previous, name);
   const { state, restarts } = stateOf(newest, old, runtimeName);
   return {
     name,
@@ -94,7 +99,7 @@ const lost = { reason: 'ContainerStatusUnknown', exitCode: 137 };
 
 /** The engine has nothing: either not yet, or no longer. */
 function absentStatus({ pod, previous }: ContainerStatusInput, { name, image }: Container): ContainerStatus {
-  const old = previous.find((status) => status.name === name);
+  const old = toldOf(previous, name);
   if (old?.state?.terminated) return old;
   const creating = pod.spec.initContainers?.length ? 'PodInitializing' : 'ContainerCreating';
   // Of a pod that is being deleted, what ran and is gone has ended, seen or not.

@@ -110,3 +110,15 @@ test('a pod over its deadline has failed, counted from when it began', () => {
   );
   assert.equal(statusOf(pod, [anInstance(pod, 'app')], { startTimeMs: calm.nowMs - 59_999 }).phase, 'Running');
 });
+
+test('of a container that was told twice the last telling counts', () => {
+  const told = { name: 'app', image: 'img', imageID: '', ready: false, state: {} };
+  const pod = aPod('web');
+  const previous: PodStatus = {
+    containerStatuses: [
+      { ...told, restartCount: 3 },
+      { ...told, restartCount: 4 },
+    ],
+  };
+  assert.equal(statusOf(pod, [], { previous }).containerStatuses?.[0]?.restartCount, 4);
+});
