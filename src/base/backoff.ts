@@ -50,11 +50,8 @@ export class Backoff {
     return entry !== undefined && eventMs - entry.updatedAtMs < entry.delayMs;
   }
 
+  /** Forgets the id: its next failure is its first. */
   reset(id: string): void {
-    this.#entries.delete(id);
-  }
-
-  deleteEntry(id: string): void {
     this.#entries.delete(id);
   }
 

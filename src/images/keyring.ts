@@ -3,7 +3,7 @@ import { parseImageName } from '../model/image-name.ts';
 import type { Wire } from '../model/wire.ts';
 import type { RegistryCredentials } from '../ports/image-service.ts';
 import { type DockerConfigEntry, parseDockercfg, parseDockerConfigJson } from './docker-config.ts';
-import { locationCovers, parseRegistryLocation, type RegistryLocation } from './registry-location.ts';
+import { locationCovers, parseRegistryLocation } from './registry-location.ts';
 
 /** What of a Secret matters here; `data` is base64, as the API gives it. */
 export type PullSecret = Pick<Wire<V1Secret>, 'type' | 'data'>;
@@ -51,7 +51,7 @@ function credentialsIn(entries: readonly DockerConfigEntry[], repository: string
   }
   const target = parseRegistryLocation(`https://${repository}`);
   const covers = (key: string): boolean => {
-    const glob: RegistryLocation | undefined = parseRegistryLocation(`https://${key}`);
+    const glob = parseRegistryLocation(`https://${key}`);
     return glob !== undefined && target !== undefined && locationCovers(glob, target);
   };
   const keys = [...byKey.keys()].filter(covers).sort((a, b) => Buffer.compare(Buffer.from(b), Buffer.from(a)));

@@ -23,8 +23,8 @@ function limitOf(container: Container, name: string, allocatable: ResourceList):
 }
 
 /**
- * A container's "limits.cpu", "requests.memory" and so on in units of the divisor, rounded up (ExtractContainerResourceValue). With
- * `allocatable`, an unset limit is the node's. Throws ContainerResourceError, QuantityParseError.
+ * A container's "limits.cpu", "requests.memory" and so on in units of the divisor, divided in floating point and rounded up
+ * (ExtractContainerResourceValue). With `allocatable`, an unset limit is the node's. Throws ContainerResourceError, QuantityParseError.
  */
 export function containerResource(selector: ResourceFieldSelector, container: Container, allocatable: ResourceList = {}): string {
   const [, list, name = ''] = /^(limits|requests)\.(.*)$/s.exec(selector.resource) ?? [];

@@ -10,16 +10,7 @@ export function expand(text: string, lookup: (name: string) => string | undefine
   );
 }
 
-/** A lookup for `expand`: the first map that has the name tells. */
-export function lookupIn(
-  ...maps: readonly (ReadonlyMap<string, string> | Readonly<Record<string, string>>)[]
-): (name: string) => string | undefined {
-  return (name) => {
-    for (const map of maps) {
-      const value =
-        map instanceof Map ? map.get(name) : Object.hasOwn(map, name) ? (map as Readonly<Record<string, string>>)[name] : undefined;
-      if (value !== undefined) return value;
-    }
-    return undefined;
-  };
+/** A lookup for `expand`: the first map that has the name tells (MappingFuncFor). */
+export function lookupIn(...maps: readonly ReadonlyMap<string, string>[]): (name: string) => string | undefined {
+  return (name) => maps.find((map) => map.has(name))?.get(name);
 }

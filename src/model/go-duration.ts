@@ -1,4 +1,4 @@
-/** Carries the message of Go's time package or of its JSON decoder. */
+/** Carries the message of Go's time package. */
 export class GoDurationError extends Error {
   override readonly name = 'GoDurationError';
 }
@@ -83,13 +83,4 @@ export function formatGoDuration(ns: bigint): string {
   const seconds = `${decimal(ns % 60_000_000_000n, 9)}s`;
   if (minutes === 0n) return seconds;
   return minutes < 60n ? `${minutes}m${seconds}` : `${minutes / 60n}h${minutes % 60n}m${seconds}`;
-}
-
-/** Nanoseconds of a decoded metav1.Duration field: a string and nothing else. Throws GoDurationError. */
-export function durationFromJson(value: unknown): bigint {
-  if (typeof value === 'string') return parseGoDuration(value);
-  if (value === null || value === undefined) return parseGoDuration('');
-  const kinds: Readonly<Record<string, string>> = { boolean: 'bool', number: 'number', bigint: 'number' };
-  const kind = kinds[typeof value] ?? (Array.isArray(value) ? 'array' : 'object');
-  throw new GoDurationError(`json: cannot unmarshal ${kind} into Go value of type string`);
 }

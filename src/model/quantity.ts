@@ -20,6 +20,8 @@ const invert = (table: Readonly<Record<string, number>>): ReadonlyMap<number, st
 const decimalSuffixOf = invert(decimalSuffixes);
 const binarySuffixOf = invert(binarySuffixes);
 
+/** The power of ten of the smallest amount. */
+const nano = -9;
 const maxInt64 = 2n ** 63n - 1n;
 const fitsInt64 = (n: bigint): boolean => BigInt.asIntN(64, n) === n;
 /** A quantity may say 1e2000000000: digits beyond these change no answer, and computing them would take all memory. */
@@ -114,7 +116,7 @@ export class Quantity {
       }
     } else {
       const scale = exponent - fraction.length;
-      if (digits.length <= 18 && scale >= -9) {
+      if (digits.length <= 18 && scale >= nano) {
         const mantissa = BigInt(digits);
         if (mantissa === 0n) return new Quantity(nothing(scale), format, false);
         const kept = scale % 3 === 0 && !digits.endsWith('000') && !digits.startsWith('0');
@@ -132,11 +134,11 @@ export class Quantity {
     if (format === 'BinarySI') mantissa <<= BigInt(exponent);
     const written = { mantissa, exponent: (format === 'BinarySI' ? 0 : exponent) - places };
     // Whoever asks for something gets something: below a billionth is rounded up to one.
-    let amount: Amount = written.exponent + 9 > maxShift ? written : { mantissa: roundUp(written, -9), exponent: -9 };
+    let amount: Amount = written.exponent - nano > maxShift ? written : { mantissa: roundUp(written, nano), exponent: nano };
     let kind = format;
     if (format === 'BinarySI') {
-      if (amount.mantissa > maxInt64 * pow10(9)) amount = { mantissa: maxInt64, exponent: 0 };
-      else if (amount.mantissa < pow10(9)) kind = 'DecimalSI';
+      if (amount.mantissa > maxInt64 * pow10(-nano)) amount = { mantissa: maxInt64, exponent: 0 };
+      else if (amount.mantissa < pow10(-nano)) kind = 'DecimalSI';
     }
     return new Quantity({ mantissa: negative ? -amount.mantissa : amount.mantissa, exponent: amount.exponent }, kind, true);
   }

@@ -1,6 +1,6 @@
 import { isNotFound } from '../model/api-error.ts';
 import { containerResourceByName } from '../model/container-resource.ts';
-import { expand } from '../model/expansion.ts';
+import { expand, lookupIn } from '../model/expansion.ts';
 import type { ReferencedKind } from '../model/pod-references.ts';
 import type { Container, Pod } from '../model/pod.ts';
 import { isEnvVarName } from '../model/validation/formats.ts';
@@ -45,7 +45,7 @@ export async function containerEnv(
     const invalid = all.map(([name]) => name).filter(isInvalid);
     if (invalid.length > 0) facts.onInvalidNames(skipped(invalid, kind, `${namespace}/${ref.name}`));
   }
-  const lookup = (name: string): string | undefined => values.get(name) ?? ofServices.get(name);
+  const lookup = lookupIn(values, ofServices);
   for (const { name, value, valueFrom } of container.env ?? []) {
     const resolved = value || !valueFrom ? expand(value ?? '', lookup) : await referred(pod, container, valueFrom, facts, readKeys);
     if (resolved === undefined) continue;

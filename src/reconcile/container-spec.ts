@@ -1,6 +1,6 @@
 import { errorText } from '../base/error-text.ts';
 import { ContainerStartError } from '../model/container-start-error.ts';
-import { expand } from '../model/expansion.ts';
+import { expand, lookupIn } from '../model/expansion.ts';
 import type { Container, Pod } from '../model/pod.ts';
 import type { ContainerSpec, Mount } from '../ports/container-runtime.ts';
 import { containerEnv, type ContainerEnvFacts } from './container-env.ts';
@@ -27,7 +27,7 @@ export async function containerSpec(
     signal.throwIfAborted();
     throw new ContainerStartError('CreateContainerConfigError', errorText(error), { cause: error });
   }
-  const lookup = (name: string): string | undefined => values.get(name);
+  const lookup = lookupIn(values);
   return {
     container,
     attempt,

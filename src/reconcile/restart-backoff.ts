@@ -50,7 +50,7 @@ export class RestartBackoff {
 
   /** The next start of any of the pod's containers is free. */
   forget(uid: PodUid): void {
-    for (const id of this.#ids.get(uid) ?? []) this.#backoff.deleteEntry(id);
+    for (const id of this.#ids.get(uid) ?? []) this.#backoff.reset(id);
     this.#ids.delete(uid);
   }
 

@@ -28,7 +28,7 @@ export function run({ baseMs, maxMs, ops }: Input): unknown {
         return backoff.get(id);
       case 'reset':
       case 'deleteEntry':
-        backoff[op](id);
+        backoff.reset(id);
         return null;
       case 'gc':
         backoff.gc();

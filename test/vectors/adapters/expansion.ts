@@ -7,5 +7,5 @@ export function run({
   readonly input: string;
   readonly contexts: readonly Readonly<Record<string, string>>[];
 }): string {
-  return expand(input, lookupIn(...contexts));
+  return expand(input, lookupIn(...contexts.map((context) => new Map(Object.entries(context)))));
 }

@@ -1,5 +1,5 @@
 import { goJsonSyntaxError } from '../../../src/model/go-json-syntax.ts';
-import { durationFromJson, formatGoDuration, GoDurationError, parseGoDuration } from '../../../src/model/go-duration.ts';
+import { formatGoDuration, GoDurationError, parseGoDuration } from '../../../src/model/go-duration.ts';
 import { jsonInteger } from './json-integer.ts';
 
 type Input =
@@ -7,17 +7,24 @@ type Input =
   | { readonly op: 'format'; readonly ns: string }
   | { readonly op: 'unmarshal'; readonly json: string };
 
+/** The text in a JSON string; null is an empty one. */
+function unmarshal(json: string): string {
+  const malformed = goJsonSyntaxError(json);
+  if (malformed !== undefined) throw new GoDurationError(malformed);
+  const value: unknown = JSON.parse(json) ?? '';
+  if (typeof value === 'string') return value;
+  const kind = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+  throw new GoDurationError(`json: cannot unmarshal ${kind} into Go value of type string`);
+}
+
 function nanoseconds(input: Input): bigint {
   switch (input.op) {
     case 'parse':
       return parseGoDuration(input.s);
     case 'format':
       return BigInt(input.ns);
-    case 'unmarshal': {
-      const malformed = goJsonSyntaxError(input.json);
-      if (malformed !== undefined) throw new GoDurationError(malformed);
-      return durationFromJson(JSON.parse(input.json));
-    }
+    case 'unmarshal':
+      return parseGoDuration(unmarshal(input.json));
     default:
       return input satisfies never;
   }
