@@ -89,7 +89,7 @@ const embedded: Facts = {
   ResourceFieldSelector: 'divisor',
 };
 /** Called required by the models, and yet left out when empty. */
-const leftOutWhenEmpty: Facts = { HostAlias: 'ip', HostIP: 'ip', PodIP: 'ip' };
+const leftOutWhenEmpty: Facts = { HostAlias: 'ip', HostIP: 'ip', PodIP: 'ip', ScaleIOVolumeSource: 'secretRef' };
 /** Fields of older Kubernetes that the models have dropped. */
 const legacy: Facts = { EphemeralVolumeSource: 'readOnly:b', ObjectMeta: 'clusterName:s' };
 

@@ -16,5 +16,6 @@ export function normalizeTime(text: string): string | undefined {
   if (Number.isNaN(midnight) || formatTime(midnight).slice(8, 10) !== day) return undefined;
   const offset = (Number(offsetHour) * 60 + Number(offsetMinute)) * (sign === '-' ? -60_000 : 60_000);
   const printed = formatTime(midnight + ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1000 - offset);
-  return printed === '0001-01-01T00:00:00Z' ? '' : printed;
+  // The zone may lead out of the years of four digits, which JavaScript then writes with six and a sign.
+  return printed === '0001-01-01T00:00:00Z' ? '' : printed.replace(/^(?:\+0|(-)00)/, '$1');
 }

@@ -31,7 +31,7 @@ export function parseJson(text: string): ParsedDocument {
       } else at++;
     }
     at++;
-    return escaped ? (JSON.parse(text.slice(start, at)) as string) : text.slice(start + 1, at - 1);
+    return escaped ? (JSON.parse(text.slice(start, at)) as string).toWellFormed() : text.slice(start + 1, at - 1);
   };
 
   const parseMap = (depth: number): DocumentNode => {

@@ -121,7 +121,7 @@ export const podSchemaText: Readonly<Record<string, string>> = {
   ResourceStatus: 'name:s! resources:[]ResourceHealth',
   SELinuxOptions: 'level:s role:s type:s user:s',
   ScaleIOVolumeSource:
-    'fsType:s gateway:s! protectionDomain:s readOnly:b secretRef:LocalObjectReference! sslEnabled:b storageMode:s storagePool:s system:s! volumeName:s',
+    'fsType:s gateway:s! protectionDomain:s readOnly:b secretRef:LocalObjectReference sslEnabled:b storageMode:s storagePool:s system:s! volumeName:s',
   SeccompProfile: 'localhostProfile:s* type:s!',
   SecretEnvSource: 'name:s optional:b*',
   SecretKeySelector: 'key:s! name:s optional:b*',

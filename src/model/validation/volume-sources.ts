@@ -1,4 +1,5 @@
 import type { V1Volume } from '@kubernetes/client-node';
+import { toLower } from '../go-text.ts';
 import type { Given } from './given.ts';
 import { isEmpty, requireFields, validateDns1123Label, validateFileMode } from './checks.ts';
 import { validateClaimTemplate } from './claim-template.ts';
@@ -124,7 +125,7 @@ function requireSecretName(secretRef: { readonly name?: string } | undefined, at
 const validateCsi: Check<NonNullable<Volume['csi']>> = ({ driver = '', nodePublishSecretRef }, at, errors) => {
   if (driver === '') errors.required(`${at}.driver`);
   if (Buffer.byteLength(driver) > 63) errors.tooLong(`${at}.driver`, 63);
-  errors.invalidEach(`${at}.driver`, driver, isDns1123Subdomain(driver.toLowerCase()));
+  errors.invalidEach(`${at}.driver`, driver, isDns1123Subdomain(toLower(driver)));
   if (nodePublishSecretRef === undefined) return;
   const { name = '' } = nodePublishSecretRef;
   // Both paths are as Kubernetes writes them, space and all.

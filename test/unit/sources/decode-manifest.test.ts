@@ -95,6 +95,11 @@ test('the decoded pod is what Go would print of it', () => {
   ]);
 });
 
+test('an object that Go only points to is not there when it is not written', () => {
+  const [decoded] = decode(Buffer.from(pod('  volumes: [{name: v, scaleIO: {gateway: g, system: s}}]'))).pods;
+  assert.deepEqual(decoded?.pod?.spec?.volumes, [{ name: 'v', scaleIO: { gateway: 'g', system: 's' } }]);
+});
+
 test('a field is located, or else what is nearest to it', () => {
   const [decoded] = decode(
     Buffer.from(pod('  nodeSelector: {a.b/c: "1"}', '  containers:', '  - name: c', '    env:', '    - name: A')),

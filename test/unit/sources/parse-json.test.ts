@@ -49,3 +49,7 @@ test('a repeated key’s objects are merged, its other values replaced, and it i
     [25, 57],
   );
 });
+
+test('half a surrogate pair is no character', () => {
+  assert.deepEqual(toPlain(parseJson('["\\ud800", "a\\udc00b", "\\ud83d\\ude00"]').root), ['\ufffd', 'a\ufffdb', '\u{1f600}']);
+});

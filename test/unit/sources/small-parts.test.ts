@@ -26,6 +26,8 @@ test('times are read and printed as Go does', () => {
     ['2020-01-02 03:04:05Z', undefined],
     ['2020-01-02', undefined],
     ['now', undefined],
+    ['9999-12-31T23:59:59-05:00', '10000-01-01T04:59:59Z'],
+    ['0000-01-01T00:00:00+01:00', '-0001-12-31T23:00:00Z'],
   ];
   for (const [text, expected] of cases) assert.equal(normalizeTime(text), expected, text);
 });
