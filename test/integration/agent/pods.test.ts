@@ -108,8 +108,11 @@ describe('pods of a manifest directory', { timeout: 300_000 }, () => {
     );
     const { app: writer, reader } = await agent.up('store', ['app', 'reader']);
     assert.ok(writer && reader);
+    const written = (text: string): Promise<string> =>
+      inside(reader.id, `until [ "$(cat /seen/log 2>/dev/null)" = "$(printf '${text}')" ]; do sleep 0.05; done`);
+    await agent.within('the writer has written', written('start'));
     await agent.engine.kill(writer.id);
-    await agent.until('the writer has started again', async () => (await inside(reader.id, 'cat /seen/log')) === 'start\nstart');
+    await agent.within('the writer has started again', written('start\\nstart'));
     await assert.rejects(inside(reader.id, 'touch /seen/mine'), /Read-only/);
     assert.deepEqual(await readdir(`${agent.rootDir}/pods`), [writer.uid]);
     await agent.remove('store');
