@@ -5,9 +5,9 @@ import { systemClock } from './base/clock.ts';
 import type { Logger } from './base/logger.ts';
 import { stopOnSignals } from './base/stop-on-signals.ts';
 import { version } from './base/version.ts';
+import { commands } from './options/commands.ts';
 import { helpText } from './options/help-text.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
-import { nodeNameOf } from './options/node-name.ts';
 import { optionsTable } from './options/options-table.ts';
 import type { RunKubeletDeps } from './run-kubelet.ts';
 import { type LoadedOptions, loadOptions, OptionsError } from './options/load-options.ts';
@@ -17,23 +17,21 @@ const FAILED = 1;
 const MISUSED = 2;
 const STANDARD_ERROR = 2;
 
-/** What an agent on this machine is asked over its local socket. */
-const nodeCommands = ['ps', 'logs', 'exec', 'stats'] as const;
-
 /** Reads the command line and does what it says. Sets the exit code; the agent itself ends the process. */
 export async function main(argv: readonly string[]): Promise<void> {
   // `rxlet --help | head`: a reader may leave early.
   process.stdout.on('error', () => {});
-  if (argv[0] === 'validate') {
+  const command = commands.find((name) => name === argv[0]);
+  if (command === 'validate') {
     process.exitCode = await validate(argv.slice(1));
     return;
   }
-  const nodeCommand = nodeCommands.find((name) => name === argv[0]);
-  if (nodeCommand !== undefined) {
+  if (command !== undefined) {
+    // Asked of an agent on this machine, over its local socket.
     const { runNodeCommand } = await import('./cli/node-commands.ts');
     const { stdin, stdout, stderr, env } = process;
     const io = { stdin, stdout, stderr, nowMs: () => systemClock.now(), plain: Boolean(env['NO_COLOR']) };
-    process.exitCode = await runNodeCommand(nodeCommand, argv.slice(1), io, optionsTable.rootDir.default);
+    process.exitCode = await runNodeCommand(command, argv.slice(1), io, optionsTable.rootDir.default);
     return;
   }
   let loaded: LoadedOptions;
@@ -60,7 +58,7 @@ export async function main(argv: readonly string[]): Promise<void> {
 
 async function validate(argv: readonly string[]): Promise<number> {
   const [{ runValidate }, { manifestTools }] = await Promise.all([import('./cli/validate.ts'), import('./sources/manifest-tools.ts')]);
-  return runValidate(argv, process, manifestTools({ nodeName: nodeNameOf('', hostname()) ?? 'node' }));
+  return runValidate(argv, process, manifestTools({ nodeName: 'node' }));
 }
 
 async function openLog({ logFormat }: KubeletOptions, verbosity: () => number): Promise<Logger> {

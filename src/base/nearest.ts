@@ -15,6 +15,21 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
+/** The candidate with the smallest share of letters that differ, however many those are; undefined when there are no candidates. */
+export function closest(word: string, candidates: Iterable<string>): string | undefined {
+  const wanted = word.toLowerCase();
+  let best: string | undefined;
+  let bound = Infinity;
+  for (const candidate of candidates) {
+    const share = editDistance(wanted, candidate.toLowerCase()) / Math.max(wanted.length, candidate.length, 1);
+    if (share < bound) {
+      bound = share;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
 /** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];

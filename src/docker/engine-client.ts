@@ -1,6 +1,7 @@
 import { addAbortSignal, Readable } from 'node:stream';
 import Docker from 'dockerode';
 import type { Clock } from '../base/clock.ts';
+import { engineEndpointForms, parseEngineEndpoint } from '../model/engine-endpoint.ts';
 import type { OnEngineCall } from '../ports/observers.ts';
 import { EngineAgent } from './engine-agent.ts';
 import { classifyEngineError, EngineDeadlineError } from './engine-errors.ts';
@@ -108,11 +109,9 @@ function rejection(signal: AbortSignal): Promise<never> {
 /** Every option that dockerode would otherwise take from DOCKER_* variables is set: an agent's endpoint is its flag and nothing else. */
 function connection(endpoint: string): Docker.DockerOptions {
   const common = { protocol: 'http', timeout: 0, ca: undefined, cert: undefined, key: undefined } as const;
-  const unix = /^unix:\/\/(\/.+)$/.exec(endpoint);
-  if (unix?.[1] !== undefined) return { ...common, host: undefined, port: undefined, socketPath: unix[1] };
-  const tcp = /^tcp:\/\/(\[[0-9a-fA-F:.]+\]|[^/:[\]]+):(\d+)\/?$/.exec(endpoint);
-  if (tcp?.[1] !== undefined && tcp[2] !== undefined) {
-    return { ...common, host: `http://${tcp[1]}`, port: tcp[2], socketPath: undefined };
-  }
-  throw new Error(`docker endpoint ${JSON.stringify(endpoint)}: expected unix://PATH or tcp://HOST:PORT`);
+  const parsed = parseEngineEndpoint(endpoint);
+  if (parsed === undefined) throw new Error(`docker endpoint ${JSON.stringify(endpoint)}: expected ${engineEndpointForms}`);
+  return 'socketPath' in parsed
+    ? { ...common, host: undefined, port: undefined, socketPath: parsed.socketPath }
+    : { ...common, host: `http://${parsed.host}`, port: parsed.port, socketPath: undefined };
 }

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import type * as zod from './zod-parts.ts';
 import { formatGoDuration, parseGoDuration } from '../model/go-duration.ts';
+import { engineEndpointForms, parseEngineEndpoint } from '../model/engine-endpoint.ts';
 import { ExpectedError, type Kind } from './option.ts';
 
 type Z = typeof zod;
@@ -91,6 +92,15 @@ export const string: Kind<string> = {
   parse: (text) => text,
   show: (value) => value,
   schema: (z) => z.string({ error: string.expected }),
+};
+
+/** Of a Docker engine, or `fake://…`, whose options the embedded engine reads. */
+export const engineEndpoint: Kind<string> = {
+  name: 'string',
+  expected: `${engineEndpointForms} or fake://`,
+  parse: (text) => (text.startsWith('fake://') || parseEngineEndpoint(text) ? text : refuse(engineEndpoint.expected)),
+  show: (value) => value,
+  schema: (z) => z.string({ error: engineEndpoint.expected }),
 };
 
 export function oneOf<const T extends string>(values: readonly T[]): Kind<T> {

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { checkOptions } from './check-options.ts';
 import { parseConfigFile, type ParsedConfigFile } from './config-file.ts';
 import type { KubeletOptions, OptionOrigin, OptionOrigins } from './kubelet-options.ts';
-import { nodeNameOf } from './node-name.ts';
+import { nodeNameFaults, nodeNameOf } from './node-name.ts';
 import { allOptions, optionsTable, type OptionName, type OptionValues } from './options-table.ts';
 import { parseFlags } from './parse-flags.ts';
 
@@ -52,7 +52,9 @@ export async function loadOptions(argv: readonly string[], environment: OptionsE
   const set = new Set(allOptions.map(([name]) => name).filter((name) => name in given));
   const values = complete({ ...defaults(), ...file.values, ...reportFrequencyOf(file.values), ...flags.values }, set);
   const nodeName = nodeNameOf(values.hostnameOverride, environment.hostname);
-  const problems = asksOnly ? [] : [...checkOptions(values, set), ...(nodeName === undefined ? ['empty hostname is invalid'] : [])];
+  const problems = asksOnly
+    ? []
+    : [...checkOptions(values, set), ...(nodeName === undefined ? ['empty hostname is invalid'] : nodeNameFaults(nodeName))];
   if (problems.length > 0) throw new OptionsError(problems);
 
   const { hostnameOverride: _, ...rest } = values;

@@ -1,5 +1,6 @@
-import { nearest } from '../base/nearest.ts';
+import { closest, nearest } from '../base/nearest.ts';
 import { acceptedOptions } from './accepted-options.ts';
+import { commands } from './commands.ts';
 import { type AcceptedOption, ExpectedError, type Kind } from './option.ts';
 import { allOptions, type OptionName, type OptionValues } from './options-table.ts';
 
@@ -19,7 +20,8 @@ interface KnownFlag {
 
 /**
  * Reads arguments as the kubelet's pflag does: `--flag=value`, `--flag value`, `--bool`, `-v=2`, underscores as dashes; lists
- * and maps add up, everything else is overridden by the last. Arguments that are no flags are refused.
+ * and maps add up, everything else is overridden by the last. Arguments that are no flags are refused, with the flag or command that
+ * was probably meant.
  */
 export function parseFlags(argv: readonly string[]): ParsedFlags {
   const { long, short } = knownFlags();
@@ -29,7 +31,7 @@ export function parseFlags(argv: readonly string[]): ParsedFlags {
     const argument = argv[at] ?? '';
     const found = split(argument, short);
     if (found === undefined) {
-      problems.push(`unexpected argument ${JSON.stringify(argument)}`);
+      problems.push(`unexpected argument ${JSON.stringify(argument)}${meantByWord(argument, argv[at - 1], long)}`);
       continue;
     }
     const flag = found.flag.startsWith('--') ? long.get(normal(found.flag)) : short.get(found.flag);
@@ -95,7 +97,29 @@ function split(argument: string, short: ReadonlyMap<string, KnownFlag>): { flag:
   return { flag, value };
 }
 
-function unknownFlag(flag: string, long: ReadonlyMap<string, KnownFlag>): string {
-  const meant = nearest(flag.replace(/^-+/, '').replaceAll('_', '-'), long.keys());
-  return `unknown flag ${flag}${meant === undefined ? '' : `; did you mean --${meant}?`}`;
+const unknownFlag = (flag: string, long: ReadonlyMap<string, KnownFlag>): string =>
+  `unknown flag ${flag}${nearestFlag(flag.replace(/^-+/, '').replaceAll('_', '-'), long)}`;
+
+function nearestFlag(name: string, long: ReadonlyMap<string, KnownFlag>): string {
+  if (!/[a-z]/i.test(name)) return '';
+  const meant = nearest(name, long.keys());
+  return meant === undefined ? `; the nearest flag is --${closest(name, long.keys())}` : `; did you mean --${meant}?`;
+}
+
+/** Where a word stands that is no flag: the value of a switch before it takes a `=`; else a command, or a flag without its dashes. */
+function meantByWord(word: string, before: string | undefined, long: ReadonlyMap<string, KnownFlag>): string {
+  const kind = before?.startsWith('--') ? long.get(normal(before))?.kind : undefined;
+  if (kind?.bare !== undefined && isValue(kind, word)) return `; did you mean ${before}=${word}?`;
+  const command = nearest(word, commands);
+  if (command !== undefined) return `; did you mean rxlet ${command}?`;
+  return nearestFlag(word.replace(/=.*/s, '').replaceAll('_', '-'), long);
+}
+
+function isValue(kind: Kind<unknown>, text: string): boolean {
+  try {
+    kind.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

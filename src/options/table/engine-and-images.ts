@@ -1,14 +1,14 @@
-import { bool, duration, int32, string } from '../kinds.ts';
+import { bool, duration, engineEndpoint, int32, string } from '../kinds.ts';
 import { option } from '../option.ts';
 import { minute } from './units.ts';
 
 export const engineAndImageOptions = {
   dockerEndpoint: option<string>({
     flag: 'docker-endpoint',
-    kind: string,
+    kind: engineEndpoint,
     default: 'unix:///var/run/docker.sock',
     group: 'Engine and images',
-    help: 'Where the Docker engine listens.',
+    help: 'Where the Docker engine listens: unix:///PATH or tcp://HOST:PORT; fake:// is the embedded engine.',
   }),
   podInfraContainerImage: option<string>({
     flag: 'pod-infra-container-image',

@@ -170,7 +170,7 @@ test('endpoints are unix sockets or TCP addresses, and nothing else', () => {
     assert.equal(engineClient({ endpoint, clock }).endpoint, endpoint);
   }
   for (const endpoint of ['', '/var/run/docker.sock', 'unix://', 'tcp://nohost', 'http://x:1', 'npipe:////./pipe/docker']) {
-    assert.throws(() => engineClient({ endpoint, clock }), /expected unix:\/\/PATH or tcp:\/\/HOST:PORT/);
+    assert.throws(() => engineClient({ endpoint, clock }), /expected unix:\/\/\/PATH or tcp:\/\/HOST:PORT/);
   }
 });
 

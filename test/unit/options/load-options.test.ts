@@ -129,6 +129,13 @@ describe('the node name', () => {
   test('must not be blank', async () => {
     assert.deepEqual(await problemsOf(['--hostname-override= ']), ['empty hostname is invalid']);
   });
+
+  test('must be one that pods can end with', async () => {
+    assert.match(
+      String(await problemsOf(['--hostname-override=my_host'])),
+      /^the node's name "my_host" \(--hostname-override\): a lowercase RFC/,
+    );
+  });
 });
 
 describe('parallel pulls', () => {
