@@ -26,6 +26,7 @@ const maxInt64 = 2n ** 63n - 1n;
 const fitsInt64 = (n: bigint): boolean => BigInt.asIntN(64, n) === n;
 /** A quantity may say 1e2000000000: digits beyond these change no answer, and computing them would take all memory. */
 const maxShift = 2000;
+const oneStepShifts: ReadonlySet<number> = new Set([1, 2, 3, 6, 9]);
 const pow10 = (exponent: number): bigint => 10n ** BigInt(exponent);
 const abs = (n: bigint): bigint => (n < 0n ? -n : n);
 const sign = (n: bigint): -1 | 0 | 1 => (n === 0n ? 0 : n < 0n ? -1 : 1);
@@ -218,6 +219,15 @@ export class Quantity {
     const up = read % divisor === 0n ? 0n : 1n;
     const down = shift < 19 || up === 0n ? 0n : 1n;
     return read / divisor - down + up;
+  }
+
+  /** Whether it has no fraction, by its thousandths in an int64 as Kubernetes counts them: where those overflow, some whole numbers are none. */
+  isWhole(): boolean {
+    const shift = this.#amount.exponent + 3;
+    const milli = this.milliValue();
+    // The int64 form gives up, and says 0, unless it can multiply in one step (positiveScaleInt64, math.go).
+    if (!this.#big && !fitsInt64(milli) && !oneStepShifts.has(shift)) return true;
+    return BigInt.asIntN(64, milli) % 1000n === 0n;
   }
 
   /** To a multiple of 10^`exponent`, away from zero. */

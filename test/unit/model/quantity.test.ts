@@ -82,6 +82,13 @@ test('what is no quantity is refused with the rule it breaks', () => {
   }
 });
 
+test('an amount is whole as Kubernetes counts its thousandths, in 64 bits', () => {
+  const whole = ['0', '1', '1000m', '2k', '1Gi', '-3', '1E', '1e30', '10P', '9223372036854775', '9223372036854775807'];
+  const broken = ['1500m', '1n', '0.5', '-1m', '9223372036854776', '1Ei', '99999999999999999999'];
+  for (const text of whole) assert.equal(Quantity.parse(text).isWhole(), true, text);
+  for (const text of broken) assert.equal(Quantity.parse(text).isWhole(), false, text);
+});
+
 test('an absurd exponent costs nothing', () => {
   const huge = Quantity.parse('1e2000000000');
   const tiny = Quantity.parse('1e-2000000000');

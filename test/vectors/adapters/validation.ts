@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { manifestDecoder } from '../../../src/sources/decode-manifest.ts';
 import { staticPodReader } from '../../../src/sources/read-static-pods.ts';
 
 interface Case {
@@ -8,11 +9,14 @@ interface Case {
 }
 type Errors = readonly { readonly type: string; readonly field: string; readonly detail?: string }[];
 
+const decodeSingle = manifestDecoder();
+
 /** Kubernetes 1.20 let static pods refer to the API server; and both its sources are asked for a single pod here. */
 export function run({ nodeName, source, manifest }: Case): unknown {
   const read = staticPodReader({ nodeName, source, references: 'allow' });
-  const { pods, faults } = read(Buffer.from(typeof manifest === 'string' ? manifest : JSON.stringify(manifest)));
-  const all = [...faults, ...pods.flatMap((pod) => pod.faults)];
+  const bytes = Buffer.from(typeof manifest === 'string' ? manifest : JSON.stringify(manifest));
+  const { pods } = read(bytes);
+  const all = [...decodeSingle(bytes).faults, ...pods.flatMap((pod) => pod.faults)];
   const decodeError = all.find(({ type }) => !type.startsWith('FieldValue'));
   if (decodeError !== undefined) return { decodeError: decodeError.type };
   return all.map(({ type, field, detail }) => ({ type, field, detail }));
