@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { formatManifestFault, type ManifestFault, type ManifestWarning } from '../model/manifest-fault.ts';
+import { UsageError } from './command-io.ts';
+import { parseArguments } from './parse-arguments.ts';
 
 export interface ValidateIo {
   readonly stdout: { write(text: string): unknown };
@@ -27,6 +29,14 @@ With --output=json there is one object per file and line: {file, valid, errors: 
 Exit code: 0 all are valid, 1 some are not, 2 something could not be read.
 `;
 
+const validateFlags = { output: { short: 'o', value: true }, help: { short: 'h' } } as const;
+
+/** Throws UsageError. */
+function checkUsage(paths: readonly string[], output = 'text'): void {
+  if (output !== 'text' && output !== 'json') throw new UsageError(`--output is text or json, not ${JSON.stringify(output)}`);
+  if (paths.length === 0) throw new UsageError('which manifest?');
+}
+
 interface Report {
   readonly file: string;
   readonly errors: readonly ManifestFault[];
@@ -35,44 +45,47 @@ interface Report {
 
 /** `rxlet validate`. Resolves with the exit code. */
 export async function runValidate(argv: readonly string[], { stdout, stderr }: ValidateIo, tools: ValidateTools): Promise<number> {
-  const parsed = parseArguments(argv);
-  if (parsed === 'help') {
-    stdout.write(validateUsage);
-    return 0;
-  }
-  if (typeof parsed === 'string') {
-    stderr.write(`${parsed}\n\n${validateUsage}`);
+  let paths: readonly string[];
+  let asked: Readonly<Record<string, string>>;
+  try {
+    const { flags, words, rest = [] } = parseArguments(argv, validateFlags);
+    [paths, asked] = [[...words, ...rest], flags];
+    if (asked['help'] === 'true') {
+      stdout.write(validateUsage);
+      return 0;
+    }
+    checkUsage(paths, asked['output']);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    stderr.write(`${error.message}\n\n${validateUsage}`);
     return 2;
   }
+  const print = asked['output'] === 'json' ? asJson : asText;
   let [unreadable, invalid] = [false, false];
+  const failed = (path: string, error: unknown): void => {
+    unreadable = true;
+    stderr.write(`${path}: cannot be read: ${error instanceof Error ? error.message : String(error)}\n`);
+  };
   const declared = new Map<string, string>();
-  for (const path of parsed.paths) {
+  for (const path of paths) {
+    let files: readonly string[] = [];
     try {
-      for (const file of await tools.list(path)) {
+      files = await tools.list(path);
+      if (files.length === 0) stderr.write(`${path}: no manifests\n`);
+    } catch (error) {
+      failed(path, error);
+    }
+    for (const file of files) {
+      try {
         const report = checkFile(file, await readFile(file), tools, declared);
         invalid ||= report.errors.length > 0;
-        stdout.write(parsed.output === 'json' ? asJson(report) : asText(report));
+        stdout.write(print(report));
+      } catch (error) {
+        failed(file, error);
       }
-    } catch (error) {
-      unreadable = true;
-      stderr.write(`${path}: cannot be read: ${error instanceof Error ? error.message : String(error)}\n`);
     }
   }
   return unreadable ? 2 : invalid ? 1 : 0;
-}
-
-function parseArguments(argv: readonly string[]): { readonly paths: readonly string[]; readonly output: 'text' | 'json' } | string {
-  const paths: string[] = [];
-  let output = 'text';
-  for (let i = 0; i < argv.length; i++) {
-    const [, flag, inline] = /^(-h|--help|-o|--output)(?:=(.*))?$/.exec(argv[i] ?? '') ?? [];
-    if (flag === '-h' || flag === '--help') return 'help';
-    if (flag !== undefined) output = inline ?? argv[++i] ?? '';
-    else if (argv[i]?.startsWith('-')) return `unknown flag ${argv[i]}`;
-    else paths.push(argv[i] ?? '');
-  }
-  if (output !== 'text' && output !== 'json') return `--output is text or json, not ${JSON.stringify(output)}`;
-  return paths.length === 0 ? 'which manifest?' : { paths, output };
 }
 
 /** `declared` remembers who declared a pod or an object first: of two files in one directory only that one would run. */

@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type * as yamlLibrary from './yaml-parts.ts';
+import type { YAMLParseError } from 'yaml';
 import type * as zod from './zod-parts.ts';
 import { nearest } from '../base/nearest.ts';
 import { acceptedOptions } from './accepted-options.ts';
@@ -37,7 +38,7 @@ export async function parseConfigFile(text: string, file: string): Promise<Parse
   };
   const failed = (...problems: readonly string[]): ParsedConfigFile => ({ values: {}, withoutEffect: [], problems });
 
-  if (document.errors.length > 0) return failed(...document.errors.map((error) => `${at(error.pos[0])} ${error.message}`));
+  if (document.errors.length > 0) return failed(...document.errors.map((error) => `${at(error.pos[0])} ${syntaxFault(error)}`));
   const content: unknown = document.toJS();
   if (content === null || content === undefined) return failed(`${file}: the file is empty; expected a ${KIND}`);
   if (!isMap(content)) return failed(`${at(0)} expected a ${KIND}, found ${describe(content)}`);
@@ -69,6 +70,10 @@ export async function parseConfigFile(text: string, file: string): Promise<Parse
   }
   return { ...pick(parsed.data, file), problems: [] };
 }
+
+/** In words that do not speak of the library. */
+const syntaxFault = ({ code, message }: YAMLParseError): string =>
+  code === 'MULTIPLE_DOCS' ? `expected one ${KIND}, found another document` : message;
 
 /** Values by option name, and the fields that nothing reads yet. */
 function pick(data: unknown, file: string): Omit<ParsedConfigFile, 'problems'> {

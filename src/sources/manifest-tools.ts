@@ -5,7 +5,7 @@ import { manifestName } from './manifest-name.ts';
 import { staticPodReader } from './read-static-pods.ts';
 
 export interface ManifestTools {
-  /** The manifests under a path, as the file source sees it: one file, or the files of a directory by name. Rejects when it cannot be read. */
+  /** The manifests under a path, as the file source sees it: one file, or the files of a directory by name. Rejects when the path cannot be read. */
   list(path: string): Promise<readonly string[]>;
   /** What the file source would say of a manifest, and what of its pods would not be honoured; `pods` are "namespace/name", `objects` "Secret namespace/name". */
   check(manifest: Uint8Array): {
@@ -24,7 +24,13 @@ export function manifestTools({ nodeName }: { readonly nodeName: string }): Mani
       if (!(await stat(path)).isDirectory()) return [path];
       const entries = await readdir(path);
       const files = entries.filter((name) => manifestName(name) === 'manifest').sort();
-      const kept = await Promise.all(files.map(async (name) => (await stat(join(path, name))).isFile()));
+      // What cannot be looked at now is said by who reads it.
+      const isManifest = async (name: string): Promise<boolean> =>
+        stat(join(path, name)).then(
+          (found) => found.isFile(),
+          () => true,
+        );
+      const kept = await Promise.all(files.map(isManifest));
       return files.filter((_, i) => kept[i]).map((name) => join(path, name));
     },
     check(manifest) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -80,6 +80,29 @@ test('what cannot be read: exit code 2, and the others are validated all the sam
   assert.equal(code, 2);
   assert.equal(out, `${file}: valid\n`);
   assert.match(err, /^\/does\/not\/exist: cannot be read: ENOENT/);
+});
+
+test('of a directory what can be read is validated, and what cannot is named', async () => {
+  const file = write('b.yaml', aManifest('web'));
+  symlinkSync('a.yaml', join(directory, 'a.yaml'));
+  symlinkSync('nothing', join(directory, 'c.yaml'));
+  mkdirSync(join(directory, 'd.yaml'));
+  const { code, out, err } = await validate(directory);
+  assert.deepEqual([code, out], [2, `${file}: valid\n`]);
+  assert.match(err, /^\S+\/a\.yaml: cannot be read: ELOOP.*\n\S+\/c\.yaml: cannot be read: ENOENT.*\n$/);
+});
+
+test('a directory without manifests is valid, and that is said', async () => {
+  write('.hidden.yaml', 'nonsense');
+  assert.deepEqual(await validate(directory), { code: 0, out: '', err: `${directory}: no manifests\n` });
+});
+
+test('flags may stand anywhere, and after -- there are only paths', async () => {
+  const file = write('-o', aManifest('web'));
+  assert.equal((await validate(directory, '-ojson')).out, `${JSON.stringify({ file, valid: true, errors: [] })}\n`);
+  assert.match((await validate('--', '-o')).err, /^-o: cannot be read/);
+  assert.match((await validate('--ouput=json', file)).err, /^unknown flag --ouput; did you mean --output\?\n/);
+  assert.match((await validate(file, '--output')).err, /^--output needs a value\n/);
 });
 
 test('two files of a directory that name one pod are told apart', async () => {

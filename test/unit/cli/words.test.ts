@@ -25,9 +25,10 @@ test('flags are read as kubectl reads them', () => {
 
 test('what is typed wrongly is named', () => {
   for (const [argv, message] of [
-    [['--nope'], 'unknown flag --nope'],
+    [['--nope'], 'unknown flag --nope; the nearest flag is --namespace'],
+    [['--folow=true'], 'unknown flag --folow; did you mean --follow?'],
     [['-x'], 'unknown flag -x'],
-    [['--constructor'], 'unknown flag --constructor'],
+    [['--constructor'], 'unknown flag --constructor; did you mean --container?'],
     [['-fx'], 'unknown flag -x'],
     [['--tail'], '--tail needs a value'],
     [['-c'], '-c needs a value'],

@@ -53,6 +53,7 @@ test('fields of real kubelets that have no effect yet are named, nested ones by 
 describe('a config file is refused for', () => {
   for (const [name, text, problems] of [
     ['being empty', '', [`${file}: the file is empty; expected a KubeletConfiguration`]],
+    ['having two documents', `${head}---\n${head}`, [`${file}:3:1 expected one KubeletConfiguration, found another document`]],
     ['being a list', '- a', [`${file}:1:1 expected a KubeletConfiguration, found a list`]],
     [
       'another type',
