@@ -28,7 +28,7 @@ test('what is typed wrongly is named', () => {
     [['--nope'], 'unknown flag --nope; the nearest flag is --namespace'],
     [['--folow=true'], 'unknown flag --folow; did you mean --follow?'],
     [['-x'], 'unknown flag -x'],
-    [['--constructor'], 'unknown flag --constructor; did you mean --container?'],
+    [['--constructor'], 'unknown flag --constructor; the nearest flag is --container'],
     [['-fx'], 'unknown flag -x'],
     [['--tail'], '--tail needs a value'],
     [['-c'], '-c needs a value'],
