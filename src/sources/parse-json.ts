@@ -1,6 +1,6 @@
 import { type DocumentNode, type DocumentNote, DocumentSyntaxError, type MapEntry, MAX_DEPTH, type ParsedDocument } from './document.ts';
 
-/** JSON with positions, as strict as encoding/json. A repeated key's objects are merged, else its last value wins. Throws DocumentSyntaxError. */
+/** JSON with positions, as strict as encoding/json. A repeated key's maps and lists are merged, else its last value wins. Throws DocumentSyntaxError. */
 export function parseJson(text: string): ParsedDocument {
   const warnings: DocumentNote[] = [];
   let at = 0;
@@ -49,7 +49,7 @@ export function parseJson(text: string): ParsedDocument {
       const value = parseValue(depth);
       const earlier = entries.get(key);
       if (earlier !== undefined) warnings.push({ at: keyAt, detail: `the key ${JSON.stringify(key)} is repeated: the last one counts` });
-      entries.set(key, { keyAt, value: earlier === undefined ? value : mergeMaps(earlier.value, value) });
+      entries.set(key, { keyAt, value: earlier === undefined ? value : merge(earlier.value, value) });
       skipSpace();
       if (take('}')) return { is: 'map', at: start, entries };
       if (!take(',')) throw fail('"," or "}"');
@@ -109,12 +109,17 @@ function escapeLength(text: string, at: number): number {
   return /^\\u[0-9a-fA-F]{4}/.test(text.slice(at, at + 6)) ? 6 : 0;
 }
 
-function mergeMaps(earlier: DocumentNode, later: DocumentNode): DocumentNode {
+/** Go decodes what is repeated into what it already has: maps key by key, lists item by item. */
+function merge(earlier: DocumentNode, later: DocumentNode): DocumentNode {
+  if (earlier.is === 'list' && later.is === 'list') {
+    const old = earlier.items;
+    return { ...later, items: later.items.map((item, i) => merge(old[i] ?? item, item)) };
+  }
   if (earlier.is !== 'map' || later.is !== 'map') return later;
   const entries = new Map(earlier.entries);
   for (const [key, entry] of later.entries) {
     const old = entries.get(key);
-    entries.set(key, old === undefined ? entry : { ...entry, value: mergeMaps(old.value, entry.value) });
+    entries.set(key, old === undefined ? entry : { ...entry, value: merge(old.value, entry.value) });
   }
   return { ...later, entries };
 }

@@ -41,12 +41,12 @@ test('no nesting exhausts the stack', () => {
   assert.throws(() => parseJson('['.repeat(1_000_000)), /nested more than 500 levels deep/);
 });
 
-test('a repeated key’s objects are merged, its other values replaced, and it is said', () => {
-  const { root, warnings } = parseJson('{"m":{"a":1,"b":{"x":1}},"m":{"b":{"y":2},"c":3},"l":[1],"l":[2]}');
-  assert.deepEqual(toPlain(root), { m: { a: 1, b: { x: 1, y: 2 }, c: 3 }, l: [2] });
+test('a repeated key’s maps and lists are merged, its other values replaced, and it is said', () => {
+  const { root, warnings } = parseJson('{"m":{"a":1,"b":{"x":1}},"m":{"b":{"y":2},"c":3},"l":[{"a":1},2],"l":[{"b":3}]}');
+  assert.deepEqual(toPlain(root), { m: { a: 1, b: { x: 1, y: 2 }, c: 3 }, l: [{ a: 1, b: 3 }] });
   assert.deepEqual(
     warnings.map(({ at }) => at),
-    [25, 57],
+    [25, 65],
   );
 });
 
