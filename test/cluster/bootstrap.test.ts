@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { filter, firstValueFrom, ReplaySubject, skip, take } from 'rxjs';
 import { type Clock, sleepOn, systemClock } from '../../src/base/clock.ts';
-import { silentLogger } from '../../src/base/logger.ts';
 import { bootstrap, type BootstrapDeps } from '../../src/certificates/bootstrap.ts';
 import { CertificateRotation } from '../../src/certificates/certificate-rotation.ts';
 import { CertificateStore } from '../../src/certificates/certificate-store.ts';
@@ -16,9 +15,9 @@ import { obtainCertificate } from '../../src/certificates/obtain-certificate.ts'
 import { rotatingCredentials } from '../../src/certificates/rotating-credentials.ts';
 import { checkAccess } from '../../src/kube/check-access.ts';
 import type { ClusterAccess } from '../../src/kube/cluster-access.ts';
-import { kubeClients, type OwnedKubeClients } from '../../src/kube/kube-clients.ts';
-import { loadKubeconfig } from '../../src/kube/load-kubeconfig.ts';
+import type { OwnedKubeClients } from '../../src/kube/kube-clients.ts';
 import type { ResourceEvent, WatchedObject } from '../../src/ports/kube-api.ts';
+import { accessOf, clientsFor } from '../builders/clients-under-test.ts';
 import { kubeconfigOf, kubectl } from '../builders/cluster-under-test.ts';
 import { RecordingLogger } from '../fakes/recording-logger.ts';
 
@@ -50,23 +49,12 @@ afterEach(async () => {
 });
 
 function open(access: ClusterAccess): OwnedKubeClients {
-  const limit = { qps: 0, burst: 1 };
-  const options = {
-    access,
-    clock: systemClock,
-    log: silentLogger,
-    main: limit,
-    events: limit,
-    heartbeatTimeoutMs: 10_000,
-    userAgent: 'test',
-  };
-  const clients = kubeClients(options);
+  const clients = clientsFor(access);
   opened.push(clients);
   return clients;
 }
-const load = (path: string): Promise<ClusterAccess> => loadKubeconfig(path, { clock: systemClock, log: silentLogger });
 const kubeconfigPair = async (): Promise<PemPair | undefined> =>
-  (await (await load(kubeconfigPath)).credentials.current(stop.signal)).identity;
+  (await (await accessOf(kubeconfigPath)).credentials.current(stop.signal)).identity;
 
 function deps(bootstrapKubeconfigPath = kubeconfigOf('bootstrap')): BootstrapDeps {
   return {
@@ -78,7 +66,7 @@ function deps(bootstrapKubeconfigPath = kubeconfigOf('bootstrap')): BootstrapDep
     kubeconfigPair,
     bootstrapKubeconfigPath,
     bootstrapClients: async () => {
-      const cluster = await load(bootstrapKubeconfigPath);
+      const cluster = await accessOf(bootstrapKubeconfigPath);
       const clients = open(cluster);
       return { api: clients.main, informer: clients.informer, cluster };
     },
@@ -88,7 +76,7 @@ function deps(bootstrapKubeconfigPath = kubeconfigOf('bootstrap')): BootstrapDep
 
 test('with a bootstrap token a node gets a certificate and a kubeconfig that the API server accepts', async () => {
   await bootstrap(deps(), stop.signal);
-  const access = await load(kubeconfigPath);
+  const access = await accessOf(kubeconfigPath);
   await checkAccess({ api: open(access).main, access, nodeName, clock: systemClock }, stop.signal);
   assert.equal((await store.current())?.commonName, `system:node:${nodeName}`);
   // The second start has nothing to do.
@@ -108,7 +96,7 @@ test('a token that the API server does not know is refused at once, with its ans
 
 test('a request that waits for approval is found again after a restart, and its denial is explained', async () => {
   // A node may not vouch for another one: nobody approves this by itself.
-  const clients = open(await load(kubeconfigOf('node')));
+  const clients = open(await accessOf(kubeconfigOf('node')));
   const obtain = (signal: AbortSignal): Promise<unknown> =>
     obtainCertificate({ store, nodeName, clock: systemClock, log }, { api: clients.main, informer: clients.informer }, signal);
   const requested = 'client certificate requested, waiting until it is approved and signed';
@@ -125,7 +113,7 @@ test('a request that waits for approval is found again after a restart, and its 
 
 test('a certificate is renewed with itself, and a watch moves over without a new list', async () => {
   await bootstrap(deps(), stop.signal);
-  const given = await load(kubeconfigPath);
+  const given = await accessOf(kubeconfigPath);
   // Late in the certificate's life, wherever the cluster lets it end.
   const { notBeforeMs = 0, notAfterMs = 0 } = (await store.current()) ?? {};
   const offsetMs = notBeforeMs + (notAfterMs - notBeforeMs) * 0.95 - Date.now();

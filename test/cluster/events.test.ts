@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
-import { silentLogger } from '../../src/base/logger.ts';
 import { type ApiEvents, apiEvents } from '../../src/events/api-events.ts';
 import type { KubeEvent } from '../../src/events/kube-event.ts';
-import { kubeClients, type OwnedKubeClients } from '../../src/kube/kube-clients.ts';
-import { loadKubeconfig } from '../../src/kube/load-kubeconfig.ts';
+import type { OwnedKubeClients } from '../../src/kube/kube-clients.ts';
 import { nodeReference } from '../../src/model/object-reference.ts';
 import type { Pod } from '../../src/model/pod.ts';
 import type { KubeApi } from '../../src/ports/kube-api.ts';
+import { connectAs } from '../builders/clients-under-test.ts';
 import { controlPlane, kubeconfigOf, kubectl } from '../builders/cluster-under-test.ts';
 import { RecordingLogger } from '../fakes/recording-logger.ts';
 
@@ -51,17 +50,7 @@ class Sent implements Pick<KubeApi, 'request'> {
 }
 
 async function connect(user: 'admin' | 'node'): Promise<OwnedKubeClients> {
-  const access = await loadKubeconfig(kubeconfigOf(user), { clock: systemClock, log: silentLogger });
-  const limit = { qps: 50, burst: 100 };
-  const made = kubeClients({
-    access,
-    clock: systemClock,
-    log: silentLogger,
-    main: limit,
-    events: limit,
-    heartbeatTimeoutMs: 10_000,
-    userAgent: 'rxlet-test',
-  });
+  const made = await connectAs(kubeconfigOf(user));
   clients.push(made);
   return made;
 }

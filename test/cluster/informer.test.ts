@@ -5,10 +5,10 @@ import { ReplaySubject, type Subscription } from 'rxjs';
 import { systemClock } from '../../src/base/clock.ts';
 import { firstOf } from '../../src/base/first-of.ts';
 import { checkAccess } from '../../src/kube/check-access.ts';
-import { kubeClients, type OwnedKubeClients } from '../../src/kube/kube-clients.ts';
-import { loadKubeconfig } from '../../src/kube/load-kubeconfig.ts';
+import type { OwnedKubeClients } from '../../src/kube/kube-clients.ts';
 import type { ResourceEvent, WatchedObject } from '../../src/ports/kube-api.ts';
 import { aCa } from '../builders/a-pki.ts';
+import { accessOf, clientsFor } from '../builders/clients-under-test.ts';
 import { controlPlane, kubeconfigOf, kubectl } from '../builders/cluster-under-test.ts';
 import { RecordingLogger } from '../fakes/recording-logger.ts';
 import { TcpProxy } from '../fakes/tcp-proxy.ts';
@@ -38,20 +38,10 @@ class Follower {
 
   static async start(name: string): Promise<Follower> {
     const log = new RecordingLogger();
-    const access = await loadKubeconfig(kubeconfigOf('admin'), { clock, log });
+    const access = await accessOf(kubeconfigOf('admin'), log);
     const { hostname, port } = new URL(access.server);
     const proxy = await TcpProxy.start({ host: hostname, port: Number(port) });
-    const limit = { qps: 50, burst: 100 };
-    const proxied = { ...access, server: `https://127.0.0.1:${proxy.port}` };
-    const clients = kubeClients({
-      access: proxied,
-      clock,
-      log,
-      main: limit,
-      events: limit,
-      heartbeatTimeoutMs: 10_000,
-      userAgent: 'rxlet-test',
-    });
+    const clients = clientsFor({ ...access, server: `https://127.0.0.1:${proxy.port}` }, log);
     const follower = new Follower(clients, proxy, name);
     followers.push(follower);
     follower.#subscription = clients.informer({ path, fieldSelector: `metadata.name=${name}` }).subscribe((event) => {
@@ -164,18 +154,9 @@ test('a connection that goes silent without closing is noticed and dialled again
 
 describe('the first question to the server', () => {
   const ask = async (user: 'admin' | 'node' | 'bootstrap', caPem?: string): Promise<void> => {
-    const access = await loadKubeconfig(kubeconfigOf(user), { clock, log: new RecordingLogger() });
-    const limit = { qps: 50, burst: 100 };
+    const access = await accessOf(kubeconfigOf(user), new RecordingLogger());
     const asked = caPem === undefined ? access : { ...access, caPem };
-    const clients = kubeClients({
-      access: asked,
-      clock,
-      log: new RecordingLogger(),
-      main: limit,
-      events: limit,
-      heartbeatTimeoutMs: 10_000,
-      userAgent: 'rxlet-test',
-    });
+    const clients = clientsFor(asked, new RecordingLogger());
     try {
       await checkAccess({ api: clients.main, access: asked, nodeName: 'not-there', clock }, never);
     } finally {

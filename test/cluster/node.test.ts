@@ -5,10 +5,8 @@ import { after, test } from 'node:test';
 import { concatMap, map, Subject } from 'rxjs';
 import { systemClock } from '../../src/base/clock.ts';
 import { firstOf } from '../../src/base/first-of.ts';
-import { silentLogger } from '../../src/base/logger.ts';
 import type { Service } from '../../src/base/service.ts';
-import { kubeClients, type OwnedKubeClients } from '../../src/kube/kube-clients.ts';
-import { loadKubeconfig } from '../../src/kube/load-kubeconfig.ts';
+import type { OwnedKubeClients } from '../../src/kube/kube-clients.ts';
 import type { Node } from '../../src/model/node.ts';
 import { collectNodeFacts } from '../../src/node/collect-node-facts.ts';
 import { initialNode } from '../../src/node/initial-node.ts';
@@ -16,6 +14,7 @@ import type { NodeErrors } from '../../src/node/node-conditions.ts';
 import { NodeLease } from '../../src/node/node-lease.ts';
 import { NodeStatusReporter } from '../../src/node/node-status-reporter.ts';
 import type { KubeApi, ResourceEvent, WatchedObject } from '../../src/ports/kube-api.ts';
+import { connectAs } from '../builders/clients-under-test.ts';
 import { kubeconfigOf, kubectl } from '../builders/cluster-under-test.ts';
 import { RecordingLogger } from '../fakes/recording-logger.ts';
 
@@ -52,10 +51,7 @@ class TestedNode {
   }
 
   static async connect(user: 'admin' | 'node', images: readonly string[] = []): Promise<TestedNode> {
-    const access = await loadKubeconfig(kubeconfigOf(user), { clock: systemClock, log: silentLogger });
-    const limit = { qps: 50, burst: 100 };
-    const options = { access, clock: systemClock, log: silentLogger, main: limit, events: limit, heartbeatTimeoutMs: 10_000 };
-    const made = kubeClients({ ...options, userAgent: 'rxlet-test' });
+    const made = await connectAs(kubeconfigOf(user));
     clients.push(made);
     return new TestedNode(made, images);
   }

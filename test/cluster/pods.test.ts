@@ -5,12 +5,12 @@ import { BehaviorSubject } from 'rxjs';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { type FakeEngine, fakeEngine } from '../../src/fakeengine/fake-engine.ts';
-import { kubeClients, type OwnedKubeClients } from '../../src/kube/kube-clients.ts';
-import { loadKubeconfig } from '../../src/kube/load-kubeconfig.ts';
+import type { OwnedKubeClients } from '../../src/kube/kube-clients.ts';
 import type { MirrorOwner } from '../../src/mirror/mirror-pod-actions.ts';
 import { CONFIG_HASH_ANNOTATION } from '../../src/model/config-annotations.ts';
 import type { Node } from '../../src/model/node.ts';
 import type { Pod, PodUid } from '../../src/model/pod.ts';
+import { connectAs } from '../builders/clients-under-test.ts';
 import { kubeconfigOf, kubectl } from '../builders/cluster-under-test.ts';
 import { aPodThat } from '../builders/pods-that.ts';
 import { startAgent } from '../fakes/agent-on-fake-engine.ts';
@@ -26,11 +26,7 @@ let agent: ReturnType<typeof startAgent>;
 let requests: string[];
 
 before(async () => {
-  const clock = systemClock;
-  const access = await loadKubeconfig(kubeconfigOf('admin'), { clock, log: silentLogger });
-  const limit = { qps: 0, burst: 1 };
-  const limits = { main: limit, events: limit, heartbeatTimeoutMs: 10_000 };
-  clients = kubeClients({ access, clock, log: silentLogger, ...limits, userAgent: 'rxlet-test' });
+  clients = await connectAs(kubeconfigOf('admin'));
   await kubectl('create', 'namespace', namespace);
   node = await clients.main.request<Node>({ method: 'POST', path: '/api/v1/nodes', body: { metadata: { name: nodeName } } }, patience);
 });

@@ -11,14 +11,13 @@ import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { firstValueFrom, of } from 'rxjs';
 import { systemClock } from '../../src/base/clock.ts';
-import { silentLogger } from '../../src/base/logger.ts';
 import { servingCertificate } from '../../src/certificates/serving-certificate.ts';
-import { kubeClients, type OwnedKubeClients } from '../../src/kube/kube-clients.ts';
-import { loadKubeconfig } from '../../src/kube/load-kubeconfig.ts';
+import type { OwnedKubeClients } from '../../src/kube/kube-clients.ts';
 import { kubeletServer } from '../../src/server/kubelet-server.ts';
 import type { Route } from '../../src/server/route.ts';
 import type { ServerOptions } from '../../src/server/server-options.ts';
 import { aCa, type PemPair } from '../builders/a-pki.ts';
+import { connectAs } from '../builders/clients-under-test.ts';
 import { clusterDirectory, kubectl, nodeKubeconfig } from '../builders/cluster-under-test.ts';
 import { RecordingLogger } from '../fakes/recording-logger.ts';
 
@@ -80,17 +79,7 @@ before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'rxlet-auth-'));
   await writeFile(join(directory, 'ca.pem'), clientCa.pem);
   stop = new AbortController();
-  const access = await loadKubeconfig(await nodeKubeconfig(nodeName), { clock: systemClock, log: silentLogger });
-  const limit = { qps: 0, burst: 1 };
-  clients = kubeClients({
-    access,
-    clock: systemClock,
-    log: silentLogger,
-    main: limit,
-    events: limit,
-    heartbeatTimeoutMs: 10_000,
-    userAgent: 'test',
-  });
+  clients = await connectAs(await nodeKubeconfig(nodeName));
   await kubectl('create', 'namespace', nodeName);
   await account('without');
   for (const [name, ...subresources] of [

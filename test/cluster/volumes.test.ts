@@ -9,8 +9,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { firstOf } from '../../src/base/first-of.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { Service } from '../../src/base/service.ts';
-import { kubeClients, type OwnedKubeClients } from '../../src/kube/kube-clients.ts';
-import { loadKubeconfig } from '../../src/kube/load-kubeconfig.ts';
+import type { OwnedKubeClients } from '../../src/kube/kube-clients.ts';
 import { isNotFound } from '../../src/model/api-error.ts';
 import type { Pod, PodSpec } from '../../src/model/pod.ts';
 import { claimReader } from '../../src/objects/claim-reader.ts';
@@ -18,6 +17,7 @@ import { objectStore } from '../../src/objects/object-store.ts';
 import { TokenManager } from '../../src/objects/token-manager.ts';
 import type { ObjectStore } from '../../src/ports/object-store.ts';
 import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
+import { connectAs } from '../builders/clients-under-test.ts';
 import { kubeconfigOf, kubectl, nodeKubeconfig } from '../builders/cluster-under-test.ts';
 
 const nodeName = `volumes-${randomUUID().slice(0, 8)}`;
@@ -33,18 +33,10 @@ let volumes: PodVolumes;
 /** How far the token manager's clock is ahead. */
 let aheadMs = 0;
 
-async function connect(kubeconfig: string): Promise<OwnedKubeClients> {
-  const clock = systemClock;
-  const access = await loadKubeconfig(kubeconfig, { clock, log: silentLogger });
-  const limit = { qps: 0, burst: 1 };
-  const options = { main: limit, events: limit, heartbeatTimeoutMs: 10_000, userAgent: 'rxlet-test' };
-  return kubeClients({ access, clock, log: silentLogger, ...options });
-}
-
 before(async () => {
-  admin = await connect(kubeconfigOf('admin'));
+  admin = await connectAs(kubeconfigOf('admin'));
   // What a node may read is what its own pods refer to, so this is asked with a node's own name.
-  node = await connect(await nodeKubeconfig(nodeName));
+  node = await connectAs(await nodeKubeconfig(nodeName));
   await kubectl('create', 'namespace', namespace);
   await admin.main.request({ method: 'POST', path: '/api/v1/nodes', body: { metadata: { name: nodeName } } }, patience);
   store = objectStore('Watch', { clients: node, clock: systemClock });
