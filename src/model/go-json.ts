@@ -48,12 +48,12 @@ export function list(encode: Encoder): Encoder {
   return (value) => (Array.isArray(value) && value.length > 0 ? `[${value.map((item) => encode(item) ?? 'null').join(',')}]` : undefined);
 }
 
-/** Keys sorted. */
+/** Keys sorted, by their bytes. */
 export function map(encode: Encoder): Encoder {
   return (value) => {
     const entries = isRecord(value) ? Object.entries(value) : [];
     if (entries.length === 0) return undefined;
-    const sorted = entries.sort(([a], [b]) => (a < b ? -1 : 1));
+    const sorted = entries.sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
     return `{${sorted.map(([key, item]) => `${goString(key)}:${encode(item) ?? 'null'}`).join(',')}}`;
   };
 }

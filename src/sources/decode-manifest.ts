@@ -104,13 +104,19 @@ function parseDocument(text: string, manifest: Uint8Array): ParsedDocument {
 }
 
 function decodeItems(schema: PodSchema, list: MapNode, locate: (at: number) => Position): Omit<DecodedManifest, 'warnings'> {
-  const items = list.entries.get('items')?.value;
+  const { items: itemsEntry, ...own } = Object.fromEntries(list.entries);
+  const { faults } = decodeObject(schema, 'PodList', { ...list, entries: new Map(Object.entries(own)) });
+  const [fault] = faults;
+  if (fault !== undefined) return refused({ ...fault, ...locate(fault.at) });
+  const items = itemsEntry?.value;
   if (items === undefined || items.is === 'null') return { pods: [], objects: [], faults: [] };
   if (items.is !== 'list') {
     return refused({ type: 'type', field: 'items', detail: 'expected a list of pods', ...locate(items.at) });
   }
   const pods = items.items.map((item, i) => {
     if (item.is === 'map') return decodePod(schema, item, locate);
+    // A pod of which nothing is said.
+    if (item.is === 'null') return decodePod(schema, { is: 'map', at: item.at, entries: new Map() }, locate);
     const fault: ManifestFault = { type: 'type', field: `items[${i}]`, detail: `expected a pod, found ${item.is}`, ...locate(item.at) };
     return { pod: undefined, name: '', namespace: '', faults: [fault], warnings: [], asWritten: [], locate: () => locate(item.at) };
   });

@@ -41,10 +41,8 @@ export function manifestKind(root: DocumentNode, wanted: readonly ManifestKind[]
   }
   const kind = member(root, 'kind');
   const apiVersion = member(root, 'apiVersion');
-  for (const { field, node } of [apiVersion, kind]) {
-    if (node !== undefined && node.is !== 'string' && node.is !== 'null') {
-      return { type: 'json', at: node.at, field, detail: `expected a string, found ${describeNode(node)}` };
-    }
+  for (const { field, wrong } of [apiVersion, kind]) {
+    if (wrong !== undefined) return { type: 'json', at: wrong.at, field, detail: `expected a string, found ${describeNode(wrong)}` };
   }
   const parts = textOf(apiVersion).split('/');
   const [group = '', version = ''] = parts.length === 1 ? ['', parts[0]] : parts;
@@ -86,14 +84,15 @@ function either(names: readonly string[]): string {
 interface Member {
   readonly field: string;
   readonly node: DocumentNode | undefined;
+  /** One that is no string, wherever it stands. */
+  readonly wrong: DocumentNode | undefined;
 }
 
 /** Kubernetes looks for these two with encoding/json, to which letter case is all one; the last of several counts. */
 function member(root: DocumentNode, field: string): Member {
-  let node: DocumentNode | undefined;
-  if (root.is === 'map')
-    for (const [key, { value }] of root.entries) if (foldCase(key) === field.toLowerCase() && value.is !== 'null') node = value;
-  return { field, node };
+  const entries = root.is === 'map' ? [...root.entries] : [];
+  const written = entries.flatMap(([key, { value }]) => (foldCase(key) === field.toLowerCase() && value.is !== 'null' ? [value] : []));
+  return { field, node: written.at(-1), wrong: written.find(({ is }) => is !== 'string') };
 }
 
 const textOf = ({ node }: Member): string => (node?.is === 'string' ? node.value : '');

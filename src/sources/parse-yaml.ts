@@ -1,5 +1,13 @@
-import { type Alias, Composer, isAlias, isMap, isPair, isScalar, isSeq, type Pair, Parser, Scalar, type YAMLMap } from 'yaml';
-import { type DocumentNode, type DocumentNote, DocumentSyntaxError, type MapEntry, MAX_DEPTH, type ParsedDocument } from './document.ts';
+import { type Alias, Composer, isAlias, isCollection, isMap, isPair, isScalar, isSeq, type Pair, Parser, Scalar, type YAMLMap } from 'yaml';
+import {
+  type DocumentNode,
+  type DocumentNote,
+  DocumentSyntaxError,
+  type MapEntry,
+  type MapNode,
+  MAX_DEPTH,
+  type ParsedDocument,
+} from './document.ts';
 import { resolveYamlScalar } from './resolve-yaml-scalar.ts';
 
 /**
@@ -11,10 +19,10 @@ export function parseYaml(text: string): ParsedDocument {
   if (forbidden !== null) throw new DocumentSyntaxError('yaml', forbidden.index, 'control characters are not allowed');
   const warnings: DocumentNote[] = [];
   try {
-    const [contents, next] = firstDocument(text);
+    const [contents, next] = firstDocument(asLibyamlBreaks(text));
     if (next !== undefined) warnings.push({ at: next, detail: 'only the first document is read: what follows is ignored' });
-    const root = new YamlReader(contents, warnings).read();
-    return { root, warnings };
+    const root = new YamlReader(text, contents, warnings).read();
+    return { root: root.is === 'map' ? { ...root, entries: sortedByKey(root.entries) } : root, warnings };
   } catch (error) {
     if (error instanceof RangeError) throw new DocumentSyntaxError('yaml', 0, syntaxMessage(error.message));
     throw error;
@@ -23,17 +31,23 @@ export function parseYaml(text: string): ParsedDocument {
 
 // What libyaml's reader takes (readerc.go), lone surrogates apart.
 // eslint-disable-next-line no-control-regex
-const forbiddenCharacter = /[^\t\n\r -~\u0085\u00a0-\ufefe\uff00-\ufffd]|(?!^)\ufeff/;
+const forbiddenCharacter = /[^\t\n\r -~\u0085\u00a0-\ufffd]/;
 
-/** The first document's contents, and where a second one begins. */
+/** Of the same length: to libyaml a lone CR and NEL end a line, and a byte order mark may stand before any. */
+const asLibyamlBreaks = (text: string): string => text.replaceAll(/\r(?!\n)|\u0085/g, '\n').replaceAll(/(?<=[\r\n])\ufeff/g, ' ');
+
+/** The first document's contents, and where something begins that is no part of it: behind a closing brace that may be anything. */
 function firstDocument(text: string): readonly [contents: unknown, next: number | undefined] {
   const composer = new Composer({ version: '1.1', schema: 'failsafe', merge: false, uniqueKeys: false, prettyErrors: false });
   const documents = composer.compose(new Parser().parse(text), true, text.length);
   const { value: document } = documents.next();
-  const [error] = document?.errors ?? [];
+  const { contents, errors = [], warnings = [] } = document ?? {};
+  const end = isCollection(contents) && contents.flow === true ? contents.range?.[1] : undefined;
+  const error = errors.find(({ code, pos: [at] }) => end === undefined || at < end || code !== 'UNEXPECTED_TOKEN');
   if (error !== undefined) throw new DocumentSyntaxError('yaml', error.pos[0], syntaxMessage(error.message));
-  const second = documents.next();
-  return [document?.contents, second.value?.range[0]];
+  const directive = warnings.find(({ code }) => code === 'BAD_DIRECTIVE');
+  if (directive !== undefined) throw new DocumentSyntaxError('yaml', directive.pos[0], directive.message);
+  return [contents, errors[0]?.pos[0] ?? documents.next().value?.range[0]];
 }
 
 /** The parser reports its exhausted stack as a fault of the text, which it is. */
@@ -41,6 +55,7 @@ const syntaxMessage = (message: string): string => (message.startsWith('Maximum 
 
 /** Nodes to values. Counts what aliases unfold to, by the limits of yaml.v2 (decode.go), so that a small text cannot become a huge pod. */
 class YamlReader {
+  readonly #text: string;
   readonly #contents: unknown;
   readonly #warnings: DocumentNote[];
   readonly #targets = new Map<Alias, unknown>();
@@ -48,7 +63,8 @@ class YamlReader {
   #decoded = 0;
   #aliased = 0;
 
-  constructor(contents: unknown, warnings: DocumentNote[]) {
+  constructor(text: string, contents: unknown, warnings: DocumentNote[]) {
+    this.#text = text;
     this.#contents = contents;
     this.#warnings = warnings;
   }
@@ -88,6 +104,8 @@ class YamlReader {
     if (depth > MAX_DEPTH) throw new DocumentSyntaxError('yaml', at, `nested more than ${MAX_DEPTH} levels deep`);
     if (isAlias(node)) return this.#followed(node, at, (target) => this.#value(target, at, depth + 1));
     if (isScalar(node)) {
+      const slash = node.type === Scalar.QUOTE_DOUBLE ? escapedSlash.exec(this.#text.slice(at, node.range?.[1])) : null;
+      if (slash !== null) throw new DocumentSyntaxError('yaml', at + slash[0].length - 2, 'Invalid escape sequence \\/');
       const resolved = resolveYamlScalar({ text: node.source ?? '', plain: isPlain(node), tag: node.tag, at });
       if (typeof resolved === 'string') throw new DocumentSyntaxError('yaml', at, resolved);
       return resolved;
@@ -154,6 +172,8 @@ class YamlReader {
   }
 }
 
+/** JSON and YAML 1.2 have that escape, libyaml does not. */
+const escapedSlash = /^(?:[^\\]|\\[^/])*?\\\//;
 const isPlain = (node: Scalar): boolean => node.type === undefined || node.type === Scalar.PLAIN;
 const isMergeKey = (node: Scalar): boolean =>
   node.source === '<<' && (node.tag === undefined ? isPlain(node) : node.tag.endsWith(':merge'));
@@ -169,6 +189,9 @@ function keyText(key: DocumentNode): string | undefined {
   if (key.is === 'boolean') return String(key.value);
   return key.is === 'number' ? key.text : undefined;
 }
+
+/** A Go map lies between YAML and the JSON that Kubernetes decodes: of "kind" and "Kind" the one counts that sorts last. */
+const sortedByKey = (entries: MapNode['entries']): MapNode['entries'] => new Map([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
 
 /** 99 % of a small document may come from aliases, 10 % of a very large one. */
 function allowedAliasRatio(decoded: number): number {

@@ -41,8 +41,10 @@ function parseField(text: string): Field {
   return { name, kind: parsed, empty: flag === '!' ? 'always' : flag === '*' || parsed.is === 'object' ? 'kept' : 'dropped' };
 }
 
-/** What a manifest may hold beside pods (k8s.io/api/core/v1 types.go). */
+/** What a manifest may hold beside pods (k8s.io/api/core/v1 types.go); the items of a list are read one by one. */
 const objectSchemaText: Readonly<Record<string, string>> = {
+  PodList: 'apiVersion:s kind:s metadata:ListMeta',
+  ListMeta: 'continue:s remainingItemCount:l* resourceVersion:s selfLink:s',
   ConfigMap: 'apiVersion:s binaryData:{}y data:{}s immutable:b* kind:s metadata:ObjectMeta',
   Secret: 'apiVersion:s data:{}y immutable:b* kind:s metadata:ObjectMeta stringData:{}s type:s',
 };

@@ -40,6 +40,10 @@ test('fields stand in the order of the Go struct, and what is empty is left out'
       '{"name":"a","resources":{"requests":{"cpu":"500m","memory":"1Gi"}}}',
     ],
     [
+      { name: 'a', resources: { limits: { '\ue000': '1', '\u{1f600}': '1', B: '1', a: '1' } } },
+      '{"name":"a","resources":{"limits":{"B":"1","a":"1","\ue000":"1","\u{1f600}":"1"}}}',
+    ],
+    [
       {
         name: 'a',
         livenessProbe: { grpc: { port: 1, service: '' }, periodSeconds: 10, terminationGracePeriodSeconds: 0 },

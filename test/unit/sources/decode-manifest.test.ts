@@ -133,6 +133,24 @@ test('a list is taken where it may be one, each pod for itself', () => {
   );
 });
 
+test('a list tells its own faults, and an item that is null says nothing of its pod', () => {
+  const list = 'apiVersion: v1\nkind: PodList\n';
+  assert.deepEqual(faultsOf(`${list}metadata: x\nitems: []\n`, true), ['web.yaml:3:11 metadata: expected a map, found string "x"']);
+  assert.deepEqual(decode(Buffer.from(`${list}metadata: {resourceVersion: "1"}\nitems: [null]\n`), { allowList: true }).pods[0]?.pod, {
+    metadata: {},
+    spec: {},
+    status: {},
+  });
+});
+
+test('letters of any case name the kind: in JSON the last of several counts, in YAML the one that sorts last', () => {
+  const json = (...kinds: readonly string[]): string => `{"apiVersion": "v1", ${kinds.join(', ')}}`;
+  assert.deepEqual(faultsOf(json('"KIND": "Node"', '"kind": "Pod"')), []);
+  assert.match(faultsOf(json('"kind": "Pod"', '"KIND": "Node"')).join(), /found Node$/);
+  assert.deepEqual(faultsOf('apiVersion: v1\nkind: Pod\nKIND: Node\n'), []);
+  assert.match(faultsOf('KIND: []\napiVersion: v1\nkind: Pod\n').join(), /kind: expected a string, found a list$/);
+});
+
 test('size, encoding and nesting are bounded', () => {
   assert.deepEqual(faultsOf(Buffer.alloc(MAX_MANIFEST_BYTES + 1, 'a')), ['web.yaml:1:1 longer than 10485760 bytes']);
   assert.deepEqual(faultsOf(Buffer.from([0x61, 0x3a, 0x20, 0xff])), ['web.yaml:1:4 invalid UTF-8']);

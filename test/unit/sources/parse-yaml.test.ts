@@ -75,6 +75,9 @@ test('what yaml.v2 refuses is refused', () => {
     ['<<: 5\n', /a map merge requires/],
     ['a: !!int x\n', /cannot read "x" as !!int/],
     ['a: "\u0007"\n', /control characters/],
+    ['a: "x\\\\\\/y"\n', /Invalid escape sequence \\\//],
+    ['%MINE x\n---\na: b\n', /directive/],
+    ['# c\n{a: {b: 1}\n', /Flow map/],
     ['['.repeat(100_000), /nested too deeply/],
   ];
   for (const [text, message] of cases) {
@@ -83,6 +86,26 @@ test('what yaml.v2 refuses is refused', () => {
       (error) => error instanceof DocumentSyntaxError && message.test(error.message),
       text.slice(0, 40),
     );
+  }
+});
+
+test('lines end, and a byte order mark stands, where libyaml lets them', () => {
+  const cases: readonly (readonly [string, unknown])[] = [
+    ['a: 1\rb: 2', { a: 1, b: 2 }],
+    ['a: 1\u0085b: 2', { a: 1, b: 2 }],
+    ['a: x\r\n  y\r\n', { a: 'x y' }],
+    ['a: x\ufeffy\n', { a: 'x\ufeffy' }],
+    ['# c\n\ufeff{a: 1}', { a: 1 }],
+    ['a: "x/\\\\/y"', { a: 'x/\\/y' }],
+  ];
+  for (const [text, value] of cases) assert.deepEqual(plain(text), value, JSON.stringify(text));
+});
+
+test('nobody looks behind the last brace of a document, but it is said', () => {
+  for (const rest of [' x', '\n}', '\nb: 2', ', {']) {
+    const { root, warnings } = parseYaml(`# c\n{a: 1}${rest}`);
+    assert.deepEqual(toPlain(root), { a: 1 });
+    assert.match(warnings.map(({ detail }) => detail).join(), /what follows is ignored/, rest);
   }
 });
 

@@ -27,9 +27,10 @@ export async function run({ steps }: { readonly steps: readonly Step[] }): Promi
   let pulled = false;
   const images: Pick<ImageService, 'inspectImage' | 'pullImage'> = {
     inspectImage: async (image) => {
-      if (step?.inspectError !== undefined) throw new Error(step.inspectError);
-      // The engine of these cases finds an image by its id alone.
-      return step?.presentRef === image ? { id: image, repoTags: [], repoDigests: [], sizeBytes: 0, user: '' } : undefined;
+      // The engine of these cases finds an image by its id alone, and fails only where it finds none.
+      if (step?.presentRef === image) return { id: image, repoTags: [], repoDigests: [], sizeBytes: 0, user: '' };
+      if (step?.inspectError) throw new Error(step.inspectError);
+      return undefined;
     },
     pullImage: async (image) => {
       pulled = true;

@@ -18,23 +18,21 @@ export function run(input: Case): unknown {
   const all = [...faults, ...pods.flatMap((pod) => pod.faults)];
   // Kubernetes takes all pods of a list or none.
   if (all.length > 0) return { error: all.every(({ type }) => type.startsWith('FieldValue')) ? 'invalid' : 'decode' };
-  const written = input.manifest as {
-    readonly metadata?: { readonly uid?: string };
-    readonly items?: readonly { readonly metadata?: { readonly uid?: string } }[];
-  };
-  return { pods: pods.map(({ pod }, i) => describe(pod, (written.items?.[i] ?? written).metadata?.uid)) };
+  const text = textOf(input.manifest);
+  return { pods: pods.map(({ pod }) => describe(pod, text)) };
 }
 
 /** Kubernetes 1.20 let static pods refer to the API server. */
 function read({ nodeName, source, manifest }: Input): Read {
-  const bytes = Buffer.from(typeof manifest === 'string' ? manifest : JSON.stringify(manifest));
-  return staticPodReader({ nodeName, source, references: 'allow' })(bytes);
+  return staticPodReader({ nodeName, source, references: 'allow' })(Buffer.from(textOf(manifest)));
 }
 
-function describe(pod: Read['pods'][number]['pod'], written: string | undefined): unknown {
+const textOf = (manifest: unknown): string => (typeof manifest === 'string' ? manifest : JSON.stringify(manifest));
+
+function describe(pod: Read['pods'][number]['pod'], manifest: string): unknown {
   if (pod === undefined) throw new Error('no pod and no fault');
   const { name, namespace, uid, selfLink, annotations = {} } = pod.metadata;
-  const generated = uid !== written && /^[0-9a-f]{32}$/.test(uid);
+  const generated = !manifest.includes(uid) && /^[0-9a-f]{32}$/.test(uid);
   const shown = Object.entries(annotations).map(([key, value]) => [key, generated && value === uid ? '<uid>' : value]);
   return {
     name,
