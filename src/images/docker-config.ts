@@ -1,4 +1,4 @@
-import { goJsonSyntaxError } from '../model/go-json-syntax.ts';
+import { type GoJson, type GoJsonObject, goJsonSyntaxError, parseGoJson } from '../model/go-json-syntax.ts';
 import { foldCase } from '../model/go-text.ts';
 import { decodeAuth } from './decode-auth.ts';
 
@@ -18,7 +18,7 @@ export function parseDockerConfigJson(text: string): readonly DockerConfigEntry[
   const root = parse(text, 'DockerConfigJSON');
   const entries = new Map<string, DockerConfigEntry>();
   let wrong: string | undefined;
-  for (const [key, value] of Object.entries(root)) {
+  for (const [key, value] of root.members) {
     const name = foldCase(key);
     if (name === 'auths') {
       if (value === null) entries.clear();
@@ -27,7 +27,7 @@ export function parseDockerConfigJson(text: string): readonly DockerConfigEntry[
     } else if (name === 'httpheaders' && value !== null) {
       const field = 'DockerConfigJSON.HttpHeaders';
       if (!isObject(value)) wrong ??= mismatch(value, 'map[string]string', field);
-      else for (const header of Object.values(value)) if (!isText(header)) wrong ??= mismatch(header, 'string', field);
+      else for (const [, header] of value.members) if (!isText(header)) wrong ??= mismatch(header, 'string', field);
     }
   }
   if (wrong !== undefined) throw new Error(wrong);
@@ -44,23 +44,25 @@ export function parseDockercfg(text: string): readonly DockerConfigEntry[] {
 /** The credential helpers that a config.json asks for: nobody runs them on a node. */
 export function credentialHelpersOf(text: string): readonly string[] {
   if (goJsonSyntaxError(text) !== undefined) return [];
-  const root: unknown = JSON.parse(text);
-  if (!isObject(root)) return [];
-  const { credsStore, credHelpers } = root;
-  const helpers = [credsStore, ...(isObject(credHelpers) ? Object.values(credHelpers) : [])];
+  const helpers = membersOf(parseGoJson(text)).flatMap(([name, value]) => {
+    if (name === 'credsStore') return value;
+    return name === 'credHelpers' ? membersOf(value).map(([, helper]) => helper) : [];
+  });
   return [...new Set(helpers.filter((h): h is string => typeof h === 'string' && h !== ''))];
 }
 
-function readEntries(value: Readonly<Record<string, unknown>>, into: Map<string, DockerConfigEntry>, field: string | undefined): void {
-  for (const [location, entry] of Object.entries(value)) into.set(location, readEntry(location, entry, field));
+const membersOf = (value: GoJson): GoJsonObject['members'] => (isObject(value) ? value.members : []);
+
+function readEntries({ members }: GoJsonObject, into: Map<string, DockerConfigEntry>, field: string | undefined): void {
+  for (const [location, entry] of members) into.set(location, readEntry(location, entry, field));
 }
 
-function readEntry(location: string, value: unknown, outer: string | undefined): DockerConfigEntry {
+function readEntry(location: string, value: GoJson, outer: string | undefined): DockerConfigEntry {
   if (value === null) return { location, username: '', password: '' };
   if (!isObject(value)) throw new Error(mismatch(value, 'credentialprovider.dockerConfigEntryWithAuth', outer));
   const fields = new Map(['username', 'password', 'email', 'auth'].map((name) => [name, '']));
   let wrong: string | undefined;
-  for (const [key, field] of Object.entries(value)) {
+  for (const [key, field] of value.members) {
     const name = foldCase(key);
     if (!fields.has(name) || field === null) continue;
     if (typeof field === 'string') fields.set(name, field);
@@ -71,20 +73,16 @@ function readEntry(location: string, value: unknown, outer: string | undefined):
   return { location, ...(auth === '' ? { username, password } : decodeAuth(auth)) };
 }
 
-function parse(text: string, type: string): Readonly<Record<string, unknown>> {
-  const wrong = goJsonSyntaxError(text);
-  if (wrong !== undefined) throw new Error(wrong);
-  const root: unknown = JSON.parse(text);
-  if (root === null) return {};
+function parse(text: string, type: string): GoJsonObject {
+  const root = parseGoJson(text) ?? { members: [] };
   if (!isObject(root)) throw new Error(mismatch(root, `credentialprovider.${type}`, undefined));
   return root;
 }
 
-function mismatch(value: unknown, type: string, field: string | undefined): string {
+function mismatch(value: GoJson, type: string, field: string | undefined): string {
   const kind = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
   return `json: cannot unmarshal ${kind} into Go ${field === undefined ? 'value' : `struct field ${field}`} of type ${type}`;
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const isText = (value: unknown): boolean => value === null || typeof value === 'string';
+const isObject = (value: GoJson): value is GoJsonObject => typeof value === 'object' && value !== null && 'members' in value;
+const isText = (value: GoJson): boolean => value === null || typeof value === 'string';

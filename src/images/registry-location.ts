@@ -9,10 +9,9 @@ export interface RegistryLocation {
 
 /** Undefined for what Go's url.Parse refuses. Without http:// or https:// in front, https:// is assumed. */
 export function parseRegistryLocation(text: string): RegistryLocation | undefined {
-  const withoutScheme = text.replace(/^https?:\/\//, '');
+  const [beforeFragment = '', ...fragment] = text.replace(/^https?:\/\//, '').split('#');
   // eslint-disable-next-line no-control-regex -- control characters are what is refused
-  if (/[\u0000-\u001f\u007f]/.test(withoutScheme)) return undefined;
-  const [beforeFragment = '', ...fragment] = withoutScheme.split('#');
+  if (/[\u0000-\u001f\u007f]/.test(beforeFragment)) return undefined;
   if (percentDecoded(fragment.join('#')) === undefined) return undefined;
   const beforeQuery = beforeFragment.split('?', 1)[0] ?? '';
   const slash = beforeQuery.indexOf('/');

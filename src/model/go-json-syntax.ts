@@ -6,9 +6,23 @@ function quoteByte(byte: string): string {
   return byte === '"' ? `'"'` : `'${quote(byte).slice(1, -1)}'`;
 }
 
-class SyntaxFault extends Error {}
+/** A JSON value; an object keeps its members in their order, and every one of those that have the same name. */
+export type GoJson = null | boolean | number | string | readonly GoJson[] | GoJsonObject;
+export interface GoJsonObject {
+  readonly members: readonly (readonly [name: string, value: GoJson])[];
+}
+
+/** Carries the words of Go's encoding/json. */
+export class GoJsonSyntaxError extends Error {
+  override readonly name = 'GoJsonSyntaxError';
+}
+
 const atEnd = 'unexpected end of JSON input';
-const words: Readonly<Record<string, string>> = { t: 'true', f: 'false', n: 'null' };
+const words: ReadonlyMap<string, readonly [word: string, value: boolean | null]> = new Map([
+  ['t', ['true', true]],
+  ['f', ['false', false]],
+  ['n', ['null', null]],
+]);
 
 /** Reads byte by byte and throws at the first that cannot stand where it does. */
 class Scanner {
@@ -19,9 +33,11 @@ class Scanner {
     this.#bytes = Buffer.from(text).toString('latin1');
   }
 
-  whole(): void {
-    this.#value(this.#visible());
-    while (this.#next < this.#bytes.length) this.#refuse(this.#visible(true), 'after top-level value');
+  whole(): GoJson {
+    const value = this.#value(this.#visible());
+    this.#skipSpace();
+    if (this.#next < this.#bytes.length) this.#refuse(this.#take(), 'after top-level value');
+    return value;
   }
 
   #peek(): string {
@@ -35,59 +51,69 @@ class Scanner {
 
   #takeOrEnd(): string {
     const byte = this.#bytes[this.#next++];
-    if (byte === undefined) throw new SyntaxFault(atEnd);
+    if (byte === undefined) throw new GoJsonSyntaxError(atEnd);
     return byte;
   }
 
   /** The next byte that is no space. */
-  #visible(endIsFine = false): string {
+  #visible(): string {
+    this.#skipSpace();
+    return this.#takeOrEnd();
+  }
+
+  #skipSpace(): void {
     while (/[ \t\r\n]/.test(this.#peek())) this.#next++;
-    return endIsFine && this.#peek() === '' ? '' : this.#takeOrEnd();
   }
 
-  #refuse(byte: string, where: string): void {
-    if (byte !== '') throw new SyntaxFault(`invalid character ${quoteByte(byte)} ${where}`);
+  #refuse(byte: string, where: string): never {
+    throw new GoJsonSyntaxError(`invalid character ${quoteByte(byte)} ${where}`);
   }
 
-  #value(first: string): void {
-    const word = words[first];
-    if (first === '{') this.#object();
-    else if (first === '[') this.#array();
-    else if (first === '"') this.#string();
-    else if (word !== undefined) this.#word(word);
-    else if (/[-0-9]/.test(first)) this.#number(first);
-    else this.#refuse(first, 'looking for beginning of value');
+  #value(first: string): GoJson {
+    if (first === '{') return this.#object();
+    if (first === '[') return this.#array();
+    if (first === '"') return this.#string();
+    if (/[-0-9]/.test(first)) return this.#number(first);
+    const [word, value] = words.get(first) ?? this.#refuse(first, 'looking for beginning of value');
+    this.#word(word);
+    return value;
   }
 
-  #object(): void {
+  #object(): GoJsonObject {
+    const members: (readonly [string, GoJson])[] = [];
     let byte = this.#visible();
     while (byte !== '}') {
       if (byte !== '"') this.#refuse(byte, 'looking for beginning of object key string');
-      this.#string();
+      const name = this.#string();
       byte = this.#visible();
       if (byte !== ':') this.#refuse(byte, 'after object key');
-      this.#value(this.#visible());
+      members.push([name, this.#value(this.#visible())]);
       byte = this.#visible();
-      if (byte === '}') return;
+      if (byte === '}') break;
       if (byte !== ',') this.#refuse(byte, 'after object key:value pair');
       byte = this.#visible();
       if (byte === '}') this.#refuse(byte, 'looking for beginning of object key string');
     }
+    return { members };
   }
 
-  #array(): void {
+  #array(): readonly GoJson[] {
+    const items: GoJson[] = [];
     let byte = this.#visible();
     while (byte !== ']') {
-      this.#value(byte);
+      items.push(this.#value(byte));
       byte = this.#visible();
-      if (byte === ']') return;
+      if (byte === ']') break;
       if (byte !== ',') this.#refuse(byte, 'after array element');
       byte = this.#visible();
       if (byte === ']') this.#refuse(byte, 'looking for beginning of value');
     }
+    return items;
   }
 
-  #string(): void {
+  /** Half a character becomes U+FFFD. */
+  #string(): string {
+    const start = this.#next - 1;
     for (let byte = this.#takeOrEnd(); byte !== '"'; byte = this.#takeOrEnd()) {
       if (byte < ' ') this.#refuse(byte, 'in string literal');
       if (byte !== '\\') continue;
@@ -95,6 +121,8 @@ class Scanner {
       if (escaped === 'u') this.#expect(4, /[0-9a-fA-F]/, 'in \\u hexadecimal character escape');
       else if (!/["\\/bfnrt]/.test(escaped)) this.#refuse(escaped, 'in string escape code');
     }
+    const text: unknown = JSON.parse(Buffer.from(this.#bytes.slice(start, this.#next), 'latin1').toString());
+    return String(text).toWellFormed();
   }
 
   #expect(count: number, allowed: RegExp, where: string): void {
@@ -111,7 +139,8 @@ class Scanner {
     }
   }
 
-  #number(first: string): void {
+  #number(first: string): number {
+    const start = this.#next - 1;
     let digit = first;
     if (first === '-') {
       digit = this.#take();
@@ -123,11 +152,13 @@ class Scanner {
       this.#expect(1, /[0-9]/, 'after decimal point in numeric literal');
       this.#digits();
     }
-    if (!/[eE]/.test(this.#peek())) return;
-    this.#next++;
-    if (/[-+]/.test(this.#peek())) this.#next++;
-    this.#expect(1, /[0-9]/, 'in exponent of numeric literal');
-    this.#digits();
+    if (/[eE]/.test(this.#peek())) {
+      this.#next++;
+      if (/[-+]/.test(this.#peek())) this.#next++;
+      this.#expect(1, /[0-9]/, 'in exponent of numeric literal');
+      this.#digits();
+    }
+    return Number(this.#bytes.slice(start, this.#next));
   }
 
   #digits(): void {
@@ -135,13 +166,22 @@ class Scanner {
   }
 }
 
-/** What Go's encoding/json says of text that is no JSON, for messages that users know; undefined when it is JSON. */
+/** JSON, read as strictly as Go does. Throws GoJsonSyntaxError. */
+export function parseGoJson(text: string): GoJson {
+  try {
+    return new Scanner(text).whole();
+  } catch (cause) {
+    throw cause instanceof GoJsonSyntaxError ? cause : new GoJsonSyntaxError('exceeded max depth', { cause });
+  }
+}
+
+/** What is wrong with text that is no JSON, in words that users know; undefined when it is JSON. */
 export function goJsonSyntaxError(text: string): string | undefined {
   try {
-    new Scanner(text).whole();
+    parseGoJson(text);
     return undefined;
   } catch (error) {
-    if (error instanceof SyntaxFault) return error.message;
-    return 'exceeded max depth';
+    if (error instanceof GoJsonSyntaxError) return error.message;
+    throw error;
   }
 }

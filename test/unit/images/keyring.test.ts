@@ -52,6 +52,7 @@ describe('parseRegistryLocation', () => {
     ['https://me:pw@quay.io/x', 'quay.io/x'],
     ['quay.io/a?b=c', 'quay.io/a'],
     ['quay.io/a#b', 'quay.io/a'],
+    ['quay.io/a#\n', 'quay.io/a'],
     ['quay.io/%61', 'quay.io/a'],
     ['quay.io/%zz', undefined],
     ['quay.io#%zz', undefined],
@@ -143,6 +144,26 @@ describe('docker config texts', () => {
     assert.deepEqual(entry, { location: 'quay.io', username: 'ann', password: 'pw' });
     const [folded] = parseDockerConfigJson('{"auth\u017f": {"quay.io": {"u\u017fername": "ann"}}}');
     assert.equal(folded?.username, 'ann');
+  });
+
+  test('of fields with one name each counts: registries add up, null leaves a text as it is', () => {
+    const auths = (name: string): string => `"auths": {"${name}": {"username": "ann", "username": null}}`;
+    const entries = parseDockerConfigJson(`{${auths('quay.io')}, ${auths('gcr.io')}}`);
+    assert.deepEqual(
+      entries.map(({ location, username }) => [location, username]),
+      [
+        ['quay.io', 'ann'],
+        ['gcr.io', 'ann'],
+      ],
+    );
+    assert.deepEqual(parseDockerConfigJson(`{${auths('quay.io')}, "auths": null}`), []);
+  });
+
+  test('the first wrong field is named, in the order of the text', () => {
+    assert.throws(
+      () => parseDockercfg('{"quay.io": {"password": 1}, "7": 1}'),
+      /number into Go struct field dockerConfigEntryWithAuth.password/,
+    );
   });
 
   test('a field that no one knows may hold anything, whatever it is called', () => {

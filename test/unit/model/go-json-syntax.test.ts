@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { goJsonSyntaxError } from '../../../src/model/go-json-syntax.ts';
+import { type GoJson, goJsonSyntaxError, parseGoJson } from '../../../src/model/go-json-syntax.ts';
 
 const isJson = (text: string): boolean => {
   try {
@@ -20,6 +20,35 @@ test('what JSON.parse takes is taken, and nothing else', () => {
       return json.slice(0, here) + put + json.slice(here + 1);
     });
   fc.assert(fc.property(fc.oneof(fc.json(), broken), (text) => assert.equal(goJsonSyntaxError(text) === undefined, isJson(text))));
+});
+
+/** Without its order and its repeated names. */
+function plain(value: GoJson): unknown {
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value === 'object' && value !== null && 'members' in value) {
+    return Object.fromEntries(value.members.map(([name, member]) => [name, plain(member)]));
+  }
+  return value;
+}
+
+test('what is read is what JSON.parse reads', () => {
+  fc.assert(fc.property(fc.json(), (text) => assert.deepEqual(plain(parseGoJson(text)), JSON.parse(text))));
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.double(), (text, number) => {
+      const json = JSON.stringify([text, number, true, [[]], {}]);
+      assert.deepEqual(plain(parseGoJson(json)), JSON.parse(json));
+    }),
+  );
+});
+
+test('members keep their order and their names, and half a character becomes U+FFFD', () => {
+  const members = [
+    ['b', 1],
+    ['2', null],
+    ['b', '\ufffd'],
+    ['__proto__', -0.5],
+  ];
+  assert.deepEqual(parseGoJson('{"b": 1, "2": null, "b": "\\ud800", "__proto__": -5e-1}'), { members });
 });
 
 const words: readonly (readonly [text: string, words: string])[] = [
