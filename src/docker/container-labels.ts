@@ -8,7 +8,7 @@ import {
   POD_UID_LABEL,
   type StringMap,
 } from './docker-labels.ts';
-import { portsLabelValue, preStopLabelValue } from './go-label-json.ts';
+import { type Handler, type Ports, portsLabelValue, preStopLabelValue, readPortsLabel, readPreStopLabel } from './go-label-json.ts';
 
 // Names and contents of what a kubelet notes down on its containers (pkg/kubelet/kuberuntime/labels.go).
 export const HASH_ANNOTATION = 'io.kubernetes.container.hash';
@@ -49,8 +49,6 @@ export function containerLabels(
   return { labels: { ...identity(pod.metadata), [CONTAINER_NAME_LABEL]: container.name }, annotations };
 }
 
-type Handler = NonNullable<NonNullable<Container['lifecycle']>['preStop']>;
-
 /** What a container's labels and annotations say about it. */
 export interface ContainerNote {
   readonly podName: string;
@@ -65,7 +63,7 @@ export interface ContainerNote {
   readonly terminationMessagePath: string;
   readonly terminationMessagePolicy: string;
   readonly preStop: Handler | undefined;
-  readonly ports: NonNullable<Container['ports']> | undefined;
+  readonly ports: Ports | undefined;
 }
 
 /** Reads what `containerLabels` wrote. What is missing or broken reads as its zero value, as in a kubelet. */
@@ -81,8 +79,8 @@ export function readContainerLabels({ labels, annotations }: LabelsAndAnnotation
     terminationGracePeriodSeconds: integer(annotations[TERMINATION_GRACE_PERIOD_ANNOTATION]),
     terminationMessagePath: annotations[TERMINATION_MESSAGE_PATH_ANNOTATION] ?? '',
     terminationMessagePolicy: annotations[TERMINATION_MESSAGE_POLICY_ANNOTATION] ?? '',
-    preStop: parsed(annotations[PRE_STOP_ANNOTATION], (value) => value !== null && typeof value === 'object', {}),
-    ports: parsed(annotations[PORTS_ANNOTATION], Array.isArray, undefined),
+    preStop: readPreStopLabel(annotations[PRE_STOP_ANNOTATION] ?? ''),
+    ports: readPortsLabel(annotations[PORTS_ANNOTATION] ?? ''),
   };
 }
 
@@ -107,16 +105,4 @@ function hexadecimal(text: string | undefined): string {
   if (text === undefined || !/^[0-9a-fA-F]+$/.test(text)) return '0';
   const value = BigInt(`0x${text}`);
   return BigInt.asUintN(64, value) === value ? value.toString(16) : '0';
-}
-
-/** JSON null gives `empty`, as decoding into a struct does. */
-function parsed<T>(text: string | undefined, fits: (value: unknown) => boolean, empty: T | undefined): T | undefined {
-  if (text === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    if (value === null) return empty;
-    return fits(value) ? (value as T) : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readContainerLabels } from '../../../src/docker/container-labels.ts';
+
+const read = (annotations: Readonly<Record<string, string>>): ReturnType<typeof readContainerLabels> =>
+  readContainerLabels({ labels: {}, annotations });
+
+test('a hook is read from its label as Go decodes it: zero values are filled in, and what does not fit is no hook', () => {
+  const cases: readonly (readonly [label: string, hook: unknown])[] = [
+    ['{"exec":{"command":["a",null]}}', { exec: { command: ['a', ''] } }],
+    ['{"exec":{"command":[]},"unknown":1}', { exec: {} }],
+    [
+      '{"httpGet":{"path":"","httpHeaders":[{"name":"a"},null]}}',
+      {
+        httpGet: {
+          port: 0,
+          httpHeaders: [
+            { name: 'a', value: '' },
+            { name: '', value: '' },
+          ],
+        },
+      },
+    ],
+    ['{"tcpSocket":{"port":"http"}}', { tcpSocket: { port: 'http' } }],
+    ['{"sleep":{"seconds":5}}', { sleep: { seconds: 5 } }],
+    ['null', {}],
+    ['{"exec":{"command":"a"}}', undefined],
+    ['{"exec":{"command":[1]}}', undefined],
+    ['{"httpGet":{"port":true}}', undefined],
+    ['{"httpGet":{"port":4294967296}}', undefined],
+    ['[]', undefined],
+    ['"a"', undefined],
+    ['{"exec":', undefined],
+  ];
+  for (const [label, hook] of cases) assert.deepEqual(read({ 'io.kubernetes.container.preStopHandler': label }).preStop, hook, label);
+  assert.equal(read({}).preStop, undefined);
+});
+
+test('so are ports', () => {
+  const cases: readonly (readonly [label: string, ports: unknown])[] = [
+    ['[{"containerPort":80,"protocol":"TCP","hostPort":0,"name":"","more":1}]', [{ containerPort: 80, protocol: 'TCP' }]],
+    ['[{},null]', [{ containerPort: 0 }, { containerPort: 0 }]],
+    ['[]', undefined],
+    ['null', undefined],
+    ['{}', undefined],
+    ['[[]]', undefined],
+    ['[{"containerPort":1.5}]', undefined],
+    ['[{"containerPort":"80"}]', undefined],
+    ['[{"containerPort":80}]x', undefined],
+  ];
+  for (const [label, ports] of cases) assert.deepEqual(read({ 'io.kubernetes.container.ports': label }).ports, ports, label);
+});
