@@ -72,11 +72,11 @@ export const isHttpHeaderName = formatCheck({
   examples: ['X-Header-Name'],
 });
 
-/** For names that serve as the prefix of a generated name: a dash at the end is fine (maskTrailingDash). */
+/** For names that serve as the prefix of a generated name: a dash at the end is fine, behind a character of one byte (maskTrailingDash). */
 export const asPrefix =
   (check: FormatCheck): FormatCheck =>
   (value) =>
-    check(value.endsWith('-') ? `${value.slice(0, -2)}a` : value);
+    check(value.endsWith('-') ? `${value.slice(0, -1).replace(/\p{ASCII}$/u, '')}a` : value);
 
 const namePart: Format = {
   pattern: qualifiedName,

@@ -30,6 +30,7 @@ const bad: readonly (readonly [FormatCheck, value: string, messages: number])[] 
   [isQualifiedName, 'a/b/c', 1],
   [isQualifiedName, '/', 3],
   [isQualifiedName, 'A_b/', 3],
+  [asPrefix(isDns1123Subdomain), 'é-', 1],
   [isEnvVarName, '1', 1],
   [isEnvVarName, '..é', 2],
   [isConfigMapKey, '..', 1],
