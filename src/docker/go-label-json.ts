@@ -39,13 +39,14 @@ const isList =
   (of: Fits): Fits =>
   (value) =>
     isNothing(value) || (Array.isArray(value) && value.every(of));
-const isStruct =
-  (fields: Readonly<Record<string, Fits>>): Fits =>
-  (value) =>
+const isStruct = (fields: Readonly<Record<string, Fits>>): Fits => {
+  const fits = new Map(Object.entries(fields));
+  return (value) =>
     isNothing(value) ||
     (typeof value === 'object' &&
       !Array.isArray(value) &&
-      Object.entries(value ?? {}).every(([key, field]) => fields[key]?.(field) ?? true));
+      Object.entries(value ?? {}).every(([key, field]) => fits.get(key)?.(field) ?? true));
+};
 
 const isPorts = isList(isStruct({ name: isText, hostPort: isInteger, containerPort: isInteger, protocol: isText, hostIP: isText }));
 const isPreStop = isStruct({
