@@ -33,8 +33,8 @@ export function parseYaml(text: string): ParsedDocument {
 // eslint-disable-next-line no-control-regex
 const forbiddenCharacter = /[^\t\n\r -~\u0085\u00a0-\ufffd]/;
 
-/** Of the same length: to libyaml a lone CR and NEL end a line, and a byte order mark may stand before any. */
-const asLibyamlBreaks = (text: string): string => text.replaceAll(/\r(?!\n)|\u0085/g, '\n').replaceAll(/(?<=[\r\n])\ufeff/g, ' ');
+/** Of the same length: to libyaml a lone CR and NEL end a line too. */
+const asLibyamlBreaks = (text: string): string => text.replaceAll(/\r(?!\n)|\u0085/g, '\n');
 
 /** The first document's contents, and where something begins that is no part of it: behind a closing brace that may be anything. */
 function firstDocument(text: string): readonly [contents: unknown, next: number | undefined] {
