@@ -1,6 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { link, lstat, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { errorCode } from '../base/error-code.ts';
 import type { Clock } from '../base/clock.ts';
 import { formatTime } from '../model/time.ts';
 import { type CertificatePurpose, clientPurpose } from './certificate-purpose.ts';
@@ -95,7 +96,7 @@ export class CertificateStore {
     try {
       return await readFile(path, 'utf8');
     } catch (cause) {
-      if (!isMissing(cause)) throw new ClientCertificateError(`cannot read ${path}`, { cause });
+      if (errorCode(cause) !== 'ENOENT') throw new ClientCertificateError(`cannot read ${path}`, { cause });
       if ((await isLink(path)) !== true) return undefined;
       throw new ClientCertificateError(`${path} links to ${await readlink(path)}, which does not exist`, { cause });
     }
@@ -125,11 +126,7 @@ async function isLink(path: string): Promise<boolean | undefined> {
   try {
     return (await lstat(path)).isSymbolicLink();
   } catch (error) {
-    if (isMissing(error)) return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw new ClientCertificateError(`cannot read ${path}`, { cause: error });
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

@@ -4,17 +4,20 @@ import { podQosClass } from '../model/qos.ts';
 import { Quantity } from '../model/quantity.ts';
 
 const MIN_SHARES = 2;
-const SHARES_PER_CPU = 1024;
+const SHARES_PER_CPU = 1024n;
 const MIN_QUOTA_US = 1000;
 
+/** Kubernetes computes in 64 bits, and so do the engine and the kernel: amounts beyond any machine's wrap around. */
+const int64 = (value: bigint): bigint => BigInt.asIntN(64, value);
+
 /** Not clamped above, unlike a pod cgroup's (pkg/kubelet/kuberuntime/helpers_linux.go). */
-export function containerCpuShares(milliCpu: number): number {
-  return milliCpu === 0 ? MIN_SHARES : Math.max(MIN_SHARES, Math.trunc((milliCpu * SHARES_PER_CPU) / 1000));
+export function containerCpuShares(milliCpu: bigint): number {
+  return Math.max(MIN_SHARES, Number(int64(milliCpu * SHARES_PER_CPU) / 1000n));
 }
 
 /** Microseconds of CPU time in each period; 0 is no limit. */
-export function containerCpuQuotaUs(milliCpu: number, periodUs: number): number {
-  return milliCpu === 0 ? 0 : Math.max(MIN_QUOTA_US, Math.trunc((milliCpu * periodUs) / 1000));
+export function containerCpuQuotaUs(milliCpu: bigint, periodUs: number): number {
+  return int64(milliCpu) === 0n ? 0 : Math.max(MIN_QUOTA_US, Number(int64(milliCpu * BigInt(periodUs)) / 1000n));
 }
 
 const GUARANTEED_OOM_SCORE = -997;
@@ -26,7 +29,7 @@ export function oomScoreAdj(pod: Pod, container: Container, memoryCapacityBytes:
   if (qos === 'Guaranteed') return GUARANTEED_OOM_SCORE;
   if (qos === 'BestEffort') return BEST_EFFORT_OOM_SCORE;
   const request = Quantity.fromJson(container.resources?.requests?.['memory']).value();
-  const score = 1000 - Number((1000n * request) / BigInt(memoryCapacityBytes));
+  const score = 1000 - Number(int64(1000n * request) / BigInt(memoryCapacityBytes));
   // Burstable stays between the other two.
   return Math.min(BEST_EFFORT_OOM_SCORE - 1, Math.max(1000 + GUARANTEED_OOM_SCORE, score));
 }
@@ -46,14 +49,14 @@ export function dockerResources(pod: Pod, container: Container, node: NodeResour
   const { requests, limits } = container.resources ?? {};
   const cpuRequest = Quantity.fromJson(requests?.['cpu']);
   const cpuLimit = Quantity.fromJson(limits?.['cpu']);
-  const memory = Number(Quantity.fromJson(limits?.['memory']).value());
+  const memory = Number(int64(Quantity.fromJson(limits?.['memory']).value()));
   // Without a request the limit stands in for it.
-  const shares = containerCpuShares(Number((cpuRequest.isZero() ? cpuLimit : cpuRequest).milliValue()));
+  const shares = containerCpuShares((cpuRequest.isZero() ? cpuLimit : cpuRequest).milliValue());
   return {
     CpuShares: shares,
     ...(node.cpuCfsQuota && {
       CpuPeriod: node.cpuCfsQuotaPeriodUs,
-      CpuQuota: containerCpuQuotaUs(Number(cpuLimit.milliValue()), node.cpuCfsQuotaPeriodUs),
+      CpuQuota: containerCpuQuotaUs(cpuLimit.milliValue(), node.cpuCfsQuotaPeriodUs),
     }),
     Memory: memory,
     MemorySwap: memory,

@@ -1,3 +1,5 @@
+import { posix } from 'node:path';
+
 /** What POST /containers/create is given, as far as this agent uses it. */
 export interface CreateBody {
   readonly Hostname?: string;
@@ -26,9 +28,9 @@ export interface CreateRequest {
 /** Docker's own client asks for this much shared memory where a kubelet says nothing (pkg/kubelet/dockershim/libdocker). */
 export const DEFAULT_SHM_BYTES = 64 * 1024 * 1024;
 
-/** Under the systemd driver docker wants the slice's name only. */
+/** Under the systemd driver docker wants the slice's name only; the root stays the root. */
 export function dockerCgroupParent(parent: string, driver: 'cgroupfs' | 'systemd'): string {
-  return driver === 'systemd' && parent !== '' ? (parent.replace(/\/+$/, '').split('/').at(-1) ?? '') : parent;
+  return driver === 'systemd' && parent !== '' ? posix.basename(parent) || '/' : parent;
 }
 
 /** fsGroup first; then, for a container, the pod's own groups before those of its volumes (for a sandbox the other way round). */

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { errorCode } from '../base/error-code.ts';
 
 const LOOPBACKS = ['127.0.0.1', '::1'] as const;
 
@@ -27,7 +28,7 @@ export async function dialLoopback(port: number, signal: AbortSignal): Promise<S
     try {
       return await dial(v6, port, signal);
     } catch {
-      throw dialError(port, error instanceof Error && 'code' in error ? String(error.code) : String(error));
+      throw dialError(port, errorCode(error) ?? String(error));
     }
   }
 }

@@ -1,5 +1,6 @@
 import { lstat, mkdir, rmdir, symlink, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { errorCode } from '../base/error-code.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Pod } from '../model/pod.ts';
 import { containerLogDirectory, containerLogPath, legacyLogLink, podLogDirectory } from './log-paths.ts';
@@ -87,13 +88,11 @@ export class LogLinks {
   }
 }
 
-const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
-
 async function makeDirectory(path: string): Promise<void> {
   try {
     await mkdir(path, 0o755);
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error;
+    if (errorCode(error) !== 'EEXIST') throw error;
     if (!(await isDirectory(path))) throw new Error(`${path} is no directory`, { cause: error });
   }
 }
@@ -103,7 +102,7 @@ async function isDirectory(path: string): Promise<boolean> {
   try {
     return (await lstat(path)).isDirectory();
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false;
+    if (errorCode(error) === 'ENOENT') return false;
     throw error;
   }
 }
@@ -112,7 +111,7 @@ async function replaceLink(target: string, path: string): Promise<void> {
   try {
     await symlink(target, path);
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error;
+    if (errorCode(error) !== 'EEXIST') throw error;
     if (!(await removeLink(path))) throw new Error(`${path} is in the way`, { cause: error });
     await symlink(target, path);
   }
@@ -125,7 +124,7 @@ async function removeLink(path: string): Promise<boolean> {
     await unlink(path);
     return true;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false;
+    if (errorCode(error) === 'ENOENT') return false;
     throw error;
   }
 }
@@ -134,6 +133,6 @@ async function removeIfEmpty(path: string): Promise<void> {
   try {
     await rmdir(path);
   } catch (error) {
-    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(String(codeOf(error)))) throw error;
+    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(String(errorCode(error)))) throw error;
   }
 }

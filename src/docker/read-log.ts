@@ -1,5 +1,6 @@
 import type { Stats } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
+import { errorCode } from '../base/error-code.ts';
 import type { LogOptions, LogPiece } from '../ports/container-access.ts';
 import { LogDecoder } from './log-decoder.ts';
 import type { LogWatch } from './log-watches.ts';
@@ -117,7 +118,7 @@ class LineReader {
       if (!same) await this.#replace(await open(path));
     } catch (error) {
       // Between two files.
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+      if (errorCode(error) === 'ENOENT') return false;
       throw error;
     }
     this.position = 0;

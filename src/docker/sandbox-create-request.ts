@@ -31,8 +31,8 @@ export function sandboxCreateRequest(input: SandboxInput): CreateRequest {
   const { runAsUser, runAsGroup, fsGroup, supplementalGroups, seLinuxOptions, sysctls } = securityContext ?? {};
   if (isSet(runAsGroup) && !isSet(runAsUser)) throw new Error('runAsGroup is specified without a runAsUser');
   const { ExposedPorts, PortBindings } = portBindings(pod);
-  // A kubelet takes namespaces from the security context, which defaulting always gives to a pod.
-  const node = isSet(securityContext) ? { hostIPC, hostPID, hostNetwork } : {};
+  // A kubelet sets these up with the security context, which defaulting always gives to a pod.
+  const node = isSet(securityContext) ? { hostIPC, hostPID, hostNetwork, groups: extraSupplementalGroups } : { groups: [] };
   return {
     name: sandboxDockerName(pod, attempt),
     body: {
@@ -45,7 +45,7 @@ export function sandboxCreateRequest(input: SandboxInput): CreateRequest {
         IpcMode: node.hostIPC ? 'host' : 'shareable',
         ...(node.hostPID && { PidMode: 'host' }),
         NetworkMode: node.hostNetwork ? 'host' : network === 'plugin' ? 'none' : 'default',
-        GroupAdd: dockerGroups([fsGroup, ...extraSupplementalGroups, ...(supplementalGroups ?? [])]),
+        GroupAdd: dockerGroups([fsGroup, ...node.groups, ...(supplementalGroups ?? [])]),
         Sysctls: Object.fromEntries((sysctls ?? []).map(({ name, value }) => [dottedSysctl(name), value])),
         PortBindings,
         OomScoreAdj: SANDBOX_OOM_SCORE,

@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { errorCode } from '../base/error-code.ts';
 import { type DnsConfig, formatResolvConf } from '../model/resolv-conf.ts';
 
 /**
@@ -10,9 +11,7 @@ export async function rewriteSandboxResolvConf(path: string, dns: DnsConfig): Pr
   if (path === '' || text === undefined) return;
   // Only what exists: containers have the file mounted, so that another one in its place would not be theirs.
   const file = await open(path, 'r+').catch((cause: unknown) => {
-    throw cause instanceof Error && 'code' in cause && cause.code === 'ENOENT'
-      ? new Error(`ResolvConfPath ${JSON.stringify(path)} does not exist`)
-      : cause;
+    throw errorCode(cause) === 'ENOENT' ? new Error(`ResolvConfPath ${JSON.stringify(path)} does not exist`) : cause;
   });
   try {
     await file.truncate(0);

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
+import { errorCode } from '../base/error-code.ts';
 import { goJsonSyntaxError } from '../model/go-json-syntax.ts';
 import type { Container, Pod } from '../model/pod.ts';
 import { isSet } from './security-context.ts';
@@ -58,8 +59,8 @@ async function readProfile(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (cause) {
-    const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
-    const why = missing ? `open ${file}: no such file or directory` : cause instanceof Error ? cause.message : String(cause);
+    const why =
+      errorCode(cause) === 'ENOENT' ? `open ${file}: no such file or directory` : cause instanceof Error ? cause.message : String(cause);
     throw new Error(`cannot load seccomp profile ${JSON.stringify(file)}: ${why}`, { cause });
   }
 }

@@ -3,6 +3,7 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
 import type { ContainerInspectInfo } from 'dockerode';
+import { errorCode } from '../base/error-code.ts';
 import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
 import { LruMap } from '../base/lru-map.ts';
@@ -148,7 +149,7 @@ async function readEnd(path: string): Promise<string> {
   try {
     file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    if (errorCode(error) === 'ENOENT') return '';
     throw error;
   }
   try {

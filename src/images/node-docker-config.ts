@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { isMissingFile } from '../base/error-code.ts';
 import type { Logger } from '../base/logger.ts';
 import { credentialHelpersOf, type DockerConfigEntry, parseDockercfg, parseDockerConfigJson } from './docker-config.ts';
 
@@ -58,8 +59,7 @@ export class NodeDockerConfig {
     try {
       return await this.#readText(path);
     } catch (error) {
-      const absent = error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
-      if (!absent) this.#log.v(4, 'docker config not readable', { path, error });
+      if (!isMissingFile(error)) this.#log.v(4, 'docker config not readable', { path, error });
       return undefined;
     }
   }

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { errorCode } from '../base/error-code.ts';
 import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
@@ -61,7 +62,7 @@ async function readKubeconfig(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') {
+    if (errorCode(cause) === 'ENOENT') {
       throw new KubeconfigError('missing', `kubeconfig ${file} does not exist`, { cause });
     }
     throw new KubeconfigError('unreadable', `kubeconfig ${file} cannot be read: ${errorText(cause)}`, { cause });

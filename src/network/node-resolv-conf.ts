@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { errorCode } from '../base/error-code.ts';
 import { type DnsConfig, parseResolvConf } from '../model/resolv-conf.ts';
 
 /** What a containers' engine reads too when systemd-resolved answers on the node's loopback address, which pods have not. */
@@ -20,8 +21,7 @@ export async function readNodeFile(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-    const words = goWords[code];
+    const words = goWords[errorCode(cause) ?? ''];
     throw words === undefined ? cause : new Error(`${words.call} ${path}: ${words.why}`);
   }
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { debounceTime } from 'rxjs';
 import type { Clock } from '../base/clock.ts';
+import { isMissingFile } from '../base/error-code.ts';
 import { coalesceMap } from '../base/coalesce-map.ts';
 import { drainInto } from '../base/drain-into.ts';
 import type { Logger } from '../base/logger.ts';
@@ -29,7 +30,7 @@ export class PassedProbesFile {
       const content: unknown = JSON.parse(readFileSync(this.#path, 'utf8'));
       return { readiness: idsIn(content, 'readiness'), startup: idsIn(content, 'startup') };
     } catch (error) {
-      this.#log.v(3, 'no results of probes from before', { path: this.#path, error });
+      if (!isMissingFile(error)) this.#log.warn('results of probes from before cannot be read', { path: this.#path, error });
       return { readiness: [], startup: [] };
     }
   }

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import { ContainerStartError } from '../model/container-start-error.ts';
-import type { Pod, PodFullName, PodStatus, PodUid } from '../model/pod.ts';
+import { type Pod, type PodFullName, podFullName, type PodStatus, type PodUid } from '../model/pod.ts';
 import type { ContainerRuntime, ObservedPod } from '../ports/container-runtime.ts';
 import type { ActionOutcome, HeldStart, PlanFacts, PlanPod, PodPhaseOfLife, PodPlan, Trace } from '../ports/pod-plan.ts';
 import type { DesiredPod, PodStore } from '../ports/pod-store.ts';
@@ -66,12 +66,12 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
     // Removed and declared again: the old one first ends and vanishes like any that is not declared.
     const desired = life === 'terminating' && declared?.pod.metadata.deletionTimestamp === undefined ? undefined : declared;
 
-    const name = nameOf(desired, lives.nameOf(uid));
+    const name = desired ? podFullName(desired.pod) : lives.nameOf(uid);
     const run = await lookAndAct(uid, desired, life, signal);
     const next = nextAfter(run, life);
     trace.record({
       uid,
-      pod: name,
+      pod: name === undefined ? uid : showName(name),
       atMs,
       wakes,
       life,
@@ -163,9 +163,9 @@ function hasNothingLeft({ sandboxes, containers }: ObservedPod): boolean {
   return sandboxes.length === 0 && containers.length === 0;
 }
 
-function nameOf(desired: DesiredPod | undefined, fullName: PodFullName | undefined): string {
+function showName(fullName: PodFullName): string {
   // A pod's name has no underscore, nor has a namespace.
-  const [name = '', namespace = ''] = desired ? [desired.pod.metadata.name, desired.pod.metadata.namespace] : (fullName?.split('_') ?? []);
+  const [name, namespace] = fullName.split('_');
   return `${namespace}/${name}`;
 }
 

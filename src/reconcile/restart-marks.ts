@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isMissingFile } from '../base/error-code.ts';
 import type { Logger } from '../base/logger.ts';
 import { podDirectory } from '../model/pod-directory.ts';
 import type { PodUid } from '../model/pod.ts';
@@ -39,7 +40,7 @@ export function restartMarks(rootDir: string, log: Logger): RestartMarks {
           if (id !== '') marks.set(container, id as ContainerId);
         }
       } catch (error) {
-        log.v(4, 'no containers that were to be started again', { uid, error });
+        if (!isMissingFile(error)) log.warn('cannot tell which containers were to be started again', { uid, error });
       }
       return marks;
     },

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server as HttpServer, ServerOptions, ServerRespon
 import type { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { errorCode } from '../base/error-code.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { aborted } from '../base/aborted.ts';
@@ -128,7 +129,7 @@ const faults: Readonly<Record<string, readonly [number, string]>> = {
 
 /** A request that cannot be read gets an answer, if there is somebody left to read it. */
 function answerFault(error: Error, socket: Duplex): void {
-  const code = 'code' in error ? String(error.code) : '';
+  const code = errorCode(error) ?? '';
   if (!socket.writable || code === 'ECONNRESET' || code === 'EPIPE') {
     socket.destroy();
     return;

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Server } from 'node:net';
+import { errorCode } from '../base/error-code.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 
@@ -50,8 +51,7 @@ export async function keepTrying(
 }
 
 function explain(error: unknown, { address, port, portFlag, addressFlag }: ListenAddress): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  switch (code) {
+  switch (errorCode(error) ?? '') {
     case 'EADDRINUSE':
       return `port ${port} on ${address} is taken by another process: end it (a kubelet on the same machine?), or choose another port with --${portFlag}`;
     case 'EACCES':

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { isMissingFile } from '../base/error-code.ts';
 import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
@@ -10,7 +11,7 @@ import type { ManifestObject } from '../model/manifest-object.ts';
 import type { Pod } from '../model/pod.ts';
 import { type Declaration, Declarations, namesOf } from './declarations.ts';
 import { manifestName } from './manifest-name.ts';
-import { isNotFound, type ManifestFile, readManifestFile } from './read-manifest-file.ts';
+import { type ManifestFile, readManifestFile } from './read-manifest-file.ts';
 import type { ReadStaticPods } from './read-static-pods.ts';
 
 export interface ManifestDirectoryDeps {
@@ -108,7 +109,7 @@ export class ManifestDirectory {
       return this.#wasFile ? [basename(path)] : (await readdir(path)).filter((name) => manifestName(name) !== 'hidden').sort();
     } catch (error) {
       // A single manifest that is gone is a deletion as long as its directory is there.
-      if (!this.#wasFile || !isNotFound(error)) throw error;
+      if (!this.#wasFile || !isMissingFile(error)) throw error;
       await readdir(dirname(path));
       return [];
     }

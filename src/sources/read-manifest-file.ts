@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
+import { isMissingFile } from '../base/error-code.ts';
 import { MAX_MANIFEST_BYTES } from './decode-manifest.ts';
 
 interface FileStats {
@@ -37,13 +38,10 @@ export async function readManifestFile(path: string, knownStamp: string | undefi
     return { is: 'read', stamp: stampOf(opened), content: await handle.readFile() };
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    return isNotFound(error) ? { is: 'gone' } : { is: 'unreadable', error };
+    return isMissingFile(error) ? { is: 'gone' } : { is: 'unreadable', error };
   } finally {
     await handle?.close();
   }
 }
-
-export const isNotFound = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
 
 const stampOf = ({ dev, ino, size, mtimeNs, ctimeNs }: FileStats): string => [dev, ino, size, mtimeNs, ctimeNs].join(':');

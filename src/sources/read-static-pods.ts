@@ -59,7 +59,8 @@ function readPod(decoded: DecodedPod, options: StaticPodOptions): StaticPodResul
   const key = `${decoded.namespace === '' ? 'default' : decoded.namespace}/${decoded.name}`;
   if (decoded.pod === undefined) return { key, pod: undefined, faults: decoded.faults, unhonoured: [] };
   const pod = staticPod(defaultPod(decoded.pod), decoded.asWritten, options);
-  const errors = validatePodCreate(pod);
+  const writtenEmpty = new Set(decoded.asWritten.filter((each) => each.endsWith('=[]')).map((each) => each.slice(0, -'=[]'.length)));
+  const errors = validatePodCreate(pod, { writtenEmpty });
   const invalid = errors.map((error): ManifestFault => ({ ...error, ...decoded.locate(error.field) }));
   const faults =
     options.references === 'allow' ? invalid : [...invalid, ...refuseReferences(pod, decoded, options.references === 'manifests')];

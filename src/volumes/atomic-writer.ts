@@ -1,5 +1,6 @@
 import { chmod, chown, lstat, mkdir, mkdtemp, readdir, readFile, readlink, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isMissingFile } from '../base/error-code.ts';
 import { formatTime } from '../model/time.ts';
 import type { PayloadFile } from './payload.ts';
 
@@ -67,7 +68,7 @@ async function currentState(directory: string): Promise<string | undefined> {
   try {
     return await readlink(join(directory, DATA));
   } catch (error) {
-    if (isMissing(error)) return undefined;
+    if (isMissingFile(error)) return undefined;
     throw error;
   }
 }
@@ -115,7 +116,7 @@ async function shows(state: string, files: readonly PayloadFile[], fsGroup: numb
     }
     return true;
   } catch (error) {
-    if (isMissing(error)) return false;
+    if (isMissingFile(error)) return false;
     throw error;
   }
 }
@@ -138,8 +139,4 @@ async function removeOldStates(directory: string, current: string): Promise<void
   for (const name of await readdir(directory)) {
     if (name.startsWith('..') && name !== DATA && name !== current) await rm(join(directory, name), { recursive: true, force: true });
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
 }

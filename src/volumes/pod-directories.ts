@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isMissingFile } from '../base/error-code.ts';
 import { ContainerStartError } from '../model/container-start-error.ts';
 import type { PodUid } from '../model/pod.ts';
 
@@ -48,6 +49,6 @@ export class PodDirectories {
 }
 
 function unlessMissing(error: unknown): undefined {
-  if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return undefined;
+  if (isMissingFile(error)) return undefined;
   throw error;
 }

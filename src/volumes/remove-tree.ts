@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, readdir, readFile, rmdir, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { errorCode } from '../base/error-code.ts';
 import { O_PATH } from './o-path.ts';
 
 /**
@@ -48,6 +49,6 @@ async function mountId({ fd }: FileHandle): Promise<string> {
 }
 
 function unlessMissing(error: unknown): undefined {
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+  if (errorCode(error) === 'ENOENT') return undefined;
   throw error;
 }

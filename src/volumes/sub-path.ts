@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { chmod, type FileHandle, mkdir, open, realpath, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import { errorCode } from '../base/error-code.ts';
 import type { Mounts } from './mounts.ts';
 import { O_PATH } from './o-path.ts';
 
@@ -44,7 +45,7 @@ async function step(from: FileHandle, part: string, mode: number): Promise<FileH
   const path = `/proc/self/fd/${from.fd}/${part}`;
   const enter = (): Promise<FileHandle> => open(path, O_PATH | constants.O_NOFOLLOW);
   const next = await enter().catch(async (error: unknown) => {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    if (errorCode(error) !== 'ENOENT') throw error;
     await mkdir(path, { mode: 0o700 });
     const made = await enter();
     // What was just opened, whatever the name stands for by now.

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { errorCode } from '../base/error-code.ts';
 import { own } from './atomic-writer.ts';
 
 /**
@@ -24,6 +25,6 @@ export async function makeMountPoint(directory: string): Promise<void> {
   await mkdir(dirname(directory), { recursive: true, mode: 0o700 });
   // Not recursive: that would look into what may be mounted there, and its server may be gone.
   await mkdir(directory, { mode: 0o750 }).catch((error: unknown) => {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (errorCode(error) !== 'EEXIST') throw error;
   });
 }

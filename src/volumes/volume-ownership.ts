@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { chmod, chown, type FileHandle, open, readdir, stat } from 'node:fs/promises';
+import { errorCode } from '../base/error-code.ts';
 import { O_PATH } from './o-path.ts';
 
 export interface Ownership {
@@ -57,6 +58,6 @@ async function give(at: FileHandle, fsGroup: number, bits: number): Promise<void
 }
 
 function unlessMissing(error: unknown): undefined {
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+  if (errorCode(error) === 'ENOENT') return undefined;
   throw error;
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,7 +51,30 @@ export class DebianRegistry {
     return `${this.host}/${repository}:${tag}`;
   }
 
+  /** Takes connections and answers nothing, until `thaw`. */
+  freeze(): void {
+    this.#process.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.#process.kill('SIGCONT');
+  }
+
+  /** Its disk fails where the tag is: 500 to whoever asks, until `heal`. */
+  async spoil(repository: string, tag: string): Promise<{ heal(): Promise<void> }> {
+    const link = join(this.#dir, 'data/docker/registry/v2/repositories', repository, '_manifests/tags', tag, 'current/link');
+    await rename(link, `${link}.away`);
+    await mkdir(link);
+    return {
+      heal: async () => {
+        await rmdir(link);
+        await rename(`${link}.away`, link);
+      },
+    };
+  }
+
   async stop(): Promise<void> {
+    this.thaw();
     this.#process.kill();
     if (this.#process.exitCode === null && this.#process.signalCode === null) await once(this.#process, 'exit');
     await rm(this.#dir, { recursive: true });

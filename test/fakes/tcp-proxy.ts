@@ -1,5 +1,16 @@
 import { once } from 'node:events';
 import { type AddressInfo, createConnection, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+interface Target {
+  readonly host: string;
+  readonly port: number;
+}
+
+interface Pace {
+  readonly bytes: number;
+  readonly everyMs: number;
+}
 
 /** Stands between a client and a server on loopback, and stops forwarding without closing anything when told. */
 export class TcpProxy {
@@ -10,7 +21,7 @@ export class TcpProxy {
   accepted = 0;
   #blocked = false;
 
-  private constructor(target: { readonly host: string; readonly port: number }) {
+  private constructor(target: Target, pace: Pace | undefined) {
     this.#server = createServer((client) => {
       this.accepted++;
       if (this.#blocked) {
@@ -27,13 +38,15 @@ export class TcpProxy {
             to.destroy();
             this.#pairs.delete(pair);
           });
-        from.pipe(to);
+        if (from === upstream && pace) void trickle(from, to, pace);
+        else from.pipe(to);
       }
     });
   }
 
-  static async start(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
-    const proxy = new TcpProxy(target);
+  /** With `pace` what the server says comes in pieces, with a pause after each. */
+  static async start(target: Target, pace?: Pace): Promise<TcpProxy> {
+    const proxy = new TcpProxy(target, pace);
     proxy.#server.listen(0, '127.0.0.1');
     await once(proxy.#server, 'listening');
     proxy.port = (proxy.#server.address() as AddressInfo).port;
@@ -67,4 +80,18 @@ export class TcpProxy {
     this.cut();
     await new Promise((done) => this.#server.close(done));
   }
+}
+
+async function trickle(from: Socket, to: Socket, { bytes, everyMs }: Pace): Promise<void> {
+  try {
+    for await (const chunk of from.iterator({ destroyOnReturn: false })) {
+      for (let at = 0; at < chunk.length && !to.destroyed; at += bytes) {
+        to.write(chunk.subarray(at, at + bytes));
+        await sleep(everyMs);
+      }
+    }
+  } catch {
+    // Whoever broke it off has been told already.
+  }
+  to.end();
 }

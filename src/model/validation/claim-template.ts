@@ -5,6 +5,7 @@ import type { FieldErrors } from './field-error.ts';
 import { isDns1123Subdomain } from './formats.ts';
 import { validateLabels, validateLabelSelector } from './labels.ts';
 import { validateAnnotations } from './object-meta.ts';
+import type { PodValidationOptions } from './pod-validation-options.ts';
 import { readQuantity } from './resources.ts';
 
 /** Listed as in 1.20, and ReadWriteOncePod, which came with 1.22, is taken too. */
@@ -12,16 +13,23 @@ const accessModes: readonly string[] = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWr
 const volumeModes: readonly string[] = ['Block', 'Filesystem'];
 
 /** The claim that an ephemeral volume brings about. */
-export function validateClaimTemplate({ metadata, spec }: Given<V1PersistentVolumeClaimTemplate>, at: string, errors: FieldErrors): void {
-  validateTemplateMeta(metadata ?? {}, `${at}.metadata`, errors);
+export function validateClaimTemplate(
+  { metadata, spec }: Given<V1PersistentVolumeClaimTemplate>,
+  at: string,
+  errors: FieldErrors,
+  options: PodValidationOptions,
+): void {
+  validateTemplateMeta(metadata ?? {}, `${at}.metadata`, errors, options);
   validateClaimSpec(spec ?? {}, `${at}.spec`, errors);
 }
 
-function validateTemplateMeta(meta: ObjectMeta, at: string, errors: FieldErrors): void {
+function validateTemplateMeta(meta: ObjectMeta, at: string, errors: FieldErrors, { writtenEmpty }: PodValidationOptions): void {
   validateAnnotations(meta.annotations, `${at}.annotations`, errors);
   validateLabels(meta.labels, `${at}.labels`, errors);
-  for (const [field, value] of Object.entries(meta)) {
-    if (field === 'labels' || field === 'annotations' || value === undefined || value === null) continue;
+  const emptied = ['ownerReferences', 'finalizers', 'managedFields'].filter((field) => writtenEmpty.has(`${at}.${field}`));
+  const given = Object.entries(meta).filter(([, value]) => value !== undefined && value !== null);
+  for (const field of [...given.map(([name]) => name), ...emptied]) {
+    if (field === 'labels' || field === 'annotations') continue;
     // Kubernetes names a field here after its own, written with a small first letter.
     errors.forbidden(`${at}.${field === 'uid' ? 'uID' : field}`, 'cannot be set for an ephemeral volume');
   }

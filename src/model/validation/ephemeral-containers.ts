@@ -3,6 +3,7 @@ import type { Given, PodSpec } from './given.ts';
 import { validateContainers, type ContainerSurroundings } from './containers.ts';
 import type { FieldErrors } from './field-error.ts';
 import { validateImageSpaces } from './image-spaces.ts';
+import type { PodValidationOptions } from './pod-validation-options.ts';
 
 /** In the order of the type; a container that comes and goes has no part in the pod's upkeep. */
 const refused = [
@@ -33,15 +34,21 @@ export function validateEphemeralContainers(spec: PodSpec, pod: ContainerSurroun
     validateImageSpaces([container], here, errors);
     if (names.has(name)) errors.duplicate(`${here}.name`, name);
     names.add(name);
-    validateAllowedFields(container, here, errors);
+    validateAllowedFields(container, here, errors, pod.options);
   }
 }
 
-function validateAllowedFields(container: Given<V1EphemeralContainer>, at: string, errors: FieldErrors): void {
+function validateAllowedFields(
+  container: Given<V1EphemeralContainer>,
+  at: string,
+  errors: FieldErrors,
+  { writtenEmpty }: PodValidationOptions,
+): void {
   for (const field of refused) {
     const value = container[field];
     // A pointer is set even when what it points to is empty; `resources` is no pointer.
     const set = field === 'resources' || field === 'ports' || field === 'volumeDevices' ? isSet(value) : value !== undefined;
-    if (set) errors.forbidden(`${at}.${field}`, 'cannot be set for an Ephemeral Container');
+    const emptied = [field, `${field}.limits`, `${field}.requests`].some((path) => writtenEmpty.has(`${at}.${path}`));
+    if (set || emptied) errors.forbidden(`${at}.${field}`, 'cannot be set for an Ephemeral Container');
   }
 }

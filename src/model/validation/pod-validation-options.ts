@@ -5,10 +5,13 @@ export interface PodValidationOptions {
   /** `limits.hugepages-…` in the downward API (gate DownwardAPIHugePages). */
   readonly allowDownwardAPIHugePages: boolean;
   readonly allowPrivileged: boolean;
+  /** Paths of lists and maps that were written, though empty: a field that may not be set is set by them too. */
+  readonly writtenEmpty: ReadonlySet<string>;
 }
 
 export const defaultPodValidationOptions: PodValidationOptions = {
   allowMultipleHugePageResources: true,
   allowDownwardAPIHugePages: false,
   allowPrivileged: true,
+  writtenEmpty: new Set(),
 };

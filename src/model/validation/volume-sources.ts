@@ -211,9 +211,9 @@ const rules: readonly SourceRule[] = [
   }),
   source('scaleIO', requires('gateway', 'system', 'volumeName')),
   source('csi', validateCsi),
-  source('ephemeral', ({ volumeClaimTemplate }, at, errors) => {
+  source('ephemeral', ({ volumeClaimTemplate }, at, errors, options) => {
     if (volumeClaimTemplate === undefined) errors.required(`${at}.volumeClaimTemplate`);
-    else validateClaimTemplate(volumeClaimTemplate, `${at}.volumeClaimTemplate`, errors);
+    else validateClaimTemplate(volumeClaimTemplate, `${at}.volumeClaimTemplate`, errors, options);
   }),
   source('image', (image, at, errors) => requireFields(image, at, errors, 'reference')),
 ];

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { errorCode } from '../../base/error-code.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isJsonObject } from './json-object.ts';
 import { CniPluginError } from './plugin-error.ts';
@@ -45,8 +46,7 @@ function runOnce({ path, type, command, env, stdin }: PluginCall, signal: AbortS
     };
     signal.addEventListener('abort', onAbort, { once: true });
     const failed = (msg: string, cause?: unknown): Ended => {
-      const busy = cause instanceof Error && 'code' in cause && cause.code === 'ETXTBSY';
-      return { error: new CniPluginError(type, command, { code: 0, msg, details: '' }, { cause }), busy };
+      return { error: new CniPluginError(type, command, { code: 0, msg, details: '' }, { cause }), busy: errorCode(cause) === 'ETXTBSY' };
     };
     const done = (ended: Ended): void => {
       signal.removeEventListener('abort', onAbort);

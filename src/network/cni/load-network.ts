@@ -1,5 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
+import { errorCode } from '../../base/error-code.ts';
 import { errorText } from '../../base/error-text.ts';
 import type { ExecPlugin } from './exec-plugin.ts';
 import { type NetworkList, parseConf, parseConfList } from './network-list.ts';
@@ -67,7 +68,7 @@ async function confFiles(confDir: string): Promise<readonly string[]> {
     const files = entries.filter((entry) => !entry.isDirectory() && extensions.includes(extname(entry.name)));
     return files.map(({ name }) => name).sort();
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    if (errorCode(error) === 'ENOENT') return [];
     throw error;
   }
 }

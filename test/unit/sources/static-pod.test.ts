@@ -88,3 +88,37 @@ test('the committed pod schema is what the models say', () => {
   const { status, stderr } = spawnSync(process.execPath, [resolve('hack/generate-pod-schema.ts'), '--check'], { encoding: 'utf8' });
   assert.equal(status, 0, stderr);
 });
+
+test('a field that may not be set is set by an empty list too', () => {
+  const manifest = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'web' },
+    spec: {
+      containers: [{ name: 'c', image: 'a' }],
+      ephemeralContainers: [{ name: 'e', image: 'a', ports: [], resources: { limits: {} }, env: [] }],
+      volumes: [
+        {
+          name: 'v',
+          ephemeral: {
+            volumeClaimTemplate: {
+              metadata: { finalizers: [], labels: {} },
+              spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1' } } },
+            },
+          },
+        },
+      ],
+    },
+  };
+  const lenient = staticPodReader({ source: 'file', nodeName: 'n', references: 'allow' });
+  const [pod] = lenient(Buffer.from(JSON.stringify(manifest))).pods;
+  assert.deepEqual(
+    pod?.faults.map(({ field }) => field),
+    [
+      'spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.finalizers',
+      'spec.ephemeralContainers[0].ports',
+      'spec.ephemeralContainers[0].resources',
+      'spec.ephemeralContainers',
+    ],
+  );
+});

@@ -18,11 +18,11 @@ export function run(input: Input): unknown {
     case 'shares':
       return milliCpuToShares(BigInt(input.milliCPU));
     case 'containerShares':
-      return containerCpuShares(input.milliCPU);
+      return containerCpuShares(BigInt(input.milliCPU));
     case 'quota':
       return milliCpuToQuota(BigInt(input.milliCPU), input.period, input.cpuCFSQuotaPeriod ?? false);
     case 'containerQuota':
-      return containerCpuQuotaUs(input.milliCPU, input.period);
+      return containerCpuQuotaUs(BigInt(input.milliCPU), input.period);
     case 'podConfig': {
       const { pod, period: periodUs, enforceCPULimits: enforceCpuLimits, cpuCFSQuotaPeriod: customPeriod = false } = input;
       const config = resourceConfigForPod(pod, { periodUs, enforceCpuLimits, customPeriod });
