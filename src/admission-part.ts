@@ -2,7 +2,7 @@ import type { Logger } from './base/logger.ts';
 import type { Node, ResourceList } from './model/node.ts';
 import { admitPod, type PodRefusal } from './model/pod-admission.ts';
 import { isTerminalPhase } from './model/pod-predicates.ts';
-import type { Pod } from './model/pod.ts';
+import { type Pod, showPod } from './model/pod.ts';
 import { Quantity } from './model/quantity.ts';
 import { appArmorHost } from './node/app-armor-host.ts';
 import { initialNode } from './node/initial-node.ts';
@@ -51,7 +51,7 @@ export async function admissionPart(options: KubeletOptions, { log, node, status
   return {
     admit: (pod, pods) => {
       const refusal = admitPod({ pod, otherPods: othersAdmitted(pod, pods, statuses), node: known() }, rules);
-      if (refusal) log.warn('the pod is refused', { pod: `${pod.metadata.namespace}/${pod.metadata.name}`, ...refusal });
+      if (refusal) log.warn('the pod is refused', { pod: showPod(pod), ...refusal });
       return refusal;
     },
     allocatable: () => known().status?.allocatable ?? {},

@@ -1,6 +1,6 @@
 import type { Logger } from './base/logger.ts';
 import type { PodUpdate } from './model/pod-update.ts';
-import type { Pod, PodUid } from './model/pod.ts';
+import { type Pod, type PodUid, showPod } from './model/pod.ts';
 import { explainUnhonoured, unhonouredFields } from './model/spec-ledger/unhonoured-fields.ts';
 import type { EventRecorder } from './ports/event-recorder.ts';
 
@@ -26,7 +26,7 @@ export class FieldNotices {
   }
 
   #tellOf(pod: Pod): void {
-    const { uid, namespace, name } = pod.metadata;
+    const { uid } = pod.metadata;
     const found = unhonouredFields(pod)
       .filter((found) => found.is !== 'refused')
       .map(explainUnhonoured);
@@ -34,7 +34,7 @@ export class FieldNotices {
     if (message === (this.#told.get(uid) ?? '')) return;
     this.#told.set(uid, message);
     if (found.length === 0) return;
-    this.#log.warn('the pod uses fields that are not honoured', { pod: `${namespace}/${name}`, fields: found });
+    this.#log.warn('the pod uses fields that are not honoured', { pod: showPod(pod), fields: found });
     this.#events.record(pod, 'Warning', 'FieldNotHonoured', message);
   }
 }

@@ -4,7 +4,7 @@ import { firstOf } from './base/first-of.ts';
 import type { Logger } from './base/logger.ts';
 import { runServices } from './base/run-services.ts';
 import type { Kubelet } from './kubelet.ts';
-import type { PodUid } from './model/pod.ts';
+import { type PodUid, showPod } from './model/pod.ts';
 import type { PodSource } from './ports/pod-source.ts';
 import { podVerdict, type PodVerdict } from './status/pod-verdict.ts';
 import type { PodStatusManager } from './status/status-manager.ts';
@@ -36,7 +36,7 @@ export async function runOnce({ agent, sources, statuses, clock, log, signal }: 
     const verdict = podVerdict(pod, status);
     if (!verdict || verdicts.has(pod.metadata.uid)) return;
     verdicts.set(pod.metadata.uid, verdict);
-    const fields = { pod: `${pod.metadata.namespace}/${pod.metadata.name}`, result: verdict.why };
+    const fields = { pod: showPod(pod), result: verdict.why };
     if (verdict.up) log.info('pod is up', fields);
     else log.error('pod did not come up', fields);
   });

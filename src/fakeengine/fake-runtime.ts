@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { containerHash } from '../model/container-hash.ts';
 import { ContainerStartError } from '../model/container-start-error.ts';
-import { formatPod, type Pod, type PodUid } from '../model/pod.ts';
+import { type Pod, type PodUid, showPod } from '../model/pod.ts';
 import type {
   ContainerId,
   ContainerRuntime,
@@ -133,7 +133,7 @@ export class FakeRuntime implements ContainerRuntime {
     const env = new Map(spec.env.map(({ name, value }) => [name, value]));
     const onPuzzled = (why: string): void =>
       this.#deps.log.warn('a script is not understood by the embedded engine: it ends with 2', {
-        pod: formatPod(pod),
+        pod: showPod(pod),
         container: container.name,
         why,
       });
@@ -190,7 +190,7 @@ export class FakeRuntime implements ContainerRuntime {
     try {
       return parseBehaviour(text);
     } catch (error) {
-      this.#deps.log.warn('an annotation for the embedded engine is not understood', { pod: formatPod(pod), container: name, error });
+      this.#deps.log.warn('an annotation for the embedded engine is not understood', { pod: showPod(pod), container: name, error });
       return {};
     }
   }

@@ -6,7 +6,7 @@ import { ContainerStartError } from '../model/container-start-error.ts';
 import { formatGoDuration } from '../model/go-duration.ts';
 import { quote } from '../model/go-text.ts';
 import { applyDefaultImageTag } from '../model/image-name.ts';
-import { type Container, formatPod, type Pod } from '../model/pod.ts';
+import { type Container, type Pod, showPod } from '../model/pod.ts';
 import { RegistryUnavailableError } from '../model/registry-unavailable-error.ts';
 import { formatTime } from '../model/time.ts';
 import type { EventReason, EventRecorder } from '../ports/event-recorder.ts';
@@ -97,7 +97,7 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
     failures.set(key, { attempts, last: error, atMs });
     const retryAtMs = atMs + backoff.get(key);
     record(ask, 'Failed', `Failed to pull image ${quote(name)}: ${words}`);
-    log.warn('image pull failed', { pod: formatPod(pod), image: name, attempt: attempts, retryAt: formatTime(retryAtMs), error });
+    log.warn('image pull failed', { pod: showPod(pod), image: name, attempt: attempts, retryAt: formatTime(retryAtMs), error });
     trace.note(pod.metadata.uid, `pulling ${name}: attempt ${attempts} failed: ${words}`, { image: name, attempt: attempts, retryAtMs });
     return error instanceof RegistryUnavailableError
       ? new ContainerStartError('RegistryUnavailable', `image pull failed for ${name} because the registry is unavailable.`, {
@@ -173,7 +173,7 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
       const tookMs = clock.now() - startMs;
       const took = formatGoDuration(BigInt(Math.round(tookMs)) * 1_000_000n);
       record(ask, 'Pulled', `Successfully pulled image ${quote(name)} in ${took}`);
-      log.info('image pulled', { pod: formatPod(pod), image: name, tookMs });
+      log.info('image pulled', { pod: showPod(pod), image: name, tookMs });
       trace.note(pod.metadata.uid, `pulled ${name} in ${took}`, { image: name, tookMs });
       failures.delete(key);
       collectGarbage();

@@ -1,6 +1,6 @@
 import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
-import { formatPod, type Pod } from '../model/pod.ts';
+import { type Pod, showPod } from '../model/pod.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { ObjectStore } from '../ports/object-store.ts';
 import type { PullSecret } from './keyring.ts';
@@ -32,7 +32,7 @@ export function pullSecrets({
       } catch (error) {
         signal.throwIfAborted();
         log.info('image pull secret cannot be read: the pull is tried without it', {
-          pod: formatPod(pod),
+          pod: showPod(pod),
           secret: name,
           error: errorText(error),
         });

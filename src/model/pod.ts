@@ -36,7 +36,12 @@ export function podFullName({ metadata }: { readonly metadata: { readonly name: 
   return `${metadata.name}_${metadata.namespace}` as PodFullName;
 }
 
-/** "namespace/name(uid)", the way the kubelet's own messages name a pod (pkg/kubelet/util/format). */
+/** "name_namespace(uid)", the way the kubelet's own messages name a pod (pkg/kubelet/util/format). */
 export function formatPod({ metadata }: Pick<Pod, 'metadata'>): string {
   return `${metadata.name}_${metadata.namespace}(${metadata.uid})`;
+}
+
+/** As logs name a pod, and people do. */
+export function showPod({ metadata }: Pick<Pod, 'metadata'>): string {
+  return `${metadata.namespace}/${metadata.name}`;
 }

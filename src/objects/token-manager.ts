@@ -2,7 +2,7 @@ import type { AuthenticationV1TokenRequest } from '@kubernetes/client-node';
 import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
-import type { Pod, PodUid } from '../model/pod.ts';
+import { type Pod, type PodUid, showPod } from '../model/pod.ts';
 import { parseTime } from '../model/time.ts';
 import type { Wire } from '../model/wire.ts';
 import type { KubeApi } from '../ports/kube-api.ts';
@@ -54,7 +54,7 @@ export class TokenManager implements ServiceAccountTokens {
       if (known === undefined || clock.now() >= known.expiresAtMs)
         throw new Error(`failed to fetch token: ${errorText(error)}`, { cause: error });
       log.warn('service account token not renewed, the old one is still good', {
-        pod: `${pod.metadata.namespace}/${pod.metadata.name}`,
+        pod: showPod(pod),
         error,
       });
       return known.token;

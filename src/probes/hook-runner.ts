@@ -2,7 +2,7 @@ import { aborted } from '../base/aborted.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Service } from '../base/service.ts';
 import { unlessAborted } from '../base/unless-aborted.ts';
-import { type Container, formatPod, type Pod, type PodUid } from '../model/pod.ts';
+import { type Container, type Pod, type PodUid, showPod } from '../model/pod.ts';
 import type { ContainerHooks } from '../ports/container-hooks.ts';
 import type { ContainerId } from '../ports/container-runtime.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
@@ -75,7 +75,7 @@ export class HookRunner implements ContainerHooks, Service {
     const overdue = clock.sleep(graceMs, waiting.signal).then(
       () => {
         if (preStop.state === 'running') preStop.state = 'overdue';
-        log.v(2, 'preStop hook did not end within the grace period', { pod: formatPod(pod), container: container.name, graceMs });
+        log.v(2, 'preStop hook did not end within the grace period', { pod: showPod(pod), container: container.name, graceMs });
       },
       () => {},
     );
@@ -114,7 +114,7 @@ export class HookRunner implements ContainerHooks, Service {
   async #execute(hook: Hook, pod: Pod, container: Container, id: ContainerId, signal: AbortSignal): Promise<string | undefined> {
     const { log } = this.#deps;
     const why = await runHook(hook, { pod, container, id }, this.#deps, AbortSignal.any([signal, this.#agent.signal]));
-    if (why !== undefined) log.v(1, 'lifecycle hook failed', { pod: formatPod(pod), container: container.name, why });
+    if (why !== undefined) log.v(1, 'lifecycle hook failed', { pod: showPod(pod), container: container.name, why });
     return why;
   }
 }

@@ -4,7 +4,7 @@ import { coalesceMap } from '../base/coalesce-map.ts';
 import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
 import { isTerminalPhase } from '../model/pod-predicates.ts';
-import { type Container, type ContainerStatus, formatPod, type Pod, type PodStatus, type PodUid } from '../model/pod.ts';
+import { type Container, type ContainerStatus, type Pod, type PodStatus, type PodUid, showPod } from '../model/pod.ts';
 import type { ProbeResult } from '../model/probe-result.ts';
 import { parseTime } from '../model/time.ts';
 import type { ContainerId } from '../ports/container-runtime.ts';
@@ -255,7 +255,7 @@ export class ProbeWorker {
   }
 
   #about(): Readonly<Record<string, unknown>> {
-    return { pod: formatPod(this.#pod), container: this.container.name, probe: this.kind };
+    return { pod: showPod(this.#pod), container: this.container.name, probe: this.kind };
   }
 }
 

@@ -2,7 +2,7 @@ import { Subject, type Observable } from 'rxjs';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { isSidecar } from '../model/pod-predicates.ts';
-import { type ContainerStatus, formatPod, type Pod, type PodCondition, type PodStatus, type PodUid } from '../model/pod.ts';
+import { type ContainerStatus, type Pod, type PodCondition, type PodStatus, type PodUid, showPod } from '../model/pod.ts';
 import { formatTime } from '../model/time.ts';
 import type { StatusManager } from '../ports/status-manager.ts';
 import { normalizePodStatus } from './normalize-pod-status.ts';
@@ -51,7 +51,7 @@ export class PodStatusManager implements StatusManager {
     const old = previous ?? this.#apiStatusOf(pod) ?? pod.status ?? {};
     const revived = revivedContainer(pod, old, status);
     if (revived !== undefined) {
-      this.#log.error('status refused: a container that ended for good cannot come back', { pod: formatPod(pod), container: revived });
+      this.#log.error('status refused: a container that ended for good cannot come back', { pod: showPod(pod), container: revived });
       return;
     }
     const now = formatTime(this.#clock.now());
