@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import { describe, test, type TestContext } from 'node:test';
 import { AgentUnderTest, type LogLine } from './agent-under-test.ts';
-import { pod } from './pod-specs.ts';
+import { app, pod, stays } from './pod-specs.ts';
 
 const says = (msg: string) => (line: LogLine) => line.msg === msg;
 
@@ -129,6 +129,85 @@ describe('a manifest URL', { timeout: 300_000 }, () => {
     await agent.logged('that it is back', says('manifest URL can be read again'));
     const refusals = agent.lines.filter(({ level, msg }) => level !== 'info' && msg.startsWith('manifest'));
     assert.ok(refusals.length <= 5, JSON.stringify(refusals));
+  });
+
+  const odd: Readonly<Record<string, readonly [RequestListener, RegExp]>> = {
+    'hangs before its answer': [() => {}, /no answer within 10 s/],
+    'hangs in its answer': [(_, response) => void response.writeHead(200).write('{"kind": "PodList", "apiV'), /no answer within 10 s/],
+    'breaks off': [
+      (_, response) => {
+        response.writeHead(200, { 'content-length': '1000' }).write('{"kind": "PodList"');
+        setImmediate(() => response.destroy());
+      },
+      /terminated|other side closed/,
+    ],
+    'answers without end': [
+      (_, response) => {
+        const spaces = ' '.repeat(1 << 20);
+        const more = (): void => {
+          while (!response.destroyed && response.write(spaces));
+          if (!response.destroyed) response.once('drain', more);
+        };
+        more();
+      },
+      /longer than 10485760 bytes/,
+    ],
+    'answers with nothing': [(_, response) => void response.end(), /zero-length data/],
+    'sends round in circles': [(request, response) => void response.writeHead(302, { location: request.url }).end(), /redirect/],
+    'redirects to nowhere': [(_, response) => void response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(), /./],
+  };
+  test('that misbehaves in any way takes no pod away, says what it did, and holds up no other source', async (t) => {
+    const { server, agent, list } = await prepare(t);
+    server.serves(list('a'));
+    agent.run(`--manifest-url=${server.url}`, '--http-check-frequency=200ms');
+    const before = await agent.up('a');
+    for (const [what, [answer, words]] of Object.entries(odd)) {
+      const from = agent.lines.length;
+      server.answerWith(answer);
+      await agent.logged(
+        what,
+        (line) => line.msg === 'manifest URL cannot be read: its pods stay as they are' && words.test(String(line['err'])),
+        from,
+      );
+      const file = `file-${what.replaceAll(' ', '-')}`;
+      await agent.declare(file, pod());
+      await agent.up(file);
+      server.serves(list('a'));
+      await agent.logged('that it is well', says('manifest URL can be read again'), from);
+      await agent.remove(file);
+      await agent.gone(file);
+    }
+    assert.deepEqual(await agent.up('a'), before);
+    server.answerWith((request, response) => {
+      if (request.url === '/pods') response.writeHead(301, { location: '/moved' }).end();
+      else response.end(JSON.stringify(list('a', 'b')));
+    });
+    await agent.up('b');
+    assert.deepEqual(await agent.up('a'), before);
+  });
+
+  test('and a directory that declare one pod: it runs once, until both have let go of it; another of its name waits for its end', async (t) => {
+    const { server, agent, list } = await prepare(t);
+    server.serves(list('a'));
+    agent.run(`--manifest-url=${server.url}`, '--http-check-frequency=200ms');
+    const before = await agent.up('a');
+    await agent.declare('a', pod());
+    await agent.declare('b', pod());
+    await agent.up('b');
+    server.serves(list('c'));
+    await agent.up('c');
+    assert.deepEqual(await agent.up('a'), before);
+    const from = agent.lines.length;
+    await agent.declare('c', pod([app(), app(stays, { name: 'side' })]));
+    await agent.logged('that it waits', (line) => JSON.stringify(line).includes('waits'), from);
+    await agent.declare('d', pod());
+    await agent.up('d');
+    assert.equal((await agent.containers('c')).length, 2);
+    server.serves(list());
+    await agent.up('c', ['app', 'side']);
+    assert.deepEqual(await agent.up('a'), before);
+    await agent.remove('a');
+    await agent.gone('a');
   });
 
   test('that serves an empty list ends its pods, and those of the directory stay', async (t) => {
