@@ -1,29 +1,14 @@
-import { always, type Encoder, integer, intOrString, list, optionalStruct, struct, text } from '../model/go-json.ts';
+import { containerPortsJson, lifecycleHandlerJson } from '../model/container-json.ts';
+import type { Encoder } from '../model/go-json.ts';
 import type { Container } from '../model/pod.ts';
-
-const requiredText = always(text, '""');
-
-const encodePorts = list(struct({ name: text, hostPort: integer, containerPort: always(integer, '0'), protocol: text, hostIP: text }));
-const encodePreStop = struct({
-  exec: optionalStruct({ command: list(requiredText) }),
-  httpGet: optionalStruct({
-    path: text,
-    port: intOrString,
-    host: text,
-    scheme: text,
-    httpHeaders: list(struct({ name: requiredText, value: requiredText })),
-  }),
-  tcpSocket: optionalStruct({ port: intOrString, host: text }),
-  sleep: optionalStruct({ seconds: always(integer, '0') }),
-});
 
 /** The ports in the words of Go's encoder: label values compare as text. */
 export function portsLabelValue(ports: readonly object[]): string {
-  return encodePorts(ports) ?? '[]';
+  return containerPortsJson(ports) ?? '[]';
 }
 
 export function preStopLabelValue(handler: object): string {
-  return encodePreStop(handler) ?? '{}';
+  return lifecycleHandlerJson(handler) ?? '{}';
 }
 
 export type Ports = NonNullable<Container['ports']>;
@@ -64,12 +49,12 @@ const isPreStop = isStruct({
 
 /** What a label says as Go decodes it, unknown fields dropped; undefined for what does not fit. Anyone may have written it. */
 export function readPortsLabel(value: string): Ports | undefined {
-  return decoded(value, isPorts, encodePorts) as Ports | undefined;
+  return decoded(value, isPorts, containerPortsJson) as Ports | undefined;
 }
 
 /** As above. */
 export function readPreStopLabel(value: string): Handler | undefined {
-  return decoded(value, isPreStop, encodePreStop) as Handler | undefined;
+  return decoded(value, isPreStop, lifecycleHandlerJson) as Handler | undefined;
 }
 
 /** What fits is written again, which is where Go's zero values come from. */

@@ -19,7 +19,14 @@ const handler: Fields = {
   }),
   tcpSocket: optionalStruct({ port: intOrString, host: text }),
 };
-const lifecycleHandler = optionalStruct({ ...handler, sleep: optionalStruct({ seconds: requiredInteger }) });
+const lifecycleHandlerFields: Fields = { ...handler, sleep: optionalStruct({ seconds: requiredInteger }) };
+const lifecycleHandler = optionalStruct(lifecycleHandlerFields);
+/** A hook by itself. */
+export const lifecycleHandlerJson = struct(lifecycleHandlerFields);
+/** A container's ports by themselves. */
+export const containerPortsJson = list(
+  struct({ name: text, hostPort: integer, containerPort: requiredInteger, protocol: text, hostIP: text }),
+);
 const probe = optionalStruct({
   ...handler,
   grpc: optionalStruct({ port: requiredInteger, service: always(pointer, 'null') }),
@@ -40,7 +47,7 @@ const encode = struct({
   command: texts,
   args: texts,
   workingDir: text,
-  ports: list(struct({ name: text, hostPort: integer, containerPort: requiredInteger, protocol: text, hostIP: text })),
+  ports: containerPortsJson,
   envFrom: list(struct({ prefix: text, configMapRef: source, secretRef: source })),
   env: list(
     struct({
