@@ -104,8 +104,10 @@ class YamlReader {
     if (depth > MAX_DEPTH) throw new DocumentSyntaxError('yaml', at, `nested more than ${MAX_DEPTH} levels deep`);
     if (isAlias(node)) return this.#followed(node, at, (target) => this.#value(target, at, depth + 1));
     if (isScalar(node)) {
-      const slash = node.type === Scalar.QUOTE_DOUBLE ? escapedSlash.exec(this.#text.slice(at, node.range?.[1])) : null;
-      if (slash !== null) throw new DocumentSyntaxError('yaml', at + slash[0].length - 2, 'Invalid escape sequence \\/');
+      const [before, escape] = (node.type === Scalar.QUOTE_DOUBLE && foreignEscape.exec(this.#text.slice(at, node.range?.[1]))) || [];
+      if (before !== undefined && escape !== undefined) {
+        throw new DocumentSyntaxError('yaml', at + before.length - escape.length, `Invalid escape sequence ${escape}`);
+      }
       const resolved = resolveYamlScalar({ text: node.source ?? '', plain: isPlain(node), tag: node.tag, at });
       if (typeof resolved === 'string') throw new DocumentSyntaxError('yaml', at, resolved);
       return resolved;
@@ -172,8 +174,8 @@ class YamlReader {
   }
 }
 
-/** JSON and YAML 1.2 have that escape, libyaml does not. */
-const escapedSlash = /^(?:[^\\]|\\[^/])*?\\\//;
+/** JSON and YAML 1.2 have the escaped slash and characters in two halves, libyaml has neither. */
+const foreignEscape = /^(?:[^\\]|\\(?!\/|u[dD][89a-fA-F])[^])*?(\\(?:\/|u[dD][89a-fA-F]..))/;
 const isPlain = (node: Scalar): boolean => node.type === undefined || node.type === Scalar.PLAIN;
 const isMergeKey = (node: Scalar): boolean =>
   node.source === '<<' && (node.tag === undefined ? isPlain(node) : node.tag.endsWith(':merge'));

@@ -75,8 +75,10 @@ function readNumber(source: string): string | undefined {
     const value = minus === '-' ? -size : size;
     if (value >= -(2n ** 63n) && value < (minus === '' ? 2n ** 64n : 2n ** 63n)) return String(value);
   }
-  if (!float.test(source.startsWith('.') ? source : digits)) return undefined;
-  const value = Number(source.startsWith('.') ? source : digits);
+  // Behind a leading point Go itself reads it, which takes underscores between digits alone.
+  const decimal = source.startsWith('.') ? source.replaceAll(/(?<=[0-9])_(?=[0-9])/g, '') : digits;
+  if (!float.test(decimal)) return undefined;
+  const value = Number(decimal);
   if (!Number.isFinite(value)) return undefined;
   return Object.is(value, -0) ? '-0' : String(value);
 }
