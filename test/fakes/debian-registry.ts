@@ -61,7 +61,7 @@ export class DebianRegistry {
   }
 
   /** Its disk fails where the tag is: 500 to whoever asks, until `heal`. */
-  async spoil(repository: string, tag: string): Promise<{ heal(): Promise<void> }> {
+  async spoil(repository: string, tag: string): Promise<{ readonly heal: () => Promise<void> }> {
     const link = join(this.#dir, 'data/docker/registry/v2/repositories', repository, '_manifests/tags', tag, 'current/link');
     await rename(link, `${link}.away`);
     await mkdir(link);

@@ -35,7 +35,7 @@ const writers: Readonly<Record<string, Write>> = {
     await unlink(join(dir, `.#${FILE}`));
   },
   'sed -i, whose new file has another name first': async (dir, text) => {
-    const draft = join(dir, 'sedQx7Zr');
+    const draft = join(dir, 'sedQx7Zr1');
     await writeFile(draft, '');
     // In two pieces, as through a buffer.
     await writeFile(draft, text.slice(0, 60));

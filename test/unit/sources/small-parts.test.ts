@@ -5,7 +5,7 @@ import { locator } from '../../../src/sources/locate.ts';
 import { manifestName } from '../../../src/sources/manifest-name.ts';
 
 test('what editors and packagers leave behind is no manifest (kubernetes/kubernetes#136962)', () => {
-  const leftovers = 'web.yaml.backup web.yaml.bak web.yaml~ web.yaml.swp web.yaml.orig #web.yaml# web.yaml.rpmsave web.yaml.BAK sedQx7Zr';
+  const leftovers = 'web.yaml.backup web.yaml.bak web.yaml~ web.yaml.swp web.yaml.orig #web.yaml# web.yaml.rpmsave web.yaml.BAK sedQx7Zr1';
   for (const name of leftovers.split(' ')) assert.equal(manifestName(name), 'leftover', name);
   for (const name of ['web.yaml', 'web', 'web.json', 'backup.yaml', 'sed.yaml', 'sed', 'bak', 'web.yaml.1'])
     assert.equal(manifestName(name), 'manifest', name);
