@@ -20,7 +20,9 @@ export class TraceLog implements Trace {
     if (this.#log.enabled(4)) this.#story(record);
     else for (const outcome of outcomes) if (outcome.error === undefined) this.#step(pod, outcome, plan.because);
     if (phase !== this.#phases.get(uid) && phase !== undefined) {
-      this.#log.info('pod phase changed', { pod, uid, from: this.#phases.get(uid) ?? 'new', to: phase });
+      // What waits and does nothing has no other line that says why.
+      const waits = phase === 'Pending' && outcomes.length === 0 ? { because: plan.because.join('; ') } : {};
+      this.#log.info('pod phase changed', { pod, uid, from: this.#phases.get(uid) ?? 'new', to: phase, ...waits });
       this.#phases.set(uid, phase);
     }
     // That the engine cannot be asked is said once, for all pods, by whoever lists them.

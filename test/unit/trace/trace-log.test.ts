@@ -61,6 +61,13 @@ test('steps that were taken and failures are told by default', () => {
   assert.match(lines.at(-1) ?? '', /^warn pod step failed .*"error":"no such image","next":"in 60 s"/);
 });
 
+test('a pod that waits says why', () => {
+  const { log, lines } = recordingLog(0);
+  const because = ['another pod holds the name: this one waits for its end'];
+  new TraceLog(log).record(aRecord({ phase: 'Pending', plan: { actions: [], next: 'on-change', because } }));
+  assert.deepEqual(lines, [`info pod phase changed {"pod":"default/web","uid":"u","from":"new","to":"Pending","because":"${because[0]}"}`]);
+});
+
 test('an interrupted run is no failure', () => {
   const { log, lines } = recordingLog(0);
   new TraceLog(log).record(aRecord({ phase: undefined, failed: 'interrupted' }));
