@@ -22,7 +22,7 @@ export interface RunOnceDeps {
   readonly signal: AbortSignal;
 }
 
-/** Brings the pods of the first complete snapshots up, once, says what became of each, and leaves them running. Resolves with 0 if all came up and every manifest is valid, else 1. */
+/** Brings the pods of the first complete snapshots up, once, says what became of each, and leaves them running. Resolves with 0 if all came up and every manifest is valid, else 1, also when aborted. */
 export async function runOnce({ agent, sources, statuses, clock, log, signal }: RunOnceDeps): Promise<number> {
   const stop = new AbortController();
   const done = runServices(agent.phases, AbortSignal.any([signal, stop.signal]));
@@ -50,6 +50,10 @@ export async function runOnce({ agent, sources, statuses, clock, log, signal }: 
     );
     await firstOf(all, signal);
     for (const pod of missing()) log.error('pod did not come up', { pod, result: `nothing certain within ${TIMEOUT_MS / 1000} s` });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    log.warn('stopped before it was known of every pod whether it is up', { pods: missing() });
+    return 1;
   } finally {
     heard.unsubscribe();
     stop.abort();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { AgentUnderTest } from './agent-under-test.ts';
 import { app, pod, stays } from './pod-specs.ts';
-import { engineService } from './test-engine.ts';
+import { engineService, freezeEngine } from './test-engine.ts';
 
 describe('a Docker Engine that restarts under the agent', { timeout: 400_000 }, () => {
   after(() => engineService('start'));
@@ -57,6 +57,29 @@ describe('a Docker Engine that restarts under the agent', { timeout: 400_000 }, 
     const said = agent.lines.slice(from).map(({ msg }) => msg);
     const about = (msg: string): number => said.filter((each) => each === msg).length;
     assert.deepEqual([about('engine events broke off; trying again'), about('engine events are back')], [1, 1]);
+  });
+
+  test('or that stops answering is given up call by call at the deadline; once it answers again all is as declared, and nothing ran twice', async (t) => {
+    const agent = await AgentUnderTest.start(t, '--v=0', '--runtime-request-timeout=3s');
+    await agent.declare('keeps', pod());
+    await agent.declare('goes', pod());
+    const before = await agent.up('keeps');
+    await agent.up('goes');
+    const from = agent.lines.length;
+    const thaw = await freezeEngine();
+    t.after(thaw);
+    await agent.declare('comes', pod());
+    await agent.remove('goes');
+    const { err } = await agent.logged('that it is given up', ({ msg }) => msg === 'relist failed', from);
+    assert.match(String(err), /GET \/containers\/json did not answer within 3 s/);
+    await thaw();
+    await agent.up('comes');
+    await agent.until('the deleted pod is gone', async () => (await agent.containers('goes')).length === 0);
+    assert.deepEqual(await agent.up('keeps'), before);
+    assertOnce(await agent.engine.containers());
+    await agent.logged('that it answers again', ({ msg }) => msg === 'relist works again', from);
+    assert.equal(agent.lines.slice(from).filter(({ msg }) => msg === 'relist failed').length, 1);
+    assert.equal(agent.engine.events.filter(({ action, pod: of }) => action === 'create' && of === agent.pod('comes')).length, 2);
   });
 
   test('is waited for when it is away at the start of the agent', async (t) => {

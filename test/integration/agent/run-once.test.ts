@@ -72,6 +72,20 @@ describe('--runonce', { timeout: 300_000 }, () => {
     assert.match(JSON.stringify(agent.lines), /bad\.yaml:4:\d+ spec\.containers/);
   });
 
+  test('exits with 1 when it is told to stop before all pods are up, names those that it waits for, and leaves what runs', async (t) => {
+    const agent = await prepare(t);
+    await agent.declare('good', pod());
+    await agent.declare('long', pod([app()], { initContainers: [app(stays, { name: 'setup' })] }));
+    agent.run();
+    const good = await agent.up('good');
+    await agent.logged('the result of one', ({ msg }) => msg === 'pod is up');
+    assert.equal(await agent.kill('SIGINT'), 1);
+    const said = agent.lines.find(({ msg }) => msg === 'stopped before it was known of every pod whether it is up');
+    assert.deepEqual(said?.['pods'], [`default/${agent.pod('long')}`]);
+    assert.ok(!agent.lines.some(({ level }) => level === 'error'));
+    assert.deepEqual(await agent.up('good'), good);
+  });
+
   test('exits with 0 when the directory is empty', async (t) => {
     const agent = await prepare(t);
     agent.run();
