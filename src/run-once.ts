@@ -12,6 +12,9 @@ import type { PodStatusManager } from './status/status-manager.ts';
 /** Ten retries after 1 s, 2 s, 4 s and so on: as long as the kubelet gives a pod (pkg/kubelet/runonce.go). */
 const TIMEOUT_MS = 1_023_000;
 
+/** Longer than a manifest URL may take to answer. (The kubelet gives its sources one second: pkg/kubelet/runonce.go.) */
+const SOURCES_TIMEOUT_MS = 15_000;
+
 export interface RunOnceDeps {
   readonly agent: Kubelet;
   /** Where the pods come from. */
@@ -41,7 +44,13 @@ export async function runOnce({ agent, sources, statuses, clock, log, signal }: 
     else log.error('pod did not come up', fields);
   });
   try {
-    if (!agent.pods.synced) await firstOf(agent.synced, signal);
+    if (!agent.pods.synced) {
+      await firstOf(merge(agent.synced, timer(SOURCES_TIMEOUT_MS, clock)), signal);
+      if (!agent.pods.synced) {
+        log.error('the manifests could not be read', { waitedMs: SOURCES_TIMEOUT_MS });
+        return 1;
+      }
+    }
     const news = merge(statuses.changes, timer(TIMEOUT_MS, clock));
     let late = false;
     const all = news.pipe(

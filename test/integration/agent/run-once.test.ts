@@ -86,6 +86,14 @@ describe('--runonce', { timeout: 300_000 }, () => {
     assert.deepEqual(await agent.up('good'), good);
   });
 
+  test('exits with 1 when the manifests cannot be read, and says so', async (t) => {
+    const agent = await prepare(t);
+    agent.run('--runonce', '--v=0', `--pod-manifest-path=${agent.dir}/nowhere`);
+    assert.equal(await agent.exited(), 1);
+    const said = agent.lines.filter(({ level }) => level === 'error').map(({ msg }) => msg);
+    assert.deepEqual(said, ['manifests cannot be read yet: waiting for them', 'the manifests could not be read']);
+  });
+
   test('exits with 0 when the directory is empty', async (t) => {
     const agent = await prepare(t);
     agent.run();
