@@ -8,6 +8,7 @@ import {
   MAX_DEPTH,
   type ParsedDocument,
 } from './document.ts';
+import { misplacedTab } from './misplaced-tab.ts';
 import { resolveYamlScalar } from './resolve-yaml-scalar.ts';
 
 /**
@@ -17,9 +18,12 @@ import { resolveYamlScalar } from './resolve-yaml-scalar.ts';
 export function parseYaml(text: string): ParsedDocument {
   const forbidden = forbiddenCharacter.exec(text);
   if (forbidden !== null) throw new DocumentSyntaxError('yaml', forbidden.index, 'control characters are not allowed');
+  const lines = asLibyamlBreaks(text);
+  const tab = misplacedTab(lines);
+  if (tab !== undefined) throw new DocumentSyntaxError('yaml', tab, 'Tabs are not allowed as indentation');
   const warnings: DocumentNote[] = [];
   try {
-    const [contents, next] = firstDocument(asLibyamlBreaks(text));
+    const [contents, next] = firstDocument(lines);
     if (next !== undefined) warnings.push({ at: next, detail: 'only the first document is read: what follows is ignored' });
     const root = new YamlReader(text, contents, warnings).read();
     return { root: root.is === 'map' ? { ...root, entries: sortedByKey(root.entries) } : root, warnings };

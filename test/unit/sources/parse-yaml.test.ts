@@ -123,3 +123,23 @@ test('a small text cannot unfold into a huge one', () => {
 test('an empty text is null', () => {
   for (const text of ['', '# nothing\n', '---\n']) assert.equal(plain(text), null);
 });
+
+test('a tab is white space only where no key could begin', () => {
+  const good = ['a:\tb\n', 'a: b\t# c\n', 'a: [b,\n \tc]\n', 'a: b\n \t\nc: d\n', 'a: |\n  b\n  \tc\n', 'a: b\n---\n\t\n', '---\t\na: b\n'];
+  for (const text of good) assert.doesNotThrow(() => parseYaml(text), text);
+  const bad: readonly (readonly [text: string, at: number])[] = [
+    ['a: b\n\t\n', 5],
+    ['a: "b"\n  \t\n', 9],
+    ['a: b # c\n \t# d\n', 10],
+    ['-\ta\n', 1],
+    ['a: [b]\r\n\t', 8],
+    ['\ta: b\n', 0],
+  ];
+  for (const [text, place] of bad) {
+    assert.throws(
+      () => parseYaml(text),
+      (error) => error instanceof DocumentSyntaxError && error.at === place && /Tabs/.test(error.message),
+      text,
+    );
+  }
+});
