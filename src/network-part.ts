@@ -1,6 +1,7 @@
 import type { Logger } from './base/logger.ts';
 import { type PodNetwork, podNetwork } from './network/pod-network.ts';
 import { hostIps } from './node/host-ips.ts';
+import { parseNodeIps } from './node/ip-address.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
 import type { EventRecorder } from './ports/event-recorder.ts';
 
@@ -20,7 +21,7 @@ export interface NetworkPart {
 /** What pods see of the node's network, which is looked at once. */
 export async function networkPart(options: KubeletOptions, deps: NetworkPartDeps): Promise<NetworkPart> {
   const { rootDir, nodeName, nodeIp, clusterDns, clusterDomain, resolvConf } = options;
-  const nodeIps = nodeIp === '' ? hostIps() : nodeIp.split(',');
+  const nodeIps = hostIps(parseNodeIps(nodeIp));
   const network = podNetwork({ rootDir, nodeName, nodeIps, clusterDns, clusterDomain, resolvConf, ...deps });
   await network.checkNodeFile();
   return { nodeIps, network };
