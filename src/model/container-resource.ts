@@ -15,7 +15,7 @@ export class ContainerResourceError extends Error {
 const commonResources: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
 
 const amount = (list: ResourceList | undefined, name: string): Quantity =>
-  list !== undefined && Object.hasOwn(list, name) ? Quantity.fromJson(list[name]) : Quantity.zero;
+  list && Object.hasOwn(list, name) ? Quantity.fromJson(list[name]) : Quantity.zero;
 
 function limitOf(container: Container, name: string, allocatable: ResourceList): Quantity {
   const own = amount(container.resources?.limits, name);

@@ -27,8 +27,7 @@ type Sums = ReadonlyMap<string, Quantity>;
 
 function positive(amounts: Amounts | undefined): Sums {
   const found = computeResources.flatMap((name) => {
-    const text = amounts?.[name];
-    const quantity = text === undefined ? Quantity.zero : Quantity.parse(text);
+    const quantity = Quantity.fromJson(amounts?.[name]);
     return quantity.sign() > 0 ? [[name, quantity] as const] : [];
   });
   return new Map(found);

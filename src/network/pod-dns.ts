@@ -1,4 +1,5 @@
 import { isIP, isIPv6 } from 'node:net';
+import { quote } from '../model/go-text.ts';
 import { formatPod, type Pod } from '../model/pod.ts';
 import type { DnsConfig } from '../model/resolv-conf.ts';
 import type { EventReason } from '../ports/event-recorder.ts';
@@ -47,7 +48,7 @@ export function podDns(
     }
     if (kind === 'cluster') {
       warn('MissingClusterDNS', missingClusterDns, 'node');
-      warn('MissingClusterDNS', `pod: "${formatPod(pod)}". ${missingClusterDns}`);
+      warn('MissingClusterDNS', `pod: ${quote(formatPod(pod))}. ${missingClusterDns}`);
     }
     if (settings.usesNodeFile) return node;
     // Without a file there are no name servers to ask: that is what resolvers make of the local machine.

@@ -30,20 +30,23 @@ export async function containerEnv(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
   const { namespace } = pod.metadata;
+  const { enableServiceLinks } = pod.spec;
+  if (enableServiceLinks === undefined) throw new Error('nil pod.spec.enableServiceLinks encountered, cannot construct envvars');
   if (facts.services === undefined) throw new Error('services have not yet been read at least once, cannot construct envvars');
-  const ofServices = new Map(serviceEnv(facts.services, namespace, pod.spec.enableServiceLinks ?? true));
+  const ofServices = new Map(serviceEnv(facts.services, namespace, enableServiceLinks));
   const readKeys = keyReader(namespace, facts.objects, signal);
   const values = new Map<string, string>();
   for (const { prefix = '', configMapRef, secretRef } of container.envFrom ?? []) {
     const ref = configMapRef ?? secretRef;
     if (ref === undefined) continue;
+    const { name: object = '', optional } = ref;
     const kind = configMapRef ? 'ConfigMap' : 'Secret';
-    const keys = await readKeys(kind, ref.name ?? '', ref.optional);
+    const keys = await readKeys(kind, object, optional);
     const all = [...(keys ?? [])].map(([key, value]) => [prefix + key, value] as const);
     const isInvalid = (name: string): boolean => isEnvVarName(name).length > 0;
     for (const [name, value] of all) if (!isInvalid(name)) values.set(name, value);
     const invalid = all.map(([name]) => name).filter(isInvalid);
-    if (invalid.length > 0) facts.onInvalidNames(skipped(invalid, kind, `${namespace}/${ref.name}`));
+    if (invalid.length > 0) facts.onInvalidNames(skipped(invalid, kind, `${namespace}/${object}`));
   }
   const lookup = lookupIn(values, ofServices);
   for (const { name, value, valueFrom } of container.env ?? []) {
@@ -70,11 +73,11 @@ async function referred(
   if (fileKeyRef) throw new Error(`fileKeyRef: variables from the file ${fileKeyRef.path} are not supported by this node`);
   const ref = configMapKeyRef ?? secretKeyRef;
   if (ref === undefined) return '';
+  const { name = '', key, optional } = ref;
   const kind = configMapKeyRef ? 'ConfigMap' : 'Secret';
-  const keys = await readKeys(kind, ref.name ?? '', ref.optional);
-  const value = keys?.get(ref.key);
-  if (value === undefined && !ref.optional)
-    throw new Error(`couldn't find key ${ref.key} in ${kind} ${pod.metadata.namespace}/${ref.name}`);
+  const keys = await readKeys(kind, name, optional);
+  const value = keys?.get(key);
+  if (value === undefined && !optional) throw new Error(`couldn't find key ${key} in ${kind} ${pod.metadata.namespace}/${name}`);
   return value;
 }
 
@@ -86,9 +89,9 @@ function keyReader(namespace: string, objects: Pick<ObjectStore, 'get'>, signal:
     const before = known.get(key);
     if (before !== undefined) return before;
     try {
-      const { data = {} } = await objects.get({ kind, namespace, name }, signal);
+      const { data } = await objects.get({ kind, namespace, name }, signal);
       const text = (value: string): string => (kind === 'Secret' ? Buffer.from(value, 'base64').toString() : value);
-      const keys = new Map(Object.entries(data).map(([each, value]) => [each, text(value)]));
+      const keys = new Map(Object.entries(data ?? {}).map(([each, value]) => [each, text(value)]));
       known.set(key, keys);
       return keys;
     } catch (error) {

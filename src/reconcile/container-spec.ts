@@ -28,13 +28,16 @@ export async function containerSpec(
     throw new ContainerStartError('CreateContainerConfigError', errorText(error), { cause: error });
   }
   const lookup = lookupIn(values);
+  // An empty list is none: the image's own command holds.
+  const expanded = (parts: readonly string[] | undefined): readonly string[] | undefined =>
+    parts?.length ? parts.map((part) => expand(part, lookup)) : undefined;
   return {
     container,
     attempt,
     imageRef,
     env: [...values].map(([name, value]) => ({ name, value })),
-    command: container.command?.map((part) => expand(part, lookup)),
-    args: container.args?.map((part) => expand(part, lookup)),
+    command: expanded(container.command),
+    args: expanded(container.args),
     mounts: await facts.mounts(values),
   };
 }

@@ -60,11 +60,20 @@ export function resourceConfigForPod(pod: Pod, { periodUs, enforceCpuLimits, cus
 
 const HUGE_PAGES = 'hugepages-';
 
+/** 0 where the name tells no size: the API takes any that begins with the prefix. */
+function pageBytes(size: string): number {
+  try {
+    return Number(Quantity.parse(size).value());
+  } catch {
+    return 0;
+  }
+}
+
 function hugePageLimits({ spec }: Pod): ReadonlyMap<number, number> {
   const found = new Map<number, number>();
   for (const [name, text] of spec.containers.flatMap(({ resources }) => Object.entries(resources?.requests ?? {}))) {
     if (!name.startsWith(HUGE_PAGES)) continue;
-    const pageSize = Number(Quantity.parse(name.slice(HUGE_PAGES.length)).value());
+    const pageSize = pageBytes(name.slice(HUGE_PAGES.length));
     found.set(pageSize, (found.get(pageSize) ?? 0) + Number(Quantity.fromJson(text).value()));
   }
   return found;

@@ -9,6 +9,7 @@ export function aPod(name: string, spec: Partial<PodSpec> = {}, metadata: Partia
       terminationGracePeriodSeconds: 30,
       dnsPolicy: 'ClusterFirst',
       securityContext: {},
+      enableServiceLinks: true,
       ...spec,
       containers: spec.containers ?? [aContainer('app')],
     },

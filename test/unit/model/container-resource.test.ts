@@ -23,6 +23,9 @@ test("an unset limit is the node's, an unset request and huge pages are not", ()
   assert.equal(containerResource({ resource: 'limits.memory', divisor: '1Gi' }, container, allocatable), '7');
   assert.equal(containerResource({ resource: 'requests.cpu' }, container, allocatable), '0');
   assert.equal(containerResource({ resource: 'limits.hugepages-2Mi' }, aContainer('b'), allocatable), '0');
+  const empty = aContainer('b', JSON.parse('{"resources":{"limits":null,"requests":null}}'));
+  assert.equal(containerResource({ resource: 'limits.cpu' }, empty, allocatable), '4');
+  assert.equal(containerResource({ resource: 'requests.cpu' }, empty, allocatable), '0');
 });
 
 test('init containers are found by name; unknown names and resources are refused', () => {

@@ -37,3 +37,14 @@ test('an option of the pod wins over the same one of the node', () => {
   const { dns } = podDns(aPod('web', { dnsPolicy: 'Default', dnsConfig }), settings, node);
   assert.deepEqual(dns.options, ['ndots:1', 'rotate', 'edns0']);
 });
+
+test('a pod that wants the name servers of a cluster has those of the node where there are none, and both are told', () => {
+  const { dns, warnings } = podDns(aPod('we"b'), { ...settings, clusterDns: [] }, { servers: ['1.1.1.1'], searches: [], options: [] });
+  assert.deepEqual(dns, { servers: ['1.1.1.1'], searches: [], options: [] });
+  const why =
+    'kubelet does not have ClusterDNS IP configured and cannot create Pod using "ClusterFirst" policy. Falling back to "Default" policy.';
+  assert.deepEqual(warnings, [
+    { about: 'node', reason: 'MissingClusterDNS', message: why },
+    { about: 'pod', reason: 'MissingClusterDNS', message: `pod: "we\\"b_default(uid-we\\"b)". ${why}` },
+  ]);
+});

@@ -37,7 +37,13 @@ describe('what `hostname` prints inside', () => {
     test(what, () => assert.equal(sandboxHostname(pod, 'cluster.local'), expected));
   }
 
-  test('is not too long for the kernel', () => {
+  test('is not too long for the kernel, which counts bytes', () => {
+    const umlauts = aPod('web', { subdomain: 'front', setHostnameAsFQDN: true });
+    assert.throws(
+      () => sandboxHostname(umlauts, `${'ü'.repeat(21)}x`),
+      /is too long \(64 characters is the max, 65 characters requested\)/,
+    );
+    assert.equal(sandboxHostname(umlauts, 'ü'.repeat(21)), `web.front.default.svc.${'ü'.repeat(21)}`);
     const pod = aPod('w'.repeat(40), { subdomain: 'front', setHostnameAsFQDN: true });
     assert.throws(() => sandboxHostname(pod, 'cluster.local'), /is too long \(64 characters is the max, 72 characters requested\)/);
   });

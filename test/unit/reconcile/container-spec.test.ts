@@ -56,6 +56,19 @@ test('variables may use those before them, and command and arguments all of them
   assert.deepEqual([spec.command, spec.args], [['run', 'ab $(C) $(A)'], ['$(NONE)']]);
 });
 
+test("an empty command or empty arguments are none: the image's hold", async () => {
+  const spec = await resolve({ command: [], args: [] });
+  assert.deepEqual([spec.command, spec.args], [undefined, undefined]);
+});
+
+test('an object without data has no keys', async () => {
+  const get = async () => JSON.parse('{"metadata":{"name":"s","uid":"1","resourceVersion":"1"},"data":null}');
+  const ref = { name: 's', key: 'k', optional: true };
+  const over = { envFrom: [{ configMapRef: { name: 's' } }], env: [{ name: 'A', valueFrom: { secretKeyRef: ref } }] };
+  const { env } = await resolve(over, { objects: { get }, services: [] });
+  assert.deepEqual(env, []);
+});
+
 test('fields of the pod and resources of the container become values', async () => {
   const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath } } });
   const { env } = await resolve({
@@ -106,6 +119,11 @@ test('a reference that leads nowhere holds the container, in the words of the ku
     [{ envFrom: [{ configMapRef: { name: 'c' } }] }, 'configmap "c" not found'],
   ];
   for (const [over, message] of faults) await assert.rejects(resolve(over), { reason: 'CreateContainerConfigError', message });
+  const { enableServiceLinks: _, ...spec } = aPod('web').spec;
+  const undecided = { ...aPod('web'), spec };
+  await assert.rejects(containerSpec(undecided, aContainer('app'), 0, '', facts, AbortSignal.timeout(1000)), {
+    message: 'nil pod.spec.enableServiceLinks encountered, cannot construct envvars',
+  });
   await assert.rejects(resolve({}, { services: undefined }), {
     message: 'services have not yet been read at least once, cannot construct envvars',
   });

@@ -1,5 +1,6 @@
 import { refusals } from '../../fakes/fake-kube-api.ts';
 import { errorText } from '../../../src/base/error-text.ts';
+import { isStaticPod } from '../../../src/model/mirror-pod.ts';
 import type { Pod } from '../../../src/model/pod.ts';
 import type { ReferencedObject } from '../../../src/ports/object-store.ts';
 import { containerSpec } from '../../../src/reconcile/container-spec.ts';
@@ -39,7 +40,8 @@ export async function run({ pod, configMaps, secrets, services, servicesSynced =
             return found;
           },
         },
-        services: servicesSynced ? (services ?? []) : undefined,
+        // A static pod waits for no services.
+        services: servicesSynced || isStaticPod(pod) ? (services ?? []) : undefined,
         allocatable,
         onInvalidNames: (message) => events.push(`Warning InvalidEnvironmentVariableNames ${message}`),
       },
