@@ -1,6 +1,7 @@
 import { quote } from '../model/go-text.ts';
 import type { LogOptions, LogPiece } from '../ports/container-access.ts';
 import { DockerJsonLine, TIMESTAMP_BYTES } from './docker-json-line.ts';
+import { ZERO_TIME } from './log-time.ts';
 import { type LogLine, lineParser, type ParseLine, parseDockerLine } from './log-line.ts';
 
 const NEWLINE = 0x0a;
@@ -104,7 +105,7 @@ export class LogDecoder {
 
   #write({ time, stream, bytes }: LogLine): void {
     const { timestamps, sinceMs, stream: wanted } = this.#options;
-    if (sinceMs !== undefined && time.atMs < sinceMs) return;
+    if (time.atMs < (sinceMs ?? ZERO_TIME.atMs)) return;
     if (stream !== 'stdout' && stream !== 'stderr') throw new Error(`unexpected stream type ${quote(stream)}`);
     if (wanted !== undefined && (wanted === 'Stderr') !== (stream === 'stderr')) return;
     this.#endRun();

@@ -1,4 +1,4 @@
-import { quote } from '../model/go-text.ts';
+import { foldCase, quote } from '../model/go-text.ts';
 import { type LogTime, parseLogTime, ZERO_TIME } from './log-time.ts';
 
 export interface LogLine {
@@ -47,7 +47,7 @@ export function parseDockerLine(line: Buffer): LogLine | undefined {
   if (typeof value !== 'object' || Array.isArray(value)) return undefined;
   const fields: Record<string, string> = { log: '', stream: '' };
   for (const [key, field] of Object.entries(value ?? {})) {
-    const name = key.toLowerCase();
+    const name = foldCase(key);
     if ((name !== 'log' && name !== 'stream' && name !== 'time') || field === null) continue;
     if (typeof field !== 'string') return undefined;
     fields[name] = field;

@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
-import { errorCode } from '../base/error-code.ts';
+import { errorText } from '../base/error-text.ts';
+import { readTextFile } from '../base/read-text-file.ts';
 import { goJsonSyntaxError } from '../model/go-json-syntax.ts';
 import type { Container, Pod } from '../model/pod.ts';
 import { isSet } from './security-context.ts';
@@ -57,11 +57,9 @@ export async function seccompOpts(profile: string, byDefault = false): Promise<s
 
 async function readProfile(file: string): Promise<string> {
   try {
-    return await readFile(file, 'utf8');
+    return await readTextFile(file);
   } catch (cause) {
-    const why =
-      errorCode(cause) === 'ENOENT' ? `open ${file}: no such file or directory` : cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`cannot load seccomp profile ${JSON.stringify(file)}: ${why}`, { cause });
+    throw new Error(`cannot load seccomp profile ${JSON.stringify(file)}: ${errorText(cause)}`, { cause });
   }
 }
 

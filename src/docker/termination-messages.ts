@@ -65,7 +65,7 @@ export class TerminationMessages {
         await file.close();
       }
       return {
-        mount: { hostPath, containerPath: absolute(terminationMessagePath), readOnly: false },
+        mount: { hostPath, containerPath: messagePath(terminationMessagePath), readOnly: false },
         clear: () => (size === 0 ? Promise.resolve() : empty(hostPath)),
       };
     } catch (error) {
@@ -122,7 +122,7 @@ export class TerminationMessages {
   /** Where the container's file is; undefined when it has none of ours: no other path is read or removed, whatever is mounted there. */
   #pathOf({ Mounts }: ContainerInspectInfo, note: ContainerNote): string | undefined {
     if (note.terminationMessagePath === '' || note.containerName === '') return undefined;
-    const inside = absolute(note.terminationMessagePath);
+    const inside = messagePath(note.terminationMessagePath);
     const source = Mounts.find(({ Destination }) => Destination === inside)?.Source;
     if (source === undefined) return undefined;
     try {
@@ -139,8 +139,9 @@ export class TerminationMessages {
 }
 
 /** As the engine tells it: clean, and from the root, from where a relative one is read (MakeAbsolutePath in pkg/volume/util). */
-function absolute(path: string): string {
-  return posix.join('/', path);
+/** Where a container finds it: as the engine, too, writes down where something is mounted. */
+export function messagePath(path: string): string {
+  return posix.resolve('/', path);
 }
 
 /** The last of it. Empty when the file is gone. */

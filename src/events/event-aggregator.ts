@@ -18,7 +18,7 @@ export interface AggregatedEvent {
   readonly key: string;
 }
 
-/** Combines events that differ in their message alone: from the tenth message on, one event tells the latest, until 600 s pass without any. */
+/** Combines events that differ in their message alone: from the tenth message on, one event tells of new ones, until 600 s pass without any. */
 export class EventAggregator {
   readonly #similar: LruMap<string, Similar>;
   readonly #nameEvent: EventNamer;
@@ -40,8 +40,8 @@ export class EventAggregator {
     messages.add(event.message);
     this.#similar.set(key, { messages, lastMs: nowMs });
     if (messages.size < MAX_SIMILAR) return { event, key: eventKey(event) };
-    // The first nine keep events of their own; all others share one.
-    messages.delete(event.message);
+    // Kubernetes forgets any of the ten. Here the first eight and the latest stay: said again, they are told in events of their own.
+    messages.delete([...messages].at(-2) ?? event.message);
     const now = formatTime(nowMs);
     return {
       event: {

@@ -3,7 +3,7 @@
  * (pkg/kubelet/kuberuntime/logs NewLogOptions). Undefined: from its beginning.
  */
 export function logSinceMs(
-  { sinceSeconds, sinceTimeMs }: { readonly sinceSeconds?: number; readonly sinceTimeMs?: number },
+  { sinceSeconds, sinceTimeMs }: { readonly sinceSeconds: number | undefined; readonly sinceTimeMs: number | undefined },
   nowMs: number,
 ): number | undefined {
   const ago = sinceSeconds === undefined ? undefined : nowMs - sinceSeconds * 1000;

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { errorCode } from '../base/error-code.ts';
+import { readTextFile } from '../base/read-text-file.ts';
 import { type DnsConfig, parseResolvConf } from '../model/resolv-conf.ts';
 
 /** What a containers' engine reads too when systemd-resolved answers on the node's loopback address, which pods have not. */
@@ -11,25 +11,7 @@ const STUB = { file: '/etc/resolv.conf', server: '127.0.0.53', upstream: '/run/s
  */
 export async function nodeResolvConf(path: string): Promise<DnsConfig> {
   if (path === '') return { servers: [], searches: [], options: [] };
-  const own = parseResolvConf(await readNodeFile(path));
+  const own = parseResolvConf(await readTextFile(path));
   if (path !== STUB.file || own.servers.length === 0 || own.servers.some((server) => server !== STUB.server)) return own;
   return readFile(STUB.upstream, 'utf8').then(parseResolvConf, () => own);
 }
-
-/** Rejects as Go's os package words it. */
-export async function readNodeFile(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (cause) {
-    const words = goWords[errorCode(cause) ?? ''];
-    throw words === undefined ? cause : new Error(`${words.call} ${path}: ${words.why}`);
-  }
-}
-
-const goWords: Readonly<Record<string, { readonly call: string; readonly why: string }>> = {
-  ENOENT: { call: 'open', why: 'no such file or directory' },
-  ENOTDIR: { call: 'open', why: 'not a directory' },
-  EACCES: { call: 'open', why: 'permission denied' },
-  ELOOP: { call: 'open', why: 'too many levels of symbolic links' },
-  EISDIR: { call: 'read', why: 'is a directory' },
-};

@@ -2,13 +2,14 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
+import { readTextFile } from '../base/read-text-file.ts';
 import { nodeReference } from '../model/object-reference.ts';
 import { podDirectory } from '../model/pod-directory.ts';
 import type { Container, Pod } from '../model/pod.ts';
 import type { Mount, SandboxSpec } from '../ports/container-runtime.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
 import { hostNetworkHostsFile, managedHostsFile } from './hosts-file.ts';
-import { nodeResolvConf, readNodeFile } from './node-resolv-conf.ts';
+import { nodeResolvConf } from './node-resolv-conf.ts';
 import { type DnsWarning, goIp, nodeFileWarning, podDns } from './pod-dns.ts';
 import { podHostname, sandboxHostname } from './pod-hostname.ts';
 
@@ -66,7 +67,7 @@ export function podNetwork(deps: PodNetworkDeps): PodNetwork {
       if (podIps.length === 0 || container.volumeMounts?.some(({ mountPath }) => mountPath === HOSTS)) return [];
       const { hostNetwork, hostAliases } = pod.spec;
       const content = hostNetwork
-        ? hostNetworkHostsFile(await readNodeFile(HOSTS), hostAliases)
+        ? hostNetworkHostsFile(await readTextFile(HOSTS), hostAliases)
         : managedHostsFile(podIps, podHostname(pod, clusterDomain), hostAliases);
       const directory = podDirectory(rootDir, pod.metadata.uid);
       await mkdir(directory, { recursive: true, mode: 0o750 });

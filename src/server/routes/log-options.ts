@@ -1,3 +1,4 @@
+import { logSinceMs } from '../../model/log-since.ts';
 import type { LogOptions } from '../../ports/container-access.ts';
 import { HttpError } from '../route.ts';
 
@@ -31,7 +32,7 @@ export function logOptions(query: URLSearchParams, nowMs: number): LogRequest {
     // As later releases have it, which know `stream`.
     (stream !== 'All' && tailLines !== undefined);
   if (wrong) throw new HttpError(422, '{"message": "Invalid request."}');
-  const sinceMs = sinceSeconds === undefined ? sinceTimeMs : nowMs - sinceSeconds * 1000;
+  const sinceMs = logSinceMs({ sinceSeconds, sinceTimeMs }, nowMs);
   return {
     previous: truth(query.get('previous')),
     options: {

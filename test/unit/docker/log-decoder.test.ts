@@ -68,6 +68,7 @@ describe("decoding a container's log", () => {
 
   for (const when of [
     '2021-02-29T00:00:00Z',
+    '0000-12-31T00:00:00Z',
     '2021-04-31T00:00:00Z',
     '2021-13-01T00:00:00Z',
     '2021-01-01T24:00:00Z',
@@ -81,7 +82,7 @@ describe("decoding a container's log", () => {
 
   test('knows field names in any case, and null as nothing, as Go does', () => {
     const good = dockerLine('fine\n', 'stdout', '2021-02-03T04:05:06.1Z');
-    const file = `${good}{"LOG":"x\\n","Stream":"stderr","TIME":null}\n{"log":7,"stream":"stdout"}\nnull\n`;
+    const file = `${good}{"LOG":"x\\n","\u017ftream":"stderr","TIME":null}\n{"log":7,"stream":"stdout"}\nnull\n`;
     assert.deepEqual(decoded(file), { stdout: 'fine\n', stderr: 'x\n', error: 'unexpected stream type ""' });
   });
 

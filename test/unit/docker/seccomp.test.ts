@@ -31,5 +31,9 @@ test('a container is unconfined unless it asks; the default profile is the engin
   assert.deepEqual(await seccompOpts(seccompProfile(aPod('p'), container, '/profiles'), true), []);
   assert.deepEqual(await seccompOpts(asked('Unconfined'), true), ['seccomp=unconfined']);
   assert.deepEqual(await seccompOpts(asked('RuntimeDefault')), []);
-  await assert.rejects(seccompOpts(asked('Localhost', 'missing.json')), /cannot load seccomp profile/);
+  await assert.rejects(
+    seccompOpts(asked('Localhost', 'missing.json')),
+    /cannot load seccomp profile "\/profiles\/missing.json": open \/profiles\/missing.json: no such file or directory$/,
+  );
+  await assert.rejects(seccompOpts('localhost//tmp'), /cannot load seccomp profile "\/tmp": read \/tmp: is a directory$/);
 });

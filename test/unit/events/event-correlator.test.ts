@@ -48,7 +48,7 @@ test('a repeat changes count, time and message of the event told first', () => {
   assert.deepEqual(repeat.event, { ...first.event, count: 2, lastTimestamp: '1970-01-01T00:00:05Z' });
 });
 
-test('from the tenth message on, one event tells the latest; the first nine keep their own', () => {
+test('from the tenth message on, one event tells of new ones; the first eight and the latest, said again, are told in events of their own', () => {
   const events = new Correlating();
   const names = new Set<string>();
   for (let i = 0; i < 9; i++) {
@@ -66,6 +66,8 @@ test('from the tenth message on, one event tells the latest; the first nine keep
     assert.equal(next.event.metadata.name, combined.event.metadata.name);
     assert.equal(next.patch.message, `(combined from similar events): ${message}`);
   }
+  const again = events.correlate({ message: 'm 9' });
+  assert.equal(again.send === 'create' && again.event.message, 'm 9');
   const old = events.correlate({ message: 'm 3' });
   assert.deepEqual([old.send, old.send === 'patch' && old.patch.message], ['patch', 'm 3']);
 });

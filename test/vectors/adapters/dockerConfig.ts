@@ -6,6 +6,7 @@ import { type CreateRequest, dockerCgroupParent } from '../../../src/docker/crea
 import { sandboxCreateRequest } from '../../../src/docker/sandbox-create-request.ts';
 import { seccompOpts, seccompProfile } from '../../../src/docker/seccomp.ts';
 import { type ImageUser, nonRootViolation } from '../../../src/docker/security-context.ts';
+import { messagePath } from '../../../src/docker/termination-messages.ts';
 import { expand, lookupIn } from '../../../src/model/expansion.ts';
 import { kernelHostname } from '../../../src/model/kernel-hostname.ts';
 import type { Container, Pod } from '../../../src/model/pod.ts';
@@ -125,7 +126,11 @@ function mounts({ Mounts = [], PodContainerDir }: NonNullable<Input['options']>,
     ...(Propagation && { propagation: Propagation }),
   }));
   if (!PodContainerDir || !terminationMessagePath) return given;
-  const message = { hostPath: `${PodContainerDir}/<8 random hex digits>`, containerPath: terminationMessagePath, readOnly: false };
+  const message = {
+    hostPath: join(PodContainerDir, '<8 random hex digits>'),
+    containerPath: messagePath(terminationMessagePath),
+    readOnly: false,
+  };
   return [...given, message];
 }
 

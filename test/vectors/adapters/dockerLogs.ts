@@ -21,11 +21,7 @@ interface Input {
 const msOf = (text: string | null | undefined): number | undefined => (text ? parseLogTime(text)?.atMs : undefined);
 
 export async function run({ file, now, options: { sinceSeconds, sinceTime, tailLines, limitBytes, timestamps } }: Input): Promise<unknown> {
-  const sinceTimeMs = msOf(sinceTime);
-  const sinceMs = logSinceMs(
-    { ...(typeof sinceSeconds === 'number' && { sinceSeconds }), ...(sinceTimeMs !== undefined && { sinceTimeMs }) },
-    msOf(now) ?? 0,
-  );
+  const sinceMs = logSinceMs({ sinceSeconds: sinceSeconds ?? undefined, sinceTimeMs: msOf(sinceTime) }, msOf(now) ?? 0);
   const options: LogOptions = {
     follow: false,
     timestamps: timestamps === true,

@@ -1,6 +1,6 @@
 import type { PodSpec } from '../../../src/model/pod.ts';
 import { hostNetworkHostsFile, managedHostsFile } from '../../../src/network/hosts-file.ts';
-import { readNodeFile } from '../../../src/network/node-resolv-conf.ts';
+import { readTextFile } from '../../../src/base/read-text-file.ts';
 
 interface Input {
   readonly hostNetwork?: boolean;
@@ -14,7 +14,7 @@ interface Input {
 export async function run({ hostNetwork, podIPs, hostName, hostDomainName, hostAliases, nodeFile }: Input): Promise<object> {
   try {
     const content = hostNetwork
-      ? hostNetworkHostsFile(nodeFile ?? (await readNodeFile('/nonexistent/hosts')), hostAliases ?? undefined)
+      ? hostNetworkHostsFile(nodeFile ?? (await readTextFile('/nonexistent/hosts')), hostAliases ?? undefined)
       : managedHostsFile(podIPs ?? [], { hostname: hostName ?? '', domain: hostDomainName ?? '' }, hostAliases ?? undefined);
     return { content };
   } catch (error) {
