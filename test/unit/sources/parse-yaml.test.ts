@@ -130,6 +130,7 @@ test('a tab is white space only where no key could begin', () => {
   const bad: readonly (readonly [text: string, at: number])[] = [
     ['a: b\n\t\n', 5],
     ['a: "b"\n  \t\n', 9],
+    ['a:\n- b: c\n  \t\n', 12],
     ['a: b # c\n \t# d\n', 10],
     ['-\ta\n', 1],
     ['a: [b]\r\n\t', 8],
