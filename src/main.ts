@@ -74,7 +74,7 @@ async function run({ options, origins }: LoadedOptions, { log, setVerbosity }: O
     log.error('uncaught error', { error });
     process.exit(FAILED);
   });
-  const stop = stopOnSignals(process, log);
+  const stop = stopOnSignals(process, log, systemClock);
   try {
     const { runKubelet } = await import('./run-kubelet.ts');
     return await runKubelet(options, { origins, log, setVerbosity }, stop);

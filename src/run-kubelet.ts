@@ -1,9 +1,9 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { concatMap, EMPTY, map, merge } from 'rxjs';
 import { admissionPart } from './admission-part.ts';
 import { systemClock } from './base/clock.ts';
 import { foldRepeats } from './base/fold-repeats.ts';
+import { makeDirectory } from './base/make-directory.ts';
 import type { Logger } from './base/logger.ts';
 import { runServices } from './base/run-services.ts';
 import { version } from './base/version.ts';
@@ -46,7 +46,9 @@ export async function runKubelet(
 ): Promise<number> {
   const clock = systemClock;
   const { rootDir, nodeName } = options;
-  await mkdir(rootDir, { recursive: true, mode: 0o750 });
+  await makeDirectory(rootDir, 0o750).catch((cause: unknown) => {
+    throw new Error(`${rootDir} cannot be the root directory (--root-dir)`, { cause });
+  });
   const folded = foldRepeats(log, { clock, windowMs: 60_000, subject: ['pod'] });
   // Nobody asks an agent that runs once.
   const metrics = options.runOnce ? undefined : await metricsPart({ clock, nodeName });

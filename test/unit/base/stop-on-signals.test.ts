@@ -16,12 +16,17 @@ for (const [first, second, code] of [
   ['SIGINT', 'SIGINT', 130],
   ['SIGTERM', 'SIGINT', 130],
 ] as const) {
-  test(`${first} stops in good order, ${second} after it exits with ${code}`, () => {
+  test(`${first} stops in good order, ${second} after it exits with ${code}, unless it comes at once`, () => {
     const process = new FakeProcess();
-    const stop = stopOnSignals(process, silentLogger);
+    let nowMs = 5_000;
+    const stop = stopOnSignals(process, silentLogger, { now: () => nowMs });
     assert.equal(stop.aborted, false);
     process.emit(first);
     assert.deepEqual([stop.aborted, process.exits], [true, []]);
+    nowMs += 499;
+    process.emit(second);
+    assert.deepEqual(process.exits, []);
+    nowMs += 1;
     process.emit(second);
     assert.deepEqual(process.exits, [code]);
   });

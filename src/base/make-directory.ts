@@ -1,0 +1,19 @@
+import { mkdir, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/**
+ * Makes a directory and those above it, where they are missing. Node's own `recursive` never ends where the system says of a new name in a
+ * directory that is there that it does not exist, as /proc does.
+ */
+export async function makeDirectory(path: string, mode: number): Promise<void> {
+  try {
+    await mkdir(path, { mode });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return;
+    const above = dirname(path);
+    if (code !== 'ENOENT' || above === path) throw error;
+    await makeDirectory(above, mode);
+    await mkdir(path, { mode });
+  }
+}
