@@ -25,6 +25,17 @@ export function foldCase(text: string): string {
   return text.toLowerCase().replaceAll('\u017f', 's');
 }
 
+/** A character of UTF-8 beyond ASCII, each byte written as one of Latin-1 (RFC 3629); else a byte that is part of none. */
+const beyondAscii =
+  /[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|\xed[\x80-\x9f][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xf0[\x90-\xbf][\x80-\xbf]{2}|\xf4[\x80-\x8f][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|[\x80-\xff]/g;
+
+/** Bytes as encoding/json writes a string of them: each one that is no UTF-8 becomes U+FFFD, where JavaScript makes one of several. */
+export function fromUtf8(bytes: Buffer): string {
+  const replacement = Buffer.from('\ufffd').toString('latin1');
+  const wellFormed = bytes.toString('latin1').replace(beyondAscii, (char) => (char.length === 1 ? replacement : char));
+  return Buffer.from(wellFormed, 'latin1').toString();
+}
+
 const shortEscapes: Readonly<Record<string, string>> = {
   '"': '\\"',
   '\\': '\\\\',

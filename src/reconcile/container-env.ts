@@ -1,6 +1,7 @@
 import { isNotFound } from '../model/api-error.ts';
 import { containerResourceByName } from '../model/container-resource.ts';
 import { expand, lookupIn } from '../model/expansion.ts';
+import { fromUtf8 } from '../model/go-text.ts';
 import type { ReferencedKind } from '../model/pod-references.ts';
 import type { Container, Pod } from '../model/pod.ts';
 import { isEnvVarName } from '../model/validation/formats.ts';
@@ -90,7 +91,7 @@ function keyReader(namespace: string, objects: Pick<ObjectStore, 'get'>, signal:
     if (before !== undefined) return before;
     try {
       const { data } = await objects.get({ kind, namespace, name }, signal);
-      const text = (value: string): string => (kind === 'Secret' ? Buffer.from(value, 'base64').toString() : value);
+      const text = (value: string): string => (kind === 'Secret' ? fromUtf8(Buffer.from(value, 'base64')) : value);
       const keys = new Map(Object.entries(data ?? {}).map(([each, value]) => [each, text(value)]));
       known.set(key, keys);
       return keys;

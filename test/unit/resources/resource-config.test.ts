@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { resourceConfigForPod } from '../../../src/resources/resource-config.ts';
+import { milliCpuToQuota, milliCpuToShares, resourceConfigForPod } from '../../../src/resources/resource-config.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
 
 test('huge pages are summed by their size, and those of a name without a size are of size 0', () => {
@@ -8,4 +8,10 @@ test('huge pages are summed by their size, and those of a name without a size ar
   const pod = aPod('p', { containers: requests.map((each, i) => aContainer(`c${i}`, { resources: { requests: each } })) });
   const { hugePageLimit } = resourceConfigForPod(pod, { periodUs: 100_000, enforceCpuLimits: true, customPeriod: false });
   assert.deepEqual(Object.fromEntries(hugePageLimit), { 2097152: 6 * 2 ** 20, 0: 1 });
+});
+
+test('CPU beyond any machine wraps around in 64 bits', () => {
+  assert.equal(milliCpuToShares(2n ** 53n + 1n), 2);
+  assert.equal(milliCpuToQuota(2n ** 60n, 100_000, false), 1000);
+  assert.equal(milliCpuToQuota(1500n, 100_000, false), 150_000);
 });

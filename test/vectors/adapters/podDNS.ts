@@ -39,7 +39,7 @@ export async function run(input: Input): Promise<Output> {
       clusterDns: (input.clusterDNS ?? []).flatMap((ip) => goIp(ip) ?? []),
       clusterDomain: input.clusterDomain ?? '',
       usesNodeFile: path !== '',
-      nodeIps: input.nodeIPs ?? [],
+      nodeIps: (input.nodeIPs ?? []).flatMap((ip) => goIp(ip) ?? []),
     };
     const { dns, warnings } = podDns(pod, settings, await nodeResolvConf(path));
     return { ...dns, events: warnings.map(({ reason, message }) => `Warning ${reason} ${message}`) };
