@@ -32,6 +32,8 @@ export function parseFlags(argv: readonly string[]): ParsedFlags {
     const found = split(argument, short);
     if (found === undefined) {
       problems.push(`unexpected argument ${JSON.stringify(argument)}${meantByWord(argument, argv[at - 1], long)}`);
+      // What follows belongs to it.
+      while (argv[at + 1]?.startsWith('-') === false) at++;
       continue;
     }
     const flag = found.flag.startsWith('--') ? long.get(normal(found.flag)) : short.get(found.flag);

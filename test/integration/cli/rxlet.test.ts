@@ -119,6 +119,55 @@ describe('the command line', () => {
     assert.equal(run(launcher, ['validate'], path).status, 2);
   });
 
+  for (const [argv, fault] of [
+    [['manifest-url=http://a/'], 'unexpected argument "manifest-url=http://a/"; did you mean --manifest-url?'],
+    [['--runonce', 'true'], 'unexpected argument "true"; did you mean --runonce=true?'],
+    [['validte', 'pod.yaml'], 'unexpected argument "validte"; did you mean rxlet validate?'],
+    [['--docker-endpoint=here'], 'flag --docker-endpoint: expected unix:///PATH or tcp://HOST:PORT or fake://, found "here"'],
+  ] as const) {
+    test(`rxlet ${argv.join(' ')} says what was meant`, () => {
+      const { status, stdout, stderr } = run(launcher, argv, path);
+      assert.deepEqual([status, stdout, stderr], [2, '', `rxlet: ${fault}\nRun 'rxlet --help' for the flags.\n`]);
+    });
+  }
+
+  test('validate tells of each file, as text or JSON, and by its exit code', () => {
+    const directory = mkdtempSync(join(scratch, 'manifests-'));
+    const good = 'apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: a, image: busybox}]}\n';
+    writeFileSync(join(directory, 'a.yaml'), good.replace('}]}', '}], restartPolicy: Mostly}'));
+    writeFileSync(join(directory, 'b.yaml'), good);
+    writeFileSync(join(directory, 'b.yaml~'), 'nonsense');
+    assert.deepEqual(run(launcher, ['validate', directory], path), {
+      status: 1,
+      stdout:
+        `${directory}/a.yaml:4:64 spec.restartPolicy: Unsupported value: "Mostly": supported values: "Always", "OnFailure", "Never"\n` +
+        `${directory}/b.yaml: valid\n`,
+      stderr: '',
+    });
+    const { status, stdout } = run(launcher, ['validate', '--output=json', directory], path);
+    const [first, second, ...more] = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.equal(status, 1);
+    assert.deepEqual(first, {
+      file: `${directory}/a.yaml`,
+      valid: false,
+      errors: [
+        {
+          type: 'FieldValueNotSupported',
+          field: 'spec.restartPolicy',
+          detail: 'supported values: "Always", "OnFailure", "Never"',
+          line: 4,
+          column: 64,
+        },
+      ],
+    });
+    assert.deepEqual([second, more], [{ file: `${directory}/b.yaml`, valid: true, errors: [] }, []]);
+    symlinkSync('nothing', join(directory, 'c.yaml'));
+    assert.equal(run(launcher, ['validate', directory], path).status, 2);
+  });
+
   test('a config file that is wrong is placed, and exits with 2', () => {
     const file = join(scratch, 'kubelet.yaml');
     writeFileSync(file, 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nsyncfrequency: 1s\n');

@@ -49,6 +49,13 @@ describe('parseFlags refuses', () => {
     [['--runonce', 'false'], ['unexpected argument "false"; did you mean --runonce=false?']],
     [['manifest-url=http://a'], ['unexpected argument "manifest-url=http://a"; did you mean --manifest-url?']],
     [['--runonce', 'root_dir'], ['unexpected argument "root_dir"; did you mean --root-dir?']],
+    [
+      ['validat', 'pod.yaml', '--v=x'],
+      [
+        'unexpected argument "validat"; did you mean rxlet validate?',
+        'flag --v: expected a whole number from -2147483648 to 2147483647, found "x"',
+      ],
+    ],
     [['--runonce', 'validat'], ['unexpected argument "validat"; did you mean rxlet validate?']],
     [['--manifest-url'], ['flag --manifest-url needs a value: expected a string']],
     [['--runonce=maybe'], ['flag --runonce: expected true or false, found "maybe"']],
