@@ -116,6 +116,27 @@ describe('an agent that ends and starts again', { timeout: 400_000 }, () => {
     );
   });
 
+  test('by kill -9, and a manifest is edited meanwhile: the old pod ends before the new one begins, and the others stay', async (t) => {
+    const agent = await AgentUnderTest.start(t);
+    const version = (v: number) => pod([app(stays, { env: [{ name: 'V', value: String(v) }] })]);
+    await agent.declare('edited', version(1));
+    await agent.declare('kept', pod());
+    const [{ app: old, POD: oldSandbox }, kept] = [await agent.up('edited'), await agent.up('kept')];
+    assert.ok(old && oldSandbox);
+    await agent.kill('SIGKILL');
+    await agent.declare('edited', version(2));
+    agent.run();
+    const now = await agent.until('the new version runs', async () => {
+      const { app: found } = await agent.up('edited');
+      return found?.id !== old.id && found;
+    });
+    assert.ok((await agent.engine.inspect(now.id)).Config.Env.includes('V=2'));
+    const index = (action: string, id: string): number => agent.engine.events.findIndex((e) => e.action === action && e.id === id);
+    assert.ok(index('die', old.id) >= 0 && index('die', old.id) < index('start', now.id));
+    await agent.until('nothing of the old one is left', async () => (await agent.containers('edited')).length === 2);
+    assert.deepEqual(await agent.up('kept'), kept);
+  });
+
   test('by kill -9 while it ends pods: what was deleted goes, also what was deleted while it was away', async (t) => {
     const agent = await AgentUnderTest.start(t);
     const names = numbered(6);

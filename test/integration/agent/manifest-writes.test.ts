@@ -91,6 +91,19 @@ describe('a manifest', { timeout: 400_000 }, () => {
     });
   }
 
+  test('that gets another name keeps its pod', async (t) => {
+    const agent = await AgentUnderTest.start(t);
+    await agent.write(FILE, agent.manifest('web', version(1)));
+    const kept = await runsVersion(agent, 'web', 1);
+    await rename(join(agent.manifests, FILE), join(agent.manifests, 'a-new-name.json'));
+    await agent.declare('after', pod());
+    await agent.up('after');
+    assert.equal(await runsVersion(agent, 'web', 1), kept);
+    await rm(join(agent.manifests, 'a-new-name.json'));
+    await agent.gone('web');
+    assert.equal(appStarts(agent, 'web'), 1);
+  });
+
   test('mounted as Kubernetes mounts a ConfigMap: each swap of ..data counts once, and only where something is another', async (t) => {
     const agent = await AgentUnderTest.prepare(t);
     const publish = async (generation: number, files: Readonly<Record<string, string>>): Promise<void> => {
