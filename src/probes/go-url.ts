@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url';
 import { quote } from '../model/go-text.ts';
 
 /** A URL as Go's net/url takes it apart. Texts hold one character a byte, as URLs are bytes. */
@@ -183,14 +184,31 @@ function resolvePath(base: string, reference: string): string {
   return path.startsWith('//') ? path.slice(1) : path;
 }
 
+/** The host part of a URL: any name that somebody wrote, and a port. */
+export function hostAndPort(host: string, port: number): string {
+  return toBytes(joinHostPort(host, port));
+}
+
 /** net.JoinHostPort. */
 export function joinHostPort(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
+/** With the port, as people write it. */
+export function textOfHost({ host }: GoUrl): string {
+  return fromBytes(host);
+}
+
+/** What a Host header takes: a name beyond ASCII goes by its other one, as in the DNS. */
+export function asciiHost(host: string): string {
+  return host.replace(/^[^:]*\P{ASCII}[^:]*/u, (name) => domainToASCII(name) || name);
+}
+
 /** net/url URL.Hostname: without port and brackets. */
-export function hostnameOf({ host }: GoUrl): string {
-  return host.replace(/:[0-9]*$/, '').replace(/^\[(.*)\]$/, '$1');
+export function hostnameOf(url: GoUrl): string {
+  return textOfHost(url)
+    .replace(/:[0-9]*$/, '')
+    .replace(/^\[(.*)\]$/, '$1');
 }
 
 /** Undefined when the URL names none. */

@@ -5,7 +5,18 @@ import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import { quote } from '../model/go-text.ts';
 import { dialErrorText, dialTimeoutText, fieldOf } from './dial-error.ts';
-import { formatGoUrl, type GoUrl, GoUrlError, hostnameOf, parseGoUrl, portOf, requestUri, resolveGoUrl } from './go-url.ts';
+import {
+  formatGoUrl,
+  type GoUrl,
+  GoUrlError,
+  asciiHost,
+  hostnameOf,
+  parseGoUrl,
+  portOf,
+  requestUri,
+  resolveGoUrl,
+  textOfHost,
+} from './go-url.ts';
 import { MAX_OUTPUT_BYTES } from './probe-outcome.ts';
 import type { ProbeHeaders } from './probe-request.ts';
 
@@ -51,13 +62,22 @@ export async function httpGet(url: GoUrl, headers: ProbeHeaders, options: HttpGe
   const { timeoutMs, clock } = options;
   const deadline = timeoutMs > 0 ? clock.schedule(() => own.abort(new TimeoutReached()), timeoutMs) : undefined;
   try {
-    return await followed({ url, headers, host: headers.get('Host')?.[0] ?? '' }, options, own.signal);
+    return await followed({ url: asWritten(url), headers, host: headers.get('Host')?.[0] ?? '' }, options, own.signal);
   } catch (error) {
     signal.throwIfAborted();
     throw error;
   } finally {
     deadline?.unsubscribe();
     signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** A request is made of the URL's text, which a path without its slash gains one in. */
+function asWritten(url: GoUrl): GoUrl {
+  try {
+    return parseGoUrl(formatGoUrl(url));
+  } catch (error) {
+    throw error instanceof GoUrlError ? new HttpGetError(error.message) : error;
   }
 }
 
@@ -74,8 +94,9 @@ async function followed(first: Get, { follow }: HttpGetOptions, signal: AbortSig
   let get = first;
   for (let requests = 1; ; requests++) {
     const answer = await send(get, signal);
-    const { location } = answer.headers;
-    if (!isRedirect(answer) || location === undefined || location === '') return await read(answer, signal);
+    // Node reads a header as one character a byte.
+    const location = Buffer.from(answer.headers.location ?? '', 'latin1').toString();
+    if (!isRedirect(answer) || location === '') return await read(answer, signal);
     const next = redirected(first, get, location, answer);
     if (follow === 'same host' && hostnameOf(next.url) !== hostnameOf(first.url)) return await read(answer, signal);
     answer.destroy();
@@ -215,8 +236,9 @@ function faultOf(url: GoUrl, headers: ProbeHeaders): string | undefined {
 
 /** Names are written as they are given: two that differ in case alone are two headers. */
 function headerLines({ url, headers, host }: Get): string[] {
-  const lines: string[] = ['Host', host || url.host];
-  const add = (name: string, value: string): number => lines.push(name, Buffer.from(value.trim()).toString('latin1'));
+  const lines: string[] = ['Host', asciiHost(host.replace(/[ /].*/s, '') || textOfHost(url))];
+  const add = (name: string, value: string): number =>
+    lines.push(name, Buffer.from(value.replace(/^[ \t]+|[ \t]+$/g, '')).toString('latin1'));
   const agent = headers.get('User-Agent')?.[0] ?? '';
   if (agent !== '') add('User-Agent', agent);
   for (const [name, values] of [...headers].toSorted(([a], [b]) => (a < b ? -1 : 1))) {

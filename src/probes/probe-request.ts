@@ -1,13 +1,13 @@
 import { quote } from '../model/go-text.ts';
 import type { Container } from '../model/pod.ts';
-import { formatGoUrl, type GoUrl, GoUrlError, joinHostPort, parseGoUrl, urlOfPath } from './go-url.ts';
+import { formatGoUrl, type GoUrl, GoUrlError, hostAndPort, parseGoUrl, urlOfPath } from './go-url.ts';
 
 /** Header names exactly as given, each with its values in order. */
 export type ProbeHeaders = ReadonlyMap<string, readonly string[]>;
 
 /** Where an httpGet goes. A path that is no URL is taken as it is (formatURL in pkg/kubelet/prober). */
 export function probeUrl(scheme: string, host: string, port: number, path: string): GoUrl {
-  return { ...pathUrl(path), scheme, host: joinHostPort(host, port) };
+  return { ...pathUrl(path), scheme, host: hostAndPort(host, port) };
 }
 
 /** For people. */

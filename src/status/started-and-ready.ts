@@ -17,7 +17,7 @@ export function startedAndReady(
 ): ContainerStatus {
   const container = [...spec.containers, ...(spec.initContainers ?? [])].find(({ name }) => name === status.name);
   const passed = (probe: unknown, result: (id: ContainerId) => ProbeResult | undefined): boolean => {
-    if (status.state?.running === undefined) return false;
+    if (!status.state?.running) return false;
     const found = result(idOf(status));
     return found === undefined ? probe === undefined : found === 'success';
   };

@@ -55,6 +55,31 @@ describe('a probe over HTTP', () => {
     assert.match(output, /^Get "https:\/\/127\.0\.0\.1:\d+\/x": http: server gave HTTP response to HTTPS client$/);
   });
 
+  test('writes its request as the text of its URL is read, and a name beyond ASCII as the DNS has it', async () => {
+    const seen: unknown[] = [];
+    const server = createHttpServer(({ url, headers, rawHeaders }, answer) => {
+      const [, value = ''] = rawHeaders.slice(rawHeaders.indexOf('X'));
+      seen.push([url, headers.host, Buffer.from(value, 'latin1').toString()]);
+      if (url === '/x') answer.setHeader('Location', Buffer.from('/é').toString('latin1'));
+      answer.writeHead(url === '/x' ? 302 : 200).end();
+    });
+    const headers = new Map([
+      ['Host', ['bücher.example:80']],
+      ['X', [' \u00a0é\t']],
+    ]);
+    await serving(server, async (port) => {
+      for (const path of ['x', '*']) await httpProbe(probeUrl('http', host, port, path), headers, options, never);
+    });
+    const [name, value] = ['xn--bcher-kva.example:80', '\u00a0é'];
+    assert.deepEqual(seen, [
+      ['/x', name, value],
+      ['/%C3%A9', name, value],
+      ['/*', name, value],
+    ]);
+    const { result, output } = await httpProbe(probeUrl('http', host, 80, 'mailto:x'), new Map(), options, never);
+    assert.deepEqual([result, output], ['failure', 'Get "http:x": http: no Host in request URL']);
+  });
+
   test('that ends without an answer has failed', async () => {
     const { result, output } = await serving(
       createServer((socket) => socket.once('data', () => socket.end())),

@@ -25,9 +25,9 @@ export const run = async ({ path, headers = {}, timeoutMs, closed = false, respo
       return;
     }
     const seen: Record<string, string[]> = {};
-    for (const [name, value] of lines) if (name.toLowerCase() !== 'host') (seen[canonical(name)] ??= []).push(value);
+    for (const [name, value] of lines) if (name.toLowerCase() !== 'host') (seen[canonical(name)] ??= []).push(utf8(value));
     requests.push({ path: request.url, host: hosts[0]?.[1], headers: seen });
-    const wanted = responses[request.url?.split('?')[0] ?? ''];
+    const wanted = responses[decodedPath(request.url ?? '')];
     const timer = setTimeout(() => answer(response, wanted, port), wanted?.delayMs ?? 0);
     timers.add(timer);
   });
@@ -55,12 +55,20 @@ export const run = async ({ path, headers = {}, timeoutMs, closed = false, respo
 
 function answer(response: ServerResponse, wanted: In['responses'][string] | undefined, port: number): void {
   const { status = wanted ? 200 : 404, location, body = '' } = wanted ?? {};
-  if (location !== undefined) response.setHeader('Location', location.replaceAll('PORT', String(port)));
+  if (location !== undefined) response.setHeader('Location', Buffer.from(location.replaceAll('PORT', String(port))).toString('latin1'));
   response.writeHead(status).end(body.replace(/<(\d+) x '(.)'>/g, (_, count: string, char: string) => char.repeat(Number(count))));
 }
 
 function pairs(raw: readonly string[]): readonly (readonly [string, string])[] {
   return raw.flatMap((name, i) => (i % 2 === 0 ? [[name, raw[i + 1] ?? ''] as const] : []));
+}
+
+const utf8 = (latin1: string): string => Buffer.from(latin1, 'latin1').toString();
+
+/** Without the query, and each escape as what it stands for. */
+function decodedPath(url: string): string {
+  const [path = ''] = url.split('?');
+  return utf8(path.replace(/%([0-9a-fA-F]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16))));
 }
 
 function canonical(name: string): string {
