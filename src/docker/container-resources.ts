@@ -44,12 +44,15 @@ export interface NodeResources {
   readonly podPidsLimit?: number;
 }
 
+/** The most that a number here can say without leaving the 64 bits of docker's, which "8Ei" fills. */
+const MAX_BYTES = 2 ** 63 - 1024;
+
 /** The resource part of docker's HostConfig. Memory and swap are limited alike, so that a container never swaps. */
 export function dockerResources(pod: Pod, container: Container, node: NodeResources): DockerResources {
   const { requests, limits } = container.resources ?? {};
   const cpuRequest = Quantity.fromJson(requests?.['cpu']);
   const cpuLimit = Quantity.fromJson(limits?.['cpu']);
-  const memory = Number(int64(Quantity.fromJson(limits?.['memory']).value()));
+  const memory = Math.min(MAX_BYTES, Number(int64(Quantity.fromJson(limits?.['memory']).value())));
   // Without a request the limit stands in for it.
   const shares = containerCpuShares((cpuRequest.isZero() ? cpuLimit : cpuRequest).milliValue());
   return {

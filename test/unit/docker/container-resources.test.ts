@@ -9,6 +9,7 @@ test('amounts beyond any machine wrap around in 64 bits, as in Kubernetes, inste
     { resources: { requests: { cpu: '9223372036854775807' } }, expected: { CpuShares: 2 } },
     { resources: { limits: { cpu: '128Ti' } }, expected: { CpuQuota: 1000 } },
     { resources: { limits: { memory: '18446744073709551616' } }, expected: { Memory: 0, MemorySwap: 0 } },
+    { resources: { limits: { memory: '8Ei' } }, expected: { Memory: 2 ** 63 - 1024, MemorySwap: 2 ** 63 - 1024 } },
     { resources: { requests: { memory: '9223372036854775807' } }, expected: { OomScoreAdj: 999 } },
   ];
   for (const { resources, expected } of cases) {
