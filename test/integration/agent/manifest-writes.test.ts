@@ -10,6 +10,8 @@ import { app, pod, stays } from './pod-specs.ts';
 type Write = (dir: string, text: string) => Promise<void>;
 
 const FILE = 'web.yaml';
+/** What is seen is seen by the watch, not by the next look. */
+const onlyWatch = '--file-check-frequency=1h';
 
 /** How programs write a file that is there already: as each does it by default, or as it may be told to. */
 const writers: Readonly<Record<string, Write>> = {
@@ -72,7 +74,7 @@ const appStarts = (agent: AgentUnderTest, name: string): number =>
 describe('a manifest', { timeout: 400_000 }, () => {
   for (const [who, write] of Object.entries(writers)) {
     test(`written by ${who}: what is the same touches nothing, what is not runs once`, async (t) => {
-      const agent = await AgentUnderTest.start(t, '--file-check-frequency=1s');
+      const agent = await AgentUnderTest.start(t, onlyWatch);
       await agent.write(FILE, agent.manifest('web', version(1)));
       const first = await runsVersion(agent, 'web', 1);
       await write(agent.manifests, agent.manifest('web', version(1)));
@@ -91,8 +93,21 @@ describe('a manifest', { timeout: 400_000 }, () => {
     });
   }
 
+  test('that is a link to a file elsewhere: an edit there, which no watch sees, is found at the next look', async (t) => {
+    const agent = await AgentUnderTest.prepare(t, '--file-check-frequency=2s');
+    const elsewhere = join(agent.dir, FILE);
+    await writeFile(elsewhere, agent.manifest('web', version(1)));
+    await symlink(elsewhere, join(agent.manifests, FILE));
+    agent.run();
+    await runsVersion(agent, 'web', 1);
+    await writeFile(elsewhere, agent.manifest('web', version(2)));
+    await runsVersion(agent, 'web', 2);
+    await rm(elsewhere);
+    await agent.gone('web');
+  });
+
   test('that gets another name keeps its pod', async (t) => {
-    const agent = await AgentUnderTest.start(t);
+    const agent = await AgentUnderTest.start(t, onlyWatch);
     await agent.write(FILE, agent.manifest('web', version(1)));
     const kept = await runsVersion(agent, 'web', 1);
     await rename(join(agent.manifests, FILE), join(agent.manifests, 'a-new-name.json'));
@@ -105,7 +120,7 @@ describe('a manifest', { timeout: 400_000 }, () => {
   });
 
   test('mounted as Kubernetes mounts a ConfigMap: each swap of ..data counts once, and only where something is another', async (t) => {
-    const agent = await AgentUnderTest.prepare(t);
+    const agent = await AgentUnderTest.prepare(t, onlyWatch);
     const publish = async (generation: number, files: Readonly<Record<string, string>>): Promise<void> => {
       const directory = join(agent.manifests, `..2026_${generation}`);
       await mkdir(directory);
@@ -151,11 +166,11 @@ describe('a manifest', { timeout: 400_000 }, () => {
     ['a file instead', (agent: AgentUnderTest, draft: string) => rename(join(draft, FILE), join(agent.dir, 'later'))],
   ] as const) {
     test(`of a path that comes to be while the agent runs, ${how}, runs and can be edited`, async (t) => {
-      const agent = await AgentUnderTest.prepare(t);
+      const agent = await AgentUnderTest.prepare(t, onlyWatch);
       const draft = join(agent.dir, 'draft');
       await mkdir(draft);
       await writeFile(join(draft, FILE), agent.manifest('web', version(1)));
-      agent.run(`--pod-manifest-path=${join(agent.dir, 'later')}`);
+      agent.run(`--pod-manifest-path=${join(agent.dir, 'later')}`, onlyWatch);
       await agent.logged('that it waits', ({ msg }) => msg === 'manifests cannot be read yet: waiting for them');
       await make(agent, draft);
       await runsVersion(agent, 'web', 1);
@@ -168,7 +183,7 @@ describe('a manifest', { timeout: 400_000 }, () => {
   }
 
   test('of a directory that another takes the place of, by its name or by a link: the pods are those of the new one', async (t) => {
-    const agent = await AgentUnderTest.prepare(t);
+    const agent = await AgentUnderTest.prepare(t, onlyWatch);
     const [current, link] = [join(agent.dir, 'current'), join(agent.dir, 'link')];
     const fill = async (name: string, ...pods: (readonly [string, number])[]): Promise<string> => {
       const directory = join(agent.dir, name);
@@ -182,7 +197,7 @@ describe('a manifest', { timeout: 400_000 }, () => {
     };
     await fill('current', ['stays', 1], ['goes', 1]);
     await pointTo(current);
-    agent.run(`--pod-manifest-path=${link}/`);
+    agent.run(`--pod-manifest-path=${link}/`, onlyWatch);
     const kept = await runsVersion(agent, 'stays', 1);
     await agent.up('goes');
     await pointTo(await fill('next', ['stays', 1], ['comes', 1]));
