@@ -24,7 +24,13 @@ export interface MachineInfoInput {
   readonly capacity: ResourceList;
   /** Kept from pods: for Kubernetes, for the system, and the hard eviction thresholds. */
   readonly reservation: ResourceList;
-  readonly devices?: { readonly capacity: ResourceList; readonly allocatable: ResourceList; readonly removed: readonly string[] };
+  readonly devices?: Devices | undefined;
+}
+
+interface Devices {
+  readonly capacity: ResourceList;
+  readonly allocatable: ResourceList;
+  readonly removed: readonly string[];
 }
 
 export interface MachineInfoResult {
@@ -40,7 +46,9 @@ export const hugePagesPrefix = 'hugepages-';
 
 /** Capacity, allocatable and the machine's identity; resources that others advertise stay (pkg/kubelet/nodestatus/setters.go MachineInfo). */
 export function machineInfo(status: NodeStatus, input: MachineInfoInput): MachineInfoResult {
-  const { machine, maxPods, nodeName, devices } = input;
+  const { machine, maxPods, nodeName } = input;
+  // A machine that cannot be read has none.
+  const devices = machine && input.devices;
   const capacity = read(status.capacity);
   const events: NodeEvent[] = [];
   if (machine) {
@@ -62,7 +70,12 @@ export function machineInfo(status: NodeStatus, input: MachineInfoInput): Machin
     );
   }
   const ids = machine && { machineID: machine.machineId, systemUUID: machine.systemUuid, bootID: machine.bootId };
-  return { capacity: write(capacity), allocatable: write(allocatable(read(status.allocatable), capacity, input)), ids, events };
+  return {
+    capacity: write(capacity),
+    allocatable: write(allocatable(read(status.allocatable), capacity, { ...input, devices })),
+    ids,
+    events,
+  };
 }
 
 function machineCapacity(machine: MachineFacts, { maxPods, podsPerCore, capacity }: MachineInfoInput): Quantities {

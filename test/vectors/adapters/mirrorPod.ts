@@ -16,7 +16,9 @@ export async function run({ pod, mirrorPod, node, apiPods = [] }: Input): Promis
   const api = new RecordedApi(apiPods, podFullName(pod));
   // The suite deletes by the static pod's name and the mirror's uid, also where a test calls the mirror by another name.
   const { name, namespace } = pod.metadata;
-  const actions = mirrorPodActions(pod, mirrorPod, node).map((action) =>
+  // A kubelet's sync ends a failed pod before it comes to the mirror; here the mirror goes on to show it.
+  const wanted = pod.status?.phase === 'Failed' ? [] : mirrorPodActions(pod, mirrorPod, node);
+  const actions = wanted.map((action) =>
     action.do === 'delete' ? { ...action, mirror: { ...action.mirror, metadata: { ...action.mirror.metadata, name, namespace } } } : action,
   );
   await changeMirrorPod(api, actions, new AbortController().signal).catch((error: unknown) => {

@@ -17,7 +17,11 @@ interface Input {
   readonly hostname?: string;
   readonly externalCloudProvider?: boolean;
   readonly invalidIPs?: readonly string[];
-  readonly images?: readonly { readonly RepoTags?: readonly string[]; readonly RepoDigests?: readonly string[]; readonly Size: number }[];
+  readonly images?: readonly {
+    readonly RepoTags?: readonly string[] | null;
+    readonly RepoDigests?: readonly string[] | null;
+    readonly Size: number;
+  }[];
   readonly max?: number;
   readonly listError?: string;
 }
@@ -72,9 +76,9 @@ export function run(input: Input): unknown {
     case 'images': {
       if (input.listError !== undefined)
         return result({ ...status, images: [] }, { error: `error getting image list: ${input.listError}` });
-      const images = (input.images ?? []).map(({ RepoTags = [], RepoDigests = [], Size }) => ({
-        repoTags: RepoTags,
-        repoDigests: RepoDigests,
+      const images = (input.images ?? []).map(({ RepoTags, RepoDigests, Size }) => ({
+        repoTags: RepoTags ?? [],
+        repoDigests: RepoDigests ?? [],
         sizeBytes: Size,
       }));
       return result({ ...status, images: nodeImages(images, input.max ?? -1) });

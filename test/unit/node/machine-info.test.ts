@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { machineInfo } from '../../../src/node/machine-info.ts';
+
+test('the devices of a machine that cannot be read are not counted', () => {
+  const devices = { capacity: { 'example.com/x': '2' }, allocatable: { 'example.com/x': '1' }, removed: ['example.com/y'] };
+  const input = { nodeName: 'n', maxPods: 110, podsPerCore: 0, capacity: {}, reservation: {}, devices };
+  const nothing = { cpu: '0', memory: '0', pods: '110' };
+  assert.deepEqual(machineInfo({}, { ...input, machine: undefined }), {
+    capacity: nothing,
+    allocatable: nothing,
+    ids: undefined,
+    events: [],
+  });
+  const machine = { cores: 1, memoryBytes: 1024, machineId: 'm', systemUuid: 's', bootId: 'b', hugePages: [] };
+  const { capacity, allocatable } = machineInfo({}, { ...input, machine });
+  assert.deepEqual([capacity['example.com/x'], allocatable['example.com/x'], capacity['example.com/y']], ['2', '1', '0']);
+});
