@@ -25,7 +25,7 @@ const only = flags
   .find((f) => f.startsWith('--only='))
   ?.slice('--only='.length)
   .split(',');
-if (dirs.length === 0) {
+if (dirs.length === 0 || flags.some((flag) => flag !== '--skip-unknown' && !flag.startsWith('--only='))) {
   console.error('usage: npm run vectors -- DIR... [--skip-unknown] [--only=SUITE,...]');
   process.exit(2);
 }
@@ -42,6 +42,16 @@ const exceptions: Record<string, Record<string, string>> = existsSync(exceptions
   ? JSON.parse(readFileSync(exceptionsFile, 'utf8'))
   : {};
 
+/** Undefined: it cannot be read, which has been said. */
+function suiteIn(path: string): Suite | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Suite;
+  } catch (error) {
+    console.log(`FAIL ${path}: ${error instanceof Error ? error.message : String(error)}`);
+    return undefined;
+  }
+}
+
 let passed = 0;
 let failed = 0;
 let excepted = 0;
@@ -51,7 +61,11 @@ for (const dir of dirs) {
   for (const file of files.sort()) {
     const name = basename(file, '.json');
     if (only && !only.includes(name)) continue;
-    const suite = JSON.parse(readFileSync(join(resolve(dir), file), 'utf8')) as Suite;
+    const suite = suiteIn(join(resolve(dir), file));
+    if (suite === undefined) {
+      failed++;
+      continue;
+    }
     const adapterFile = join(import.meta.dirname, 'adapters', `${name}.ts`);
     if (!existsSync(adapterFile)) {
       unknown.push(name);
