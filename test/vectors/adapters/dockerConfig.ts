@@ -135,7 +135,7 @@ function mounts({ Mounts = [], PodContainerDir }: NonNullable<Input['options']>,
 }
 
 function toImageUser(user: Input['imageUser']): ImageUser {
-  return user?.username ? { username: user.username } : { uid: BigInt(user?.uid ?? 0) };
+  return user?.username && user.uid === undefined ? { username: user.username } : { uid: BigInt(user?.uid ?? 0) };
 }
 
 function created({ name, body: { HostConfig, ...Config } }: CreateRequest): object {
