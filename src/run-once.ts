@@ -37,7 +37,9 @@ export async function runOnce({ agent, sources, statuses, clock, log, signal }: 
       .map(({ pod }) => `${pod.metadata.namespace}/${pod.metadata.name}`);
   const heard = statuses.changes.subscribe(({ pod, status }) => {
     const verdict = podVerdict(pod, status);
-    if (!verdict || verdicts.has(pod.metadata.uid)) return;
+    const before = verdicts.get(pod.metadata.uid);
+    // What was seen running may fail while others are waited for.
+    if (!verdict || before?.up === false || before?.up === verdict.up) return;
     verdicts.set(pod.metadata.uid, verdict);
     const fields = { pod: showPod(pod), result: verdict.why };
     if (verdict.up) log.info('pod is up', fields);

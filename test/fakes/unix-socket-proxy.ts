@@ -14,6 +14,7 @@ export class UnixSocketProxy {
   #server: Server | undefined;
   #cut = false;
   #loseAnswerTo: string | undefined;
+  #swallowAnswersTo: string | undefined;
 
   private constructor(directory: string, target: string) {
     this.#directory = directory;
@@ -52,6 +53,11 @@ export class UnixSocketProxy {
     this.#loseAnswerTo = text;
   }
 
+  /** Requests that hold `text` reach the daemon, from now on, and nothing of what it answers comes back; the connections stay. */
+  swallowAnswersTo(text: string): void {
+    this.#swallowAnswersTo = text;
+  }
+
   async close(): Promise<void> {
     this.cut();
     const closed = this.#server && once(this.#server, 'close');
@@ -69,7 +75,9 @@ export class UnixSocketProxy {
     const daemon = createConnection(this.#target);
     this.#connections.add(client);
     let losing = false;
+    let swallowing = false;
     client.on('data', (chunk) => {
+      if (this.#swallowAnswersTo !== undefined && chunk.toString('latin1').includes(this.#swallowAnswersTo)) swallowing = true;
       if (this.#loseAnswerTo !== undefined && chunk.toString('latin1').includes(this.#loseAnswerTo)) {
         losing = true;
         this.#loseAnswerTo = undefined;
@@ -78,7 +86,7 @@ export class UnixSocketProxy {
     });
     daemon.on('data', (chunk) => {
       if (losing) client.destroy();
-      else client.write(chunk);
+      else if (!swallowing) client.write(chunk);
     });
     for (const [one, other] of [[client, daemon] as const, [daemon, client] as const]) {
       one.on('error', () => other.destroy());

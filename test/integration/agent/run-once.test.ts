@@ -51,7 +51,8 @@ describe('--runonce', { timeout: 300_000 }, () => {
   ] as const) {
     test(`exits with 1 when there is a pod ${what}; the others are up all the same`, async (t) => {
       const agent = await prepare(t);
-      await agent.declare('good', pod());
+      // It takes long enough for the other's end to be seen, though that may be seen running before.
+      await agent.declare('good', pod([app()], { initContainers: [app('sleep 2', { name: 'setup' })] }));
       await declare(agent);
       agent.run();
       assert.equal(await agent.exited(), 1);
