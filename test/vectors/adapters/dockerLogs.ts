@@ -45,8 +45,18 @@ export async function run({ file, now, options: { sinceSeconds, sinceTime, tailL
   }
 }
 
-/** Pieces may be cut within a character. */
+/** UTF-8 beyond ASCII, one character a byte. */
+const character =
+  /([\xc2-\xdf]|\xe0[\xa0-\xbf]|[\xe1-\xef][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]|[\xf1-\xf4][\x80-\xbf]{2})[\x80-\xbf]|[\x80-\xff]/g;
+
+/** Pieces may be cut within a character: in the suite each of its bytes becomes a replacement character. */
+const text = (latin1: string): string =>
+  Buffer.from(
+    latin1.replace(character, (bytes) => (bytes.length > 1 ? bytes : '\xef\xbf\xbd')),
+    'latin1',
+  ).toString();
+
 const utf8 = ({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }): object => ({
-  stdout: Buffer.from(stdout, 'latin1').toString(),
-  stderr: Buffer.from(stderr, 'latin1').toString(),
+  stdout: text(stdout),
+  stderr: text(stderr),
 });
