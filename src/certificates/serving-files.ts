@@ -83,8 +83,9 @@ export class ServingFiles implements Service, ServingCertificate {
 
   async #read(): Promise<ClientIdentity> {
     const { certificateFile, keyFile } = this.#deps;
-    const [certificate, key] = await Promise.all([readText(certificateFile), readText(keyFile)]);
-    return parseClientIdentity({ text: certificate, where: certificateFile }, { text: key, where: keyFile });
+    // One after the other: where both are missing, the fault is the same each time.
+    const certificate = { text: await readText(certificateFile), where: certificateFile };
+    return parseClientIdentity(certificate, { text: await readText(keyFile), where: keyFile });
   }
 }
 
