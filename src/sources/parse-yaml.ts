@@ -51,7 +51,13 @@ function firstDocument(text: string): readonly [contents: unknown, next: number 
   if (error !== undefined) throw new DocumentSyntaxError('yaml', error.pos[0], syntaxMessage(error.message));
   const directive = warnings.find(({ code }) => code === 'BAD_DIRECTIVE');
   if (directive !== undefined) throw new DocumentSyntaxError('yaml', directive.pos[0], directive.message);
-  return [contents, errors[0]?.pos[0] ?? documents.next().value?.range[0]];
+  return [contents, errors[0]?.pos[0] ?? nextDocument(documents)];
+}
+
+/** Many end their files with a separator that separates nothing. */
+function nextDocument(documents: Iterable<{ readonly contents: unknown; readonly range: readonly number[] }>): number | undefined {
+  for (const { contents, range } of documents) if (contents !== null && !(isScalar(contents) && contents.source === '')) return range[0];
+  return undefined;
 }
 
 /** The parser reports its exhausted stack as a fault of the text, which it is. */

@@ -65,6 +65,13 @@ test('the last of repeated keys and the first of several documents count, and it
   );
 });
 
+test('a separator behind which nothing stands is not told', () => {
+  for (const end of ['---', '---\n', '---\n# nothing\n', '...\n', '---\n---\n'])
+    assert.deepEqual(parseYaml(`a: 1\n${end}`).warnings, [], end);
+  const [told] = parseYaml('a: 1\n---\n---\nb: 2\n').warnings;
+  assert.deepEqual(told, { at: 9, detail: 'only the first document is read: what follows is ignored' });
+});
+
 test('what yaml.v2 refuses is refused', () => {
   const cases: readonly (readonly [text: string, message: RegExp])[] = [
     ['a: [b', /Flow sequence/],
