@@ -58,7 +58,7 @@ export const networkOptions = {
     kind: string,
     default: '/etc/resolv.conf',
     group: 'Network',
-    zeroInFileIsUnset: true,
+    path: true,
     help: "The node's resolver configuration, which pods build on. Where /etc/resolv.conf names only the stub of systemd-resolved, the servers behind it count. Empty: none.",
   }),
 } as const;

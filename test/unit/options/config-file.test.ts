@@ -12,6 +12,7 @@ describe('a config file sets', () => {
     ['zeros as unset where Kubernetes has it so', `${head}syncFrequency: 0s\nregistryBurst: 0\nregistryPullQPS: 0`, { registryQps: 0 }],
     ['null as unset', `${head}syncFrequency:\nserializeImagePulls: ~`, {}],
     ['paths from its own directory', `${head}staticPodPath: manifests`, { podManifestPath: '/etc/manifests' }],
+    ['the resolver configuration likewise', `${head}resolvConf: node-resolv.conf`, { resolvConf: '/etc/node-resolv.conf' }],
     ['absolute paths as they are', `${head}staticPodPath: /m`, { podManifestPath: '/m' }],
     ['headers', `${head}staticPodURLHeader: {a: [b, c]}`, { manifestUrlHeader: { a: ['b', 'c'] } }],
     ['nested fields', `${head}logging: {format: json, verbosity: 4}`, { logFormat: 'json', verbosity: 4 }],
