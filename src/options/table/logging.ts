@@ -9,7 +9,7 @@ export const loggingOptions = {
     kind: int32,
     default: 0,
     group: 'Logging',
-    help: 'How much detail to log: 0 transitions, 2 every decision, 4 every step and error stacks, 6 every request.',
+    help: 'How much detail to log: 0 transitions, 2 what led to them, 4 every look at a pod with its reasons, and error stacks.',
   }),
   logFormat: option<'json' | 'text' | undefined>({
     flag: 'log-format',
