@@ -6,7 +6,7 @@ import { listPods, type NamedPod } from './pod-names.ts';
 import { podSummary } from './pod-summary.ts';
 import { table } from './table.ts';
 
-export const psFlags = {
+const psFlags = {
   namespace: { short: 'n', value: true },
   'all-namespaces': { short: 'A' },
   output: { short: 'o', value: true },

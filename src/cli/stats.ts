@@ -4,7 +4,7 @@ import { parseArguments } from './parse-arguments.ts';
 import { choosePod, listPods } from './pod-names.ts';
 import { table } from './table.ts';
 
-export const statsFlags = { namespace: { short: 'n', value: true }, output: { short: 'o', value: true } } as const;
+const statsFlags = { namespace: { short: 'n', value: true }, output: { short: 'o', value: true } } as const;
 
 export const statsUsage = `Usage: rxlet stats [-n NAMESPACE] [-o json] [[NAMESPACE/]POD]
 

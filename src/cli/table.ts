@@ -19,4 +19,4 @@ export function table(
 }
 
 /** Names come from others: they may not steer the terminal. */
-export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, '?');
+const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, '?');

@@ -12,9 +12,9 @@ import { type Handler, type Ports, portsLabelValue, preStopLabelValue, readPorts
 
 // Names and contents of what a kubelet notes down on its containers (pkg/kubelet/kuberuntime/labels.go).
 export const HASH_ANNOTATION = 'io.kubernetes.container.hash';
-export const RESTART_COUNT_ANNOTATION = 'io.kubernetes.container.restartCount';
-export const TERMINATION_MESSAGE_PATH_ANNOTATION = 'io.kubernetes.container.terminationMessagePath';
-export const TERMINATION_MESSAGE_POLICY_ANNOTATION = 'io.kubernetes.container.terminationMessagePolicy';
+const RESTART_COUNT_ANNOTATION = 'io.kubernetes.container.restartCount';
+const TERMINATION_MESSAGE_PATH_ANNOTATION = 'io.kubernetes.container.terminationMessagePath';
+const TERMINATION_MESSAGE_POLICY_ANNOTATION = 'io.kubernetes.container.terminationMessagePolicy';
 const PRE_STOP_ANNOTATION = 'io.kubernetes.container.preStopHandler';
 const PORTS_ANNOTATION = 'io.kubernetes.container.ports';
 const DELETION_GRACE_PERIOD_ANNOTATION = 'io.kubernetes.pod.deletionGracePeriod';

@@ -9,7 +9,7 @@ declare module 'node:http' {
 }
 
 /** An answer that broke off. The code marks it as a socket's error for the classification. */
-export class TruncatedResponseError extends Error {
+class TruncatedResponseError extends Error {
   readonly code = 'ERR_TRUNCATED_RESPONSE';
 
   constructor() {

@@ -35,7 +35,7 @@ const COST: Readonly<Record<Verb, number>> = {
 };
 
 /** As long as the kubelet waits for its runtime (--runtime-request-timeout, 2 min). */
-export const CALL_DEADLINE_MS = 120_000;
+const CALL_DEADLINE_MS = 120_000;
 
 export interface CallGateOptions {
   readonly clock: Clock;

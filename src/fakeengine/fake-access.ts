@@ -12,7 +12,7 @@ import { FakeSession } from './fake-session.ts';
 import { isMissing, programOf, runsInShell } from './shell.ts';
 
 /** The echo service's own number (RFC 862): the one port that answers in every sandbox. */
-export const ECHO_PORT = 7;
+const ECHO_PORT = 7;
 
 /** As docker tells of a command that the container lacks. */
 const CANNOT_INVOKE = 126;

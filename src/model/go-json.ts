@@ -14,7 +14,7 @@ const goEscape = (found: string): string => {
   return `\\u${code.toString(16).padStart(4, '0')}`;
 };
 
-export function goString(text: string): string {
+function goString(text: string): string {
   if (plain.test(text)) return `"${text}"`;
   // Through UTF-8, where half a character becomes U+FFFD.
   return JSON.stringify(Buffer.from(text).toString()).replace(differing, goEscape);

@@ -17,7 +17,7 @@ export interface RegisteredNode {
   readonly created: boolean;
 }
 
-export const nodesPath = '/api/v1/nodes';
+const nodesPath = '/api/v1/nodes';
 export const nodePath = (name: string): string => `${nodesPath}/${encodeURIComponent(name)}`;
 
 /**

@@ -9,7 +9,7 @@ export const configMapPayload: PayloadOf<Wire<V1ConfigMapVolumeSource>> = async 
   return filesOf(configMapKeys(configMap), { ...source, ...(configMap === undefined && { optional: true }) }, 'config');
 };
 
-export function configMapKeys(configMap: ReferencedObject | undefined): ReadonlyMap<string, Uint8Array> {
+function configMapKeys(configMap: ReferencedObject | undefined): ReadonlyMap<string, Uint8Array> {
   const binary = Object.entries(configMap?.binaryData ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64')] as const);
   const text = Object.entries(configMap?.data ?? {}).map(([key, value]) => [key, Buffer.from(value)] as const);
   return new Map([...binary, ...text]);

@@ -9,6 +9,6 @@ export const secretPayload: PayloadOf<Wire<V1SecretVolumeSource>> = async (sourc
   return filesOf(secretKeys(secret), { ...source, ...(secret === undefined && { optional: true }) }, 'secret');
 };
 
-export function secretKeys(secret: ReferencedObject | undefined): ReadonlyMap<string, Uint8Array> {
+function secretKeys(secret: ReferencedObject | undefined): ReadonlyMap<string, Uint8Array> {
   return new Map(Object.entries(secret?.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64')]));
 }

@@ -9,7 +9,7 @@ const unexpected = (what: string) => (): never => {
 };
 
 /** Reaching into containers, as a test says; what it does not say fails. */
-export const anAccess = (over: Partial<ContainerAccess> = {}): ContainerAccess => ({
+const anAccess = (over: Partial<ContainerAccess> = {}): ContainerAccess => ({
   exec: unexpected('exec'),
   attach: unexpected('attach'),
   dial: unexpected('dial'),

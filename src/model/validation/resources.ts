@@ -62,7 +62,7 @@ function validateResourceName(name: string, at: string, errors: FieldErrors): vo
   }
 }
 
-export function validateQuantityOf(resource: string, quantity: Quantity, at: string, errors: FieldErrors): void {
+function validateQuantityOf(resource: string, quantity: Quantity, at: string, errors: FieldErrors): void {
   if (quantity.sign() < 0) errors.invalid(at, quantity.canonical(), notNegative);
   const countsWhole = integerResources.has(resource) || isExtendedResourceName(resource);
   if (countsWhole && !quantity.isWhole()) errors.invalid(at, quantity.canonical(), 'must be an integer');

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { CoreV1Event, V1ContainerStatus, V1Node, V1ObjectMeta, V1Pod, V1PodSpec } from '@kubernetes/client-node';
+import type { CoreV1Event, V1Node, V1ObjectMeta, V1Pod, V1PodSpec } from '@kubernetes/client-node';
 import type { Wire } from '../../../src/model/wire.ts';
 import { kubeconfigOf, kubectl, nodeKubeconfig } from '../../builders/cluster-under-test.ts';
 import { AgentUnderTest, type Disposer } from '../../integration/agent/agent-under-test.ts';
@@ -16,7 +16,6 @@ type PodSpecJson = Pick<V1PodSpec, keyof V1PodSpec>;
 export type NodeJson = Wire<V1Node>;
 export type PodJson = Wire<V1Pod>;
 export type EventJson = Wire<CoreV1Event>;
-export type ContainerStatusJson = Wire<V1ContainerStatus>;
 
 /** The agent as a node of the cluster under test, with a namespace of its own. It sees what kubectl shows. */
 export class ClusterNode {
@@ -153,7 +152,7 @@ export class ClusterNode {
   }
 }
 
-export const isReady = (node: NodeJson): boolean =>
+const isReady = (node: NodeJson): boolean =>
   node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
 
 export const isPodReady = (pod: PodJson): boolean =>

@@ -207,7 +207,7 @@ export class NodeInTrouble {
 export const isReady = (object: NodeJson | PodJson | undefined): boolean =>
   object?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
 
-export async function ignoringNotFound(asked: Promise<unknown>): Promise<void> {
+async function ignoringNotFound(asked: Promise<unknown>): Promise<void> {
   try {
     await asked;
   } catch (error) {
