@@ -23,7 +23,6 @@ export interface EngineCall {
  * It rejects with EngineResponseError, EngineUnavailableError, EngineDeadlineError or the signal's reason.
  */
 export interface EngineClient {
-  readonly endpoint: string;
   /** The deadline for calls that have no reason for another one, in milliseconds. */
   readonly requestTimeoutMs: number;
   /**
@@ -88,7 +87,6 @@ export function engineClient({ endpoint, clock, requestTimeoutMs = defaultReques
   };
 
   return {
-    endpoint,
     requestTimeoutMs,
     call,
     open: async (what, deadlineMs, signal, request) => {

@@ -35,7 +35,6 @@ export interface KubeletMetrics extends CertificateMetrics {
   text(): Promise<string>;
   /** What /metrics/probes answers. */
   probeText(): Promise<string>;
-  readonly contentType: string;
 
   /** From seeing a pod to its first sandbox. */
   podWorkerStarted(seconds: number): void;
@@ -135,7 +134,6 @@ export function kubeletMetrics({ clock, nodeName, version, volumes }: KubeletMet
   return {
     text: () => registry.metrics(),
     probeText: () => probes.registry.metrics(),
-    contentType: registry.contentType,
     podWorkerStarted: (seconds) => podWorkerStart.observe(seconds),
     podStarted: (seconds) => podStart.observe(seconds),
     podWorked: (operation_type, seconds) => podWorker.observe({ operation_type }, seconds),

@@ -28,7 +28,6 @@ const hasStatus =
 export const isNotFound = hasStatus(404);
 export const isGone = hasStatus(410);
 export const isForbidden = hasStatus(403);
-export const isUnauthorized = hasStatus(401);
 
 /** The object has changed since it was read. */
 export function isConflict(error: unknown): boolean {

@@ -76,11 +76,6 @@ export class NodeStatusReporter implements Service {
     this.#registered = deps.initial === undefined;
   }
 
-  /** This node as it was last seen; undefined before it is registered. */
-  get latest(): Node | undefined {
-    return this.#latest;
-  }
-
   async run(signal: AbortSignal): Promise<void> {
     const { nodes, wakes } = this.#deps;
     const news: Observable<News> = merge(

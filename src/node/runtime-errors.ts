@@ -5,6 +5,6 @@ export interface PodListingHealth {
 }
 
 /** Why pods cannot run for the engine's sake, in the kubelet's words (pkg/kubelet/runtime.go runtimeErrors). */
-export function runtimeErrors({ healthy, message }: PodListingHealth, engineFault?: string): readonly string[] {
-  return [...(healthy ? [] : [`PLEG is not healthy: ${message}`]), ...(engineFault === undefined ? [] : [engineFault])];
+export function runtimeErrors({ healthy, message }: PodListingHealth): readonly string[] {
+  return healthy ? [] : [`PLEG is not healthy: ${message}`];
 }

@@ -4,7 +4,6 @@ import type { ObservedPod } from '../ports/container-runtime.ts';
 import type { HeldStart, PlanFacts } from '../ports/pod-plan.ts';
 import type { ComputedPodActions } from './compute-pod-actions.ts';
 import { instancesOf } from './instances.ts';
-import { neededActions } from './needed-actions.ts';
 
 export interface HeldContainer extends Pick<HeldStart, 'notBeforeMs'> {
   readonly container: Container;
@@ -14,8 +13,8 @@ export interface HeldContainer extends Pick<HeldStart, 'notBeforeMs'> {
 export function heldContainers(
   pod: Pod,
   observed: ObservedPod,
-  facts: Pick<PlanFacts, 'nowMs' | 'restartNotBeforeMs' | 'liveness' | 'startup'>,
-  computed: ComputedPodActions = neededActions(pod, observed, facts),
+  facts: Pick<PlanFacts, 'nowMs' | 'restartNotBeforeMs'>,
+  computed: Pick<ComputedPodActions, 'initContainersToStart' | 'containersToStart'>,
 ): readonly HeldContainer[] {
   return [...computed.initContainersToStart, ...computed.containersToStart].flatMap((container) => {
     const notBeforeMs = facts.restartNotBeforeMs(pod, container, observed);

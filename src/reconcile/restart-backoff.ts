@@ -53,15 +53,6 @@ export class RestartBackoff {
     for (const id of this.#ids.get(uid) ?? []) this.#backoff.reset(id);
     this.#ids.delete(uid);
   }
-
-  /** Drops what has run well for long. Call it now and then. */
-  gc(): void {
-    this.#backoff.gc();
-    for (const [uid, ids] of this.#ids) {
-      for (const id of ids) if (this.#backoff.get(id) === 0) ids.delete(id);
-      if (ids.size === 0) this.#ids.delete(uid);
-    }
-  }
 }
 
 function lastEndMs({ name }: Container, observed: Instances): number | undefined {

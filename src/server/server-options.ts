@@ -32,7 +32,5 @@ type Origin = 'flag' | 'file' | 'default';
 export interface ServerOptionOrigins {
   readonly address: Origin;
   readonly port: Origin;
-  readonly healthzPort: Origin;
   readonly authenticationTokenWebhook: Origin;
-  readonly authorizationMode: Origin;
 }

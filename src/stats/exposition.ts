@@ -12,8 +12,6 @@ export interface MetricFamily {
   readonly samples: readonly MetricSample[];
 }
 
-export const expositionContentType = 'text/plain; version=0.0.4; charset=utf-8';
-
 /** Prometheus' text format: families and labels in the order of their names, none without samples. */
 export function exposition(families: readonly MetricFamily[]): string {
   return families

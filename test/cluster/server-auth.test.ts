@@ -150,7 +150,7 @@ async function serve(options: Partial<ServerOptions>, certificate?: Parameters<t
       tlsCipherSuites: [],
       ...options,
     },
-    origins: { address: 'flag', port: 'flag', healthzPort: 'flag', authenticationTokenWebhook: 'default', authorizationMode: 'default' },
+    origins: { address: 'flag', port: 'flag', authenticationTokenWebhook: 'default' },
     routes,
     api: clients.main,
     certificate: certificate ?? { pairs: of(serverCa.issue({ commonName: nodeName, hosts: ['127.0.0.1'] })) },

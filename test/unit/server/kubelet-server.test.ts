@@ -125,9 +125,7 @@ function start(options: Partial<ServerOptions> = {}, more: Partial<KubeletServer
     origins: {
       address: 'flag',
       port: 'flag',
-      healthzPort: 'default',
       authenticationTokenWebhook: 'default',
-      authorizationMode: 'default',
       ...origins,
     },
     routes,
