@@ -32,6 +32,8 @@ export interface EnginePart {
   };
   /** The engine lacks the pause image: the error names it. */
   readonly missingSandboxImage: (error: unknown) => string | undefined;
+  /** What it needs done beside the pods, after they have been looked at. */
+  readonly services: readonly Service[];
   /** Ends what is kept for the next call: connections, helper processes. */
   readonly close: () => void;
 }
@@ -58,10 +60,11 @@ export async function enginePart(options: KubeletOptions, { clock, log, onCall }
       dataDirectory: async () => undefined,
       networkFault: () => undefined,
       missingSandboxImage: () => undefined,
+      services: [],
       close: () => controls.close(),
     };
   }
-  const [{ engineClient }, { dockerRuntime }, { dockerAccess }, { DockerImageService }, { SandboxImageMissingError }, running] =
+  const [{ engineClient }, { dockerRuntime }, { dockerAccess }, { DockerImageService }, { SandboxImageMissingError }, running, logLinks] =
     await Promise.all([
       import('./docker/engine-client.ts'),
       import('./docker/docker-runtime.ts'),
@@ -69,6 +72,7 @@ export async function enginePart(options: KubeletOptions, { clock, log, onCall }
       import('./docker/docker-image-service.ts'),
       import('./docker/run-sandbox.ts'),
       import('./docker/running-containers.ts'),
+      import('./docker/log-link-sweeper.ts'),
     ]);
   const client = engineClient({
     endpoint: options.dockerEndpoint,
@@ -107,6 +111,7 @@ export async function enginePart(options: KubeletOptions, { clock, log, onCall }
     },
     ...(network && { podsNetwork: { changes: network.changes, services: (pleg) => cniServices(network, pleg, runtime, clock, log) } }),
     missingSandboxImage: (error) => (error instanceof SandboxImageMissingError ? error.image : undefined),
+    services: [logLinks.logLinkSweeper({ clock, log })],
     close: () => {
       access.close();
       client.close();

@@ -173,7 +173,14 @@ export async function runKubelet(
         cluster: cluster?.served,
       }));
     await runServices(
-      [...(joined?.phases ?? []), engine.podsNetwork?.services(pleg) ?? [], lifecycle.services, ...agent.phases, [sweeper], server ?? []],
+      [
+        ...(joined?.phases ?? []),
+        engine.podsNetwork?.services(pleg) ?? [],
+        lifecycle.services,
+        ...agent.phases,
+        [sweeper, ...engine.services],
+        server ?? [],
+      ],
       signal,
     );
   } finally {

@@ -17,6 +17,7 @@ import { ImageFactsCache } from './image-facts.ts';
 import { inspectContainer } from './inspect-container.ts';
 import { listContainers, listPods } from './list-pods.ts';
 import { LogLinks, type LoggedContainer } from './log-links.ts';
+import { CONTAINER_LOGS_DIR, POD_LOGS_DIR } from './log-paths.ts';
 import { observePod } from './observe-pod.ts';
 import { deleteContainer } from './remove-container.ts';
 import { runSandbox } from './run-sandbox.ts';
@@ -48,7 +49,7 @@ export interface DockerRuntimeOptions {
 /** The Docker engine as a ContainerRuntime. Names, labels and settings are dockershim's, so that either agent adopts what the other started. */
 export function dockerRuntime(options: DockerRuntimeOptions): ContainerRuntime {
   const { client, clock, random, log, rootDir, podInfraContainerImage } = options;
-  const { podLogsDir = '/var/log/pods', containerLogsDir = '/var/log/containers' } = options;
+  const { podLogsDir = POD_LOGS_DIR, containerLogsDir = CONTAINER_LOGS_DIR } = options;
   const images = new ImageFactsCache(client, clock);
   const connecting = { client, ...(options.network && { network: options.network }) };
   const messages = new TerminationMessages(client, log, rootDir);

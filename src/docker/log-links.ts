@@ -1,5 +1,5 @@
-import { lstat, mkdir, rmdir, symlink, unlink } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { lstat, mkdir, readdir, readlink, rmdir, stat, symlink, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { errorCode } from '../base/error-code.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Pod } from '../model/pod.ts';
@@ -23,6 +23,8 @@ export class LogLinks {
   readonly #containerLogsDir: string;
   readonly #log: Logger;
   #warned = false;
+  /** What led nowhere at the last sweep. */
+  #dangling: ReadonlySet<string> = new Set();
 
   constructor(podLogsDir: string, containerLogsDir: string, log: Logger) {
     this.#podLogsDir = podLogsDir;
@@ -34,9 +36,13 @@ export class LogLinks {
   link(of: LoggedContainer, logFile: string): Promise<void> {
     return this.#guarded(of, async () => {
       await mkdir(this.#podLogsDir, { recursive: true });
-      await makeDirectory(podLogDirectory(this.#podLogsDir, of.pod));
-      await makeDirectory(containerLogDirectory(this.#podLogsDir, of.pod, of.container));
-      await replaceLink(logFile, this.#path(of));
+      const make = async (): Promise<void> => {
+        await makeDirectory(podLogDirectory(this.#podLogsDir, of.pod));
+        await makeDirectory(containerLogDirectory(this.#podLogsDir, of.pod, of.container));
+        await replaceLink(logFile, this.#path(of));
+      };
+      // A sweep may have taken a directory away that was empty in between.
+      await make().catch((error: unknown) => (errorCode(error) === 'ENOENT' ? make() : Promise.reject(error)));
     });
   }
 
@@ -61,6 +67,40 @@ export class LogLinks {
       }
       await removeIfEmpty(dirname(directory));
     });
+  }
+
+  /**
+   * Takes away the links of containers that others have removed, and the directories that this leaves empty: what leads nowhere and led nowhere
+   * when this was called last, so that a log that is being made or rotated keeps its links (evictPodLogsDirectories in pkg/kubelet/kuberuntime).
+   */
+  async sweep(): Promise<void> {
+    const dangling = new Set<string>();
+    /** Whether it is gone now. */
+    const sweepLink = async (path: string): Promise<boolean> => {
+      if (!(await leadsNowhere(path))) return false;
+      if (this.#dangling.has(path)) return removeLink(path);
+      dangling.add(path);
+      return false;
+    };
+    try {
+      for (const pod of await list(this.#podLogsDir, 'directories')) {
+        let removed = false;
+        for (const container of await list(pod, 'directories')) {
+          let emptier = false;
+          for (const link of await list(container, 'links')) emptier = (await sweepLink(link)) || emptier;
+          if (emptier) await removeIfEmpty(container);
+          removed ||= emptier;
+        }
+        if (removed) await removeIfEmpty(pod);
+      }
+      for (const link of await list(this.#containerLogsDir, 'links')) {
+        // Other links there are other people's.
+        if ((await readlink(link)).startsWith(`${this.#podLogsDir}/`)) await sweepLink(link);
+      }
+    } catch (error) {
+      this.#log.v(3, 'links to lost container logs cannot be removed now', { error });
+    }
+    this.#dangling = dangling;
   }
 
   #path({ pod, container, attempt }: LoggedContainer): string {
@@ -94,6 +134,29 @@ async function makeDirectory(path: string): Promise<void> {
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error;
     if (!(await isDirectory(path))) throw new Error(`${path} is no directory`, { cause: error });
+  }
+}
+
+/** Paths of what is in a directory, itself not followed; none where it is gone. */
+async function list(directory: string, what: 'directories' | 'links'): Promise<readonly string[]> {
+  try {
+    const entries = await readdir(directory, { withFileTypes: true });
+    return entries
+      .filter((entry) => (what === 'links' ? entry.isSymbolicLink() : entry.isDirectory()))
+      .map(({ name }) => join(directory, name));
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+async function leadsNowhere(link: string): Promise<boolean> {
+  try {
+    await stat(link);
+    return false;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return true;
+    throw error;
   }
 }
 

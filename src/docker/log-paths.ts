@@ -3,6 +3,10 @@ import type { Pod } from '../model/pod.ts';
 
 type PodIdentity = Pick<Pod, 'metadata'>;
 
+/** Where log collectors look (pkg/kubelet/kuberuntime: podLogsRootDirectory, legacyContainerLogsDir). */
+export const POD_LOGS_DIR = '/var/log/pods';
+export const CONTAINER_LOGS_DIR = '/var/log/containers';
+
 /** NAMESPACE_NAME_UID, under the directory of pod logs (pkg/kubelet/kuberuntime/helpers.go). */
 export function podLogDirectory(podLogsDir: string, { metadata }: PodIdentity): string {
   return join(podLogsDir, `${metadata.namespace}_${metadata.name}_${metadata.uid}`);

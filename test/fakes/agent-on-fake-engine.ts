@@ -125,6 +125,7 @@ export function startAgent(over: {
         dataDirectory: async () => undefined,
         networkFault: () => undefined,
         missingSandboxImage: () => undefined,
+        services: [],
         close: () => {},
       },
       images: imageManager({

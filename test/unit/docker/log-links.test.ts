@@ -77,6 +77,44 @@ describe('log links', () => {
     assert.match(warnings.join('\n'), /ns_web_u1 is no directory/);
   });
 
+  test('of containers that others removed go at the second sweep, with the directories that this empties; those of others stay', async () => {
+    const logFile = join(outside, 'abc.log');
+    await writeFile(logFile, 'hello');
+    await writeFile(join(outside, 'def.log'), 'hello');
+    await links.link(of(), logFile);
+    await links.linkLegacy(of());
+    await links.link(of({ name: 'other' }), join(outside, 'def.log'));
+    await links.linkLegacy({ ...of({ name: 'other' }), id: 'def' });
+    const legacy = join(root, 'log/containers');
+    await symlink('/nowhere', join(legacy, 'of-somebody.log'));
+    await mkdir(join(pods, 'ns_empty_u2/app'), { recursive: true });
+    await links.sweep();
+    await rm(logFile);
+    await links.sweep();
+    assert.deepEqual(await readdir(legacy), ['of-somebody.log', 'other_ns_app-def.log', 'web_ns_app-abc.log']);
+    await links.sweep();
+    assert.deepEqual(await readdir(legacy), ['of-somebody.log', 'other_ns_app-def.log']);
+    assert.deepEqual(await readdir(pods), ['ns_empty_u2', 'ns_other_u1']);
+    assert.deepEqual(warnings, []);
+  });
+
+  test('of a log that is there again at the second sweep stay: it was being rotated', async () => {
+    const logFile = join(outside, 'abc.log');
+    await links.link(of(), logFile);
+    await links.linkLegacy(of());
+    await links.sweep();
+    await writeFile(logFile, 'hello');
+    await links.sweep();
+    await rm(logFile);
+    await links.sweep();
+    assert.deepEqual(await readdir(join(pods, 'ns_web_u1/app')), ['0.log']);
+  });
+
+  test('a sweep without any logs directory finds nothing', async () => {
+    await links.sweep();
+    assert.deepEqual([await readdir(root), warnings], [['outside'], []]);
+  });
+
   test("a file where the link would be is somebody's and stays", async () => {
     await mkdir(join(pods, 'ns_web_u1/app'), { recursive: true });
     const file = join(pods, 'ns_web_u1/app/0.log');
