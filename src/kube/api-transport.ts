@@ -4,6 +4,7 @@ import { type Observable, Subject } from 'rxjs';
 import { Pool } from 'undici';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
+import { unlessAborted } from '../base/unless-aborted.ts';
 import { ApiUnreachableError } from '../model/api-error.ts';
 import type { ApiObserver } from '../ports/observers.ts';
 import { apiConnector } from './api-connector.ts';
@@ -11,7 +12,6 @@ import { type ClusterAccess, isSameIdentity, type TlsIdentity } from './cluster-
 import { connectionFault } from './connection-fault.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
 import { SilenceWatch } from './silence-watch.ts';
-import { untilAborted } from './until-aborted.ts';
 
 export interface ApiTransportOptions {
   readonly access: ClusterAccess;
@@ -121,7 +121,7 @@ export class ApiTransport {
         headersTimeout: 0,
         bodyTimeout: 0,
       });
-      const answer = await untilAborted(sent, signal);
+      const answer = await unlessAborted(sent, signal);
       this.#heard();
       const { statusCode: status, headers: answered, body: content } = answer;
       code = status;

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { isAbsolute, resolve } from 'node:path';
+import { unlessAborted } from '../base/unless-aborted.ts';
 import { parseTime } from '../model/time.ts';
 import { checkIdentity } from './check-identity.ts';
 import type { Credentials, CredentialSource } from './cluster-access.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
 import type { KubeconfigFields } from './parse-kubeconfig.ts';
-import { untilAborted } from './until-aborted.ts';
 import type { UserCredentialsDeps } from './user-credentials.ts';
 
 /** A plugin that hangs must not hang the agent. */
@@ -41,7 +41,7 @@ export function execCredentials(exec: KubeconfigFields, deps: UserCredentialsDep
     current: async (signal) => {
       signal.throwIfAborted();
       if (known !== undefined && clock.now() < known.expiresAtMs) return known.credentials;
-      return untilAborted((running ??= run()), signal);
+      return unlessAborted((running ??= run()), signal);
     },
     refused: () => {
       known = undefined;

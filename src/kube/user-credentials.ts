@@ -3,13 +3,13 @@ import { resolve } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
+import { unlessAborted } from '../base/unless-aborted.ts';
 import { checkIdentity } from './check-identity.ts';
 import { type ClusterAccess, type Credentials, type CredentialSource, fixedCredentials } from './cluster-access.ts';
 import { execCredentials } from './exec-credentials.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
 import type { KubeconfigFields } from './parse-kubeconfig.ts';
 import { pemOf } from './pem-of.ts';
-import { untilAborted } from './until-aborted.ts';
 
 export interface UserCredentialsDeps {
   readonly clock: Clock;
@@ -101,7 +101,7 @@ function rereadCredentials(
   return {
     current: async (signal) => {
       signal.throwIfAborted();
-      if (Math.abs(clock.now() - readAtMs) >= FRESH_MS) await untilAborted((reading ??= reread()), signal);
+      if (Math.abs(clock.now() - readAtMs) >= FRESH_MS) await unlessAborted((reading ??= reread()), signal);
       return known;
     },
     refused: () => {

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { unlessAborted } from '../base/unless-aborted.ts';
 
 /** One measurement for all who ask within a short while. It belongs to nobody: who no longer waits does not end it for the others. */
 export class SharedMeasure<T> {
@@ -17,16 +18,7 @@ export class SharedMeasure<T> {
   /** Rejects with the measurement's error, or the signal's reason. An error is not kept. */
   async ask(signal: AbortSignal): Promise<T> {
     signal.throwIfAborted();
-    let onAbort = (): void => {};
-    const aborted = new Promise<never>((_, reject) => {
-      onAbort = () => reject(signal.reason);
-    });
-    signal.addEventListener('abort', onAbort, { once: true });
-    try {
-      return await Promise.race([this.#current(), aborted]);
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
+    return unlessAborted(this.#current(), signal);
   }
 
   #current(): Promise<T> {

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
+import { SerialByKey } from '../base/serial-by-key.ts';
 import type { Container, Pod, PodUid } from '../model/pod.ts';
 import type { Mount } from '../ports/container-runtime.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
@@ -11,7 +12,6 @@ import type { PayloadFacts } from './payload.ts';
 import { PodDirectories } from './pod-directories.ts';
 import { removeTree } from './remove-tree.ts';
 import { type ClaimFacts, type ResolvedVolume, resolveVolume } from './resolve-volume.ts';
-import { SerialByKey } from './serial-by-key.ts';
 import { MountStepError, type PodVolume, type VolumeKind, type VolumeMount, VolumeRefusedError } from './volume-kind.ts';
 import { kindOf } from './volume-kinds.ts';
 

@@ -5,11 +5,12 @@ import type { Clock } from '../../base/clock.ts';
 import { errorText } from '../../base/error-text.ts';
 import type { Logger } from '../../base/logger.ts';
 import { LruMap } from '../../base/lru-map.ts';
+import { SerialByKey } from '../../base/serial-by-key.ts';
 import { withDeadline } from '../../base/with-deadline.ts';
 import type { Pod } from '../../model/pod.ts';
 import type { SandboxId } from '../../ports/container-runtime.ts';
 import type { SandboxNetwork, SandboxOwner } from '../../ports/sandbox-network.ts';
-import { addToNetwork, type Attachment, removeFromNetwork } from './call-network.ts';
+import { addToNetwork, type Attachment, type Calling, removeFromNetwork } from './call-network.ts';
 import { capabilityArgs } from './capability-args.ts';
 import { type ExecPlugin, pluginRunner } from './exec-plugin.ts';
 import { confDirState, loadNetwork } from './load-network.ts';
@@ -57,7 +58,7 @@ export class CniNetwork implements SandboxNetwork {
   readonly #cache: ResultCache;
   readonly #ledger: SandboxLedger;
   readonly #changed = new Subject<void>();
-  readonly #turns = new Map<SandboxId, Promise<unknown>>();
+  readonly #turns = new SerialByKey<SandboxId>();
   /** Bounded: who looks at a sandbox while it goes may remember it after its end. */
   readonly #addresses = new LruMap<SandboxId, readonly string[]>(MAX_REMEMBERED);
   #network: NetworkList | undefined;
@@ -100,7 +101,7 @@ export class CniNetwork implements SandboxNetwork {
   }
 
   setUp(pod: Pod, id: SandboxId, pid: number, signal: AbortSignal): Promise<readonly string[]> {
-    return this.#inTurn(id, () =>
+    return this.#turns.run(id, () =>
       this.#saying('set up', pod.metadata, async () => {
         const network = this.#network;
         const fault = this.fault();
@@ -130,7 +131,7 @@ export class CniNetwork implements SandboxNetwork {
   }
 
   tearDown(id: SandboxId, owner: SandboxOwner | undefined, pid: number | undefined, signal: AbortSignal): Promise<void> {
-    return this.#inTurn(id, async () => {
+    return this.#turns.run(id, async () => {
       this.#addresses.delete(id);
       const noted = (await this.#ledger.entries()).get(id);
       const results = await this.#cache.ofSandbox(id);
@@ -192,7 +193,7 @@ export class CniNetwork implements SandboxNetwork {
     }
   }
 
-  get #calling(): { readonly binDirs: readonly string[]; readonly exec: ExecPlugin } {
+  get #calling(): Calling {
     return { binDirs: this.#deps.binDirs, exec: this.#exec };
   }
 
@@ -218,18 +219,6 @@ export class CniNetwork implements SandboxNetwork {
       return await work();
     } catch (cause) {
       throw new Error(`networkPlugin cni failed to ${what} pod "${name}_${namespace}" network: ${errorText(cause)}`, { cause });
-    }
-  }
-
-  async #inTurn<T>(id: SandboxId, work: () => Promise<T>): Promise<T> {
-    const before = this.#turns.get(id) ?? Promise.resolve();
-    const turn = before.then(work, work);
-    const settled = turn.catch(() => {});
-    this.#turns.set(id, settled);
-    try {
-      return await turn;
-    } finally {
-      if (this.#turns.get(id) === settled) this.#turns.delete(id);
     }
   }
 
