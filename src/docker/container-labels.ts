@@ -9,6 +9,7 @@ import {
   type StringMap,
 } from './docker-labels.ts';
 import { type Handler, type Ports, portsLabelValue, preStopLabelValue, readPortsLabel, readPreStopLabel } from './go-label-json.ts';
+import { isSet } from './security-context.ts';
 
 // Names and contents of what a kubelet notes down on its containers (pkg/kubelet/kuberuntime/labels.go).
 export const HASH_ANNOTATION = 'io.kubernetes.container.hash';
@@ -86,11 +87,6 @@ export function readContainerLabels({ labels, annotations }: LabelsAndAnnotation
 
 function identity({ name, namespace, uid }: Pod['metadata']): Record<string, string> {
   return { [POD_NAME_LABEL]: name, [POD_NAMESPACE_LABEL]: namespace, [POD_UID_LABEL]: uid };
-}
-
-/** Null is nothing, as in JSON that Go wrote. */
-function isSet<T>(value: T | null | undefined): value is T {
-  return value !== undefined && value !== null;
 }
 
 /** strconv.ParseInt of base 10 within 64 bits. */

@@ -6,8 +6,9 @@ import { quote } from '../model/go-text.ts';
 import { RegistryUnavailableError } from '../model/registry-unavailable-error.ts';
 import type { ImageInfo, ImageService, ListedImage, PullProgress, RegistryCredentials } from '../ports/image-service.ts';
 import type { EngineClient } from './engine-client.ts';
-import { EngineResponseError, isNotFound } from './engine-errors.ts';
+import { daemonWords, EngineResponseError } from './engine-errors.ts';
 import { imageMatches } from './image-matches.ts';
+import { inspectImage } from './inspect-image.ts';
 import { jsonLines } from './json-lines.ts';
 import { PullLedger, type PullMessage } from './pull-ledger.ts';
 
@@ -36,23 +37,17 @@ export class DockerImageService implements ImageService {
   }
 
   async inspectImage(image: string, signal: AbortSignal): Promise<ImageInfo | undefined> {
-    try {
-      const found = await this.#engine.call(`GET /images/${image}/json`, this.#engine.requestTimeoutMs, signal, (docker) =>
-        docker.getImage(image).inspect(),
-      );
-      const info: ImageInfo = {
-        id: found.Id,
-        // An image without any has null here.
-        repoTags: found.RepoTags ?? [],
-        repoDigests: found.RepoDigests ?? [],
-        sizeBytes: found.Size,
-        user: found.Config.User,
-      };
-      return imageMatches(info, image) ? info : undefined;
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
+    const found = await inspectImage(this.#engine, image, signal);
+    if (found === undefined) return undefined;
+    const info: ImageInfo = {
+      id: found.Id,
+      // An image without any has null here.
+      repoTags: found.RepoTags ?? [],
+      repoDigests: found.RepoDigests ?? [],
+      sizeBytes: found.Size,
+      user: found.Config.User,
+    };
+    return imageMatches(info, image) ? info : undefined;
   }
 
   async listImages(signal: AbortSignal): Promise<readonly ListedImage[]> {
@@ -90,9 +85,7 @@ export class DockerImageService implements ImageService {
       }
     } catch (error) {
       stop.signal.throwIfAborted();
-      throw error instanceof EngineResponseError
-        ? new Error(`Error response from daemon: ${registryWords(error)}`, { cause: error })
-        : error;
+      throw error instanceof EngineResponseError ? new Error(daemonWords(error), { cause: error }) : error;
     } finally {
       deadline.cancel();
       signal.removeEventListener('abort', onAbort);
@@ -167,9 +160,4 @@ function throwIfError({ error, errorDetail }: PullMessage): void {
   const code = 'code' in detail ? detail.code : undefined;
   if (code === 502 || code === 503 || code === 504) throw new RegistryUnavailableError(`RegistryUnavailable: ${message}`);
   throw new Error(message);
-}
-
-/** dockerode gives the body of a refused stream only inside its own message: "(HTTP code 404) unexpected - WORDS ". */
-function registryWords(error: EngineResponseError): string {
-  return error.daemonMessage.replace(/^\(HTTP code \d+\) .*? - /, '');
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
+import { LruMap } from '../base/lru-map.ts';
 import type { EngineClient } from './engine-client.ts';
-import { isNotFound } from './engine-errors.ts';
+import { inspectImage } from './inspect-image.ts';
 
 /** What a container's status and user need of its image. */
 export interface ImageFacts {
@@ -17,7 +18,7 @@ const MAX_ENTRIES = 1000;
 export class ImageFactsCache {
   readonly #client: EngineClient;
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #entries = new Map<string, { readonly facts: ImageFacts; readonly atMs: number }>();
+  readonly #entries = new LruMap<string, { readonly facts: ImageFacts; readonly atMs: number }>(MAX_ENTRIES);
 
   constructor(client: EngineClient, clock: Pick<Clock, 'now'>) {
     this.#client = client;
@@ -29,28 +30,10 @@ export class ImageFactsCache {
     const nowMs = this.#clock.now();
     const known = this.#entries.get(image);
     if (known !== undefined && nowMs - known.atMs < FRESH_MS) return known.facts;
-    const facts = await this.#inspect(image, signal);
-    this.#entries.delete(image);
-    if (facts !== undefined && image.startsWith('sha256:')) {
-      this.#entries.set(image, { facts, atMs: nowMs });
-      for (const oldest of this.#entries.keys()) {
-        if (this.#entries.size <= MAX_ENTRIES) break;
-        this.#entries.delete(oldest);
-      }
-    }
+    const info = await inspectImage(this.#client, image, signal);
+    const facts = info && { user: info.Config?.User ?? '', repoTags: info.RepoTags ?? [], repoDigests: info.RepoDigests ?? [] };
+    if (facts === undefined) this.#entries.delete(image);
+    else if (image.startsWith('sha256:')) this.#entries.set(image, { facts, atMs: nowMs });
     return facts;
-  }
-
-  async #inspect(image: string, signal: AbortSignal): Promise<ImageFacts | undefined> {
-    const client = this.#client;
-    try {
-      const info = await client.call(`GET /images/${image}/json`, client.requestTimeoutMs, signal, (docker) =>
-        docker.getImage(image).inspect(),
-      );
-      return { user: info.Config?.User ?? '', repoTags: info.RepoTags ?? [], repoDigests: info.RepoDigests ?? [] };
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
   }
 }

@@ -72,6 +72,7 @@ export const maskedPaths: readonly string[] = [
 ];
 export const readonlyPaths: readonly string[] = ['/proc/asound', '/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
 
+/** Null is nothing, as in JSON that Go wrote. */
 export function isSet<T>(value: T | null | undefined): value is T {
   return value !== undefined && value !== null;
 }
