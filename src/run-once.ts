@@ -34,7 +34,7 @@ export async function runOnce({ agent, sources, statuses, clock, log, signal }: 
     agent.pods
       .list()
       .filter(({ pod }) => !verdicts.has(pod.metadata.uid))
-      .map(({ pod }) => `${pod.metadata.namespace}/${pod.metadata.name}`);
+      .map(({ pod }) => showPod(pod));
   const heard = statuses.changes.subscribe(({ pod, status }) => {
     const verdict = podVerdict(pod, status);
     const before = verdicts.get(pod.metadata.uid);

@@ -7,7 +7,7 @@ import type { Service } from '../base/service.ts';
 import { isForbidden } from '../model/api-error.ts';
 import { isMirrorPod } from '../model/mirror-pod.ts';
 import type { PodUpdate } from '../model/pod-update.ts';
-import { type Pod, type PodFullName, podFullName } from '../model/pod.ts';
+import { type Pod, type PodFullName, podFullName, showPod } from '../model/pod.ts';
 import type { ApiPods } from '../ports/api-pods.ts';
 import type { KubeApi } from '../ports/kube-api.ts';
 import type { PodStore } from '../ports/pod-store.ts';
@@ -90,8 +90,8 @@ export class MirrorPods implements Service {
     if (!pod && mirror && isHeld(mirror)) return 'on-change';
     const actions = mirrorPodActions(pod, mirror, this.#node);
     for (const action of actions) {
-      if (action.do === 'delete') log.v(2, 'deleting a mirror pod', { pod: shown(action.mirror), because: action.because });
-      else log.v(2, 'creating a mirror pod', { pod: shown(action.body) });
+      if (action.do === 'delete') log.v(2, 'deleting a mirror pod', { pod: showPod(action.mirror), because: action.because });
+      else log.v(2, 'creating a mirror pod', { pod: showPod(action.body) });
     }
     try {
       apiPods.learn(await changeMirrorPod(api, actions, signal));
@@ -126,8 +126,6 @@ export class MirrorPods implements Service {
 }
 
 const wakeOf = (names: readonly PodFullName[], reason: WakeReason): Wake => ({ names, reason });
-
-const shown = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`;
 
 function sameOwner(a: MirrorOwner | undefined, b: MirrorOwner | undefined): boolean {
   return a?.metadata?.uid === b?.metadata?.uid && a?.metadata?.deletionTimestamp === b?.metadata?.deletionTimestamp;

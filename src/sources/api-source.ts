@@ -1,11 +1,11 @@
 import { distinctUntilChanged, map, tap } from 'rxjs';
 import type { Logger } from '../base/logger.ts';
 import { isMirrorPod } from '../model/mirror-pod.ts';
-import type { Pod } from '../model/pod.ts';
 import type { ApiPods } from '../ports/api-pods.ts';
 import type { Informer, WatchedObject } from '../ports/kube-api.ts';
 import type { PodSource } from '../ports/pod-source.ts';
 import { ApiPodCache } from './api-pod-cache.ts';
+import { samePods } from './same-pods.ts';
 
 export interface ApiSourceDeps {
   readonly informer: Informer;
@@ -31,6 +31,3 @@ export function apiSource({ informer, nodeName, log }: ApiSourceDeps): ApiSource
   );
   return { name: 'api', snapshots, pods: cache };
 }
-
-/** The same objects in the same order: what is unchanged keeps its identity. */
-const samePods = (a: readonly Pod[], b: readonly Pod[]): boolean => a.length === b.length && a.every((pod, i) => pod === b[i]);

@@ -1,7 +1,7 @@
 import type { Logger } from '../base/logger.ts';
 import type { ManifestObject } from '../model/manifest-object.ts';
 import { referenceKey } from '../model/pod-references.ts';
-import type { Pod } from '../model/pod.ts';
+import { type Pod, showPod } from '../model/pod.ts';
 
 /** What one manifest declares. */
 export interface Declaration {
@@ -19,7 +19,7 @@ export interface DeclaringFile {
 /** What a manifest made, for a message. */
 export function namesOf(made: Declaration | undefined): string {
   const pod = made?.pod;
-  const names = [...(pod ? [podKey(pod)] : []), ...(made?.objects ?? []).map(objectKey)];
+  const names = [...(pod ? [showPod(pod)] : []), ...(made?.objects ?? []).map(objectKey)];
   return names.length === 0 ? 'no pod' : names.join(', ');
 }
 
@@ -37,55 +37,55 @@ export class Declarations {
   of(files: readonly DeclaringFile[]): { readonly pods: readonly Pod[]; readonly objects: readonly ManifestObject[] } {
     const sorted = files.toSorted((a, b) => (a.name < b.name ? -1 : 1));
     const collisions = new Set<string>();
-    const pods = this.#winners(
+    const once = (key: string, winner: string, loser: string, say: () => void): void => {
+      const collision = `${key} ${winner} ${loser}`;
+      collisions.add(collision);
+      if (!this.#collisions.has(collision)) say();
+    };
+    const pods = winners(
       sorted,
       ({ pod }) => (pod ? [pod] : []),
-      podKey,
-      (key, runs, ignored) => {
-        const collision = `${key} ${runs} ${ignored}`;
-        collisions.add(collision);
-        if (this.#collisions.has(collision)) return;
-        const message = 'two manifests name one pod: the first file runs, the other is ignored';
-        this.#log.error(message, { pod: key, runs: this.#pathOf(runs), ignored: this.#pathOf(ignored) });
-      },
+      showPod,
+      (pod, runs, ignored) =>
+        once(pod, runs, ignored, () => {
+          const message = 'two manifests name one pod: the first file runs, the other is ignored';
+          this.#log.error(message, { pod, runs: this.#pathOf(runs), ignored: this.#pathOf(ignored) });
+        }),
     );
-    const objects = this.#winners(
+    const objects = winners(
       sorted,
       (made) => made.objects,
       objectKey,
-      (key, counts, ignored) => {
-        const collision = `${key} ${counts} ${ignored}`;
-        collisions.add(collision);
-        if (this.#collisions.has(collision)) return;
-        const message = 'two manifests declare one object: the first counts, the other is ignored';
-        this.#log.error(message, { object: key, counts: this.#pathOf(counts), ignored: this.#pathOf(ignored) });
-      },
+      (object, counts, ignored) =>
+        once(object, counts, ignored, () => {
+          const message = 'two manifests declare one object: the first counts, the other is ignored';
+          this.#log.error(message, { object, counts: this.#pathOf(counts), ignored: this.#pathOf(ignored) });
+        }),
     );
     this.#collisions.clear();
     for (const collision of collisions) this.#collisions.add(collision);
     return { pods, objects };
   }
-
-  /** Of two files that name one thing the first by name wins; one that seems gone gives way. */
-  #winners<T>(
-    files: readonly DeclaringFile[],
-    partsOf: (made: Declaration) => readonly T[],
-    keyOf: (part: T) => string,
-    onCollision: (key: string, winner: string, loser: string) => void,
-  ): readonly T[] {
-    const winners = new Map<string, { readonly name: string; readonly part: T; readonly gone: boolean }>();
-    for (const { name, made, gone } of files) {
-      for (const part of made ? partsOf(made) : []) {
-        const key = keyOf(part);
-        const winner = winners.get(key);
-        if (winner === undefined || (winner.gone && !gone)) winners.set(key, { name, part, gone });
-        else if (!gone) onCollision(key, winner.name, name);
-      }
-    }
-    return [...winners.values()].map(({ part }) => part);
-  }
 }
 
-const podKey = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`;
+/** Of two files that name one thing the first by name wins; one that seems gone gives way. */
+function winners<T>(
+  files: readonly DeclaringFile[],
+  partsOf: (made: Declaration) => readonly T[],
+  keyOf: (part: T) => string,
+  onCollision: (key: string, winner: string, loser: string) => void,
+): readonly T[] {
+  const found = new Map<string, { readonly name: string; readonly part: T; readonly gone: boolean }>();
+  for (const { name, made, gone } of files) {
+    for (const part of made ? partsOf(made) : []) {
+      const key = keyOf(part);
+      const winner = found.get(key);
+      if (winner === undefined || (winner.gone && !gone)) found.set(key, { name, part, gone });
+      else if (!gone) onCollision(key, winner.name, name);
+    }
+  }
+  return [...found.values()].map(({ part }) => part);
+}
+
 const objectKey = ({ kind, metadata }: ManifestObject): string =>
   referenceKey({ kind, namespace: metadata.namespace, name: metadata.name });

@@ -3,10 +3,10 @@ import { coalesceMap } from '../base/coalesce-map.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { ManifestObject } from '../model/manifest-object.ts';
-import type { Pod } from '../model/pod.ts';
 import type { PodSource } from '../ports/pod-source.ts';
 import { ManifestDirectory } from './manifest-directory.ts';
 import { staticPodReader } from './read-static-pods.ts';
+import { samePods } from './same-pods.ts';
 import { watchManifests } from './watch-manifests.ts';
 
 export interface FileSourceDeps {
@@ -59,6 +59,3 @@ export function fileSource({ path, nodeName, rescanMs, onObjects, clock, log, se
   });
   return { name: 'file', snapshots, isFaulty: () => isFaulty() };
 }
-
-/** The same objects in the same order: what is unchanged keeps its identity. */
-const samePods = (a: readonly Pod[], b: readonly Pod[]): boolean => a.length === b.length && a.every((pod, i) => pod === b[i]);

@@ -7,7 +7,7 @@ import { ApiUnreachableError, isConflict, isNotFound } from '../model/api-error.
 import { isMirrorPod } from '../model/mirror-pod.ts';
 import { isTerminalPhase } from '../model/pod-predicates.ts';
 import { containersAreTerminal } from '../model/pod-termination.ts';
-import { type Pod, type PodFullName, podFullName, type PodStatus, type PodUid } from '../model/pod.ts';
+import { type Pod, type PodFullName, podFullName, type PodStatus, type PodUid, showPod } from '../model/pod.ts';
 import type { ApiPods, ApiPodsChange } from '../ports/api-pods.ts';
 import type { KubeApi } from '../ports/kube-api.ts';
 import type { PodStore } from '../ports/pod-store.ts';
@@ -112,7 +112,7 @@ export class PodStatusSync implements Service {
     try {
       const wait = await this.#tell(object, status, signal);
       const next = wait ?? (await this.#deleteIfReclaimed(uid, status, signal));
-      if (this.#complaints.delete(uid)) log.info('status of the pod is sent again', { pod: shown(object) });
+      if (this.#complaints.delete(uid)) log.info('status of the pod is sent again', { pod: showPod(object) });
       if (this.#unreachable) log.info('API server is reached again: statuses are sent');
       this.#unreachable = false;
       return next;
@@ -140,7 +140,7 @@ export class PodStatusSync implements Service {
     }
     const waitMs = again && overruledAtMs !== undefined ? overruledAtMs + RECONCILE_MS - clock.now() : 0;
     if (waitMs > 0) return { afterMs: waitMs };
-    if (again) log.v(2, 'status in the API differs from what was sent: sent again', { pod: shown(object) });
+    if (again) log.v(2, 'status in the API differs from what was sent: sent again', { pod: showPod(object) });
     let answer: Pod;
     try {
       const path = `${pathOf(object)}/status`;
@@ -150,7 +150,7 @@ export class PodStatusSync implements Service {
       // Its end will be told.
       return 'on-change';
     }
-    log.v(3, 'status sent', { pod: shown(object), phase: status.phase });
+    log.v(3, 'status sent', { pod: showPod(object), phase: status.phase });
     // A patch names only what differed from the object as it was known here: someone else may have changed a condition meanwhile.
     const asTold = sameConditions(answer, status);
     apiPods.learn(answer);
@@ -175,13 +175,13 @@ export class PodStatusSync implements Service {
     if (!containersAreTerminal(status)) return 'on-change';
     const why = whyNotReclaimed(status, await remainsOf(uid, signal));
     if (why !== undefined) {
-      log.v(3, 'pod stays in the API for now', { pod: shown(object), because: why });
+      log.v(3, 'pod stays in the API for now', { pod: showPod(object), because: why });
       return { afterMs: RECONCILE_MS };
     }
     const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0, preconditions: { uid } };
     try {
       await api.request({ method: 'DELETE', path: pathOf(object), body }, signal);
-      log.v(2, 'pod has ended and is deleted from the API', { pod: shown(object) });
+      log.v(2, 'pod has ended and is deleted from the API', { pod: showPod(object) });
     } catch (error) {
       // Gone, or another pod by now.
       if (!isNotFound(error) && !isConflict(error)) throw error;
@@ -217,13 +217,11 @@ export class PodStatusSync implements Service {
       return;
     }
     const text = errorText(error);
-    if (this.#complaints.get(uid) === text) log.v(4, 'status of the pod still cannot be sent', { pod: shown(object), error });
-    else log.warn('status of the pod cannot be sent', { pod: shown(object), error });
+    if (this.#complaints.get(uid) === text) log.v(4, 'status of the pod still cannot be sent', { pod: showPod(object), error });
+    else log.warn('status of the pod cannot be sent', { pod: showPod(object), error });
     this.#complaints.set(uid, text);
   }
 }
-
-const shown = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`;
 
 function pathOf({ metadata: { namespace, name } }: Pod): string {
   return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
