@@ -4,6 +4,7 @@ import type { EnginePart } from './engine-part.ts';
 import type { KubeletMetrics } from './metrics/kubelet-metrics.ts';
 import type { PodUid } from './model/pod.ts';
 import type { Trace } from './ports/pod-plan.ts';
+import { probeTitles } from './probes/probe-kind.ts';
 import type { ProbeExecution } from './probes/probe-worker.ts';
 
 export interface MetricsPart {
@@ -40,10 +41,8 @@ export async function metricsPart({ clock, nodeName }: MetricsPartDeps): Promise
     }),
     probed: ({ kind, result, container, pod: { metadata } }) => {
       const { name: pod, namespace, uid } = metadata;
-      kubelet.probed({ type: probeTypes[kind], result, container, pod, namespace, uid });
+      kubelet.probed({ type: probeTitles[kind], result, container, pod, namespace, uid });
     },
     probesForgotten: (uid) => kubelet.podForgotten(uid),
   };
 }
-
-const probeTypes = { liveness: 'Liveness', readiness: 'Readiness', startup: 'Startup' } as const;

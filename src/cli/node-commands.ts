@@ -1,13 +1,11 @@
 import { join, resolve } from 'node:path';
+import { LOCAL_SOCKET_NAME } from '../base/local-socket-name.ts';
 import { AgentClient } from './agent-client.ts';
 import { CommandError, type CommandIo, UsageError } from './command-io.ts';
 import { execUsage, runExec } from './exec.ts';
 import { logsUsage, runLogs } from './logs.ts';
 import { psUsage, runPs } from './ps.ts';
 import { runStats, statsUsage } from './stats.ts';
-
-/** The socket's name in the root directory. */
-export const SOCKET_NAME = 'rxlet.sock';
 
 type Run = (argv: readonly string[], agent: AgentClient, io: CommandIo) => Promise<number>;
 
@@ -64,5 +62,5 @@ function takeCommon(argv: readonly string[], defaultRootDir: string): { own: rea
       else rootDir = value;
     }
   }
-  return { own, help, socketPath: socket ?? join(resolve(rootDir), SOCKET_NAME) };
+  return { own, help, socketPath: socket ?? join(resolve(rootDir), LOCAL_SOCKET_NAME) };
 }

@@ -1,6 +1,7 @@
 import { type Counter, Registry } from 'prom-client';
 import type { Clock } from '../base/clock.ts';
 import type { ApiObserver, OnEngineCall, OnRelist, WorkQueueObserver } from '../ports/observers.ts';
+import type { RequestMeter } from '../ports/request-meter.ts';
 import { apiMetrics } from './api-metrics.ts';
 import { certificateMetrics, type CertificateMetrics } from './certificate-metrics.ts';
 import { engineOperation } from './engine-operation.ts';
@@ -8,7 +9,7 @@ import { exponentialBuckets, MetricSet } from './metric-set.ts';
 import { plegMetrics } from './pleg-metrics.ts';
 import { processMetrics } from './process-metrics.ts';
 import type { OnOperation } from './runtime-operations.ts';
-import { serverMetrics, type ServerRequestLabels } from './server-metrics.ts';
+import { serverMetrics } from './server-metrics.ts';
 import { workQueueMetrics } from './work-queue-metrics.ts';
 
 export interface KubeletMetricsOptions {
@@ -55,7 +56,7 @@ export interface KubeletMetrics extends CertificateMetrics {
   /** Its probes are no longer told of. */
   podForgotten(uid: string): void;
   /** Returns what to call when the request has been served. */
-  readonly requestBegun: (labels: ServerRequestLabels) => () => void;
+  readonly requestBegun: RequestMeter['begin'];
 }
 
 const OPERATION = ['operation_type'] as const;

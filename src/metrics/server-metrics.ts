@@ -1,16 +1,8 @@
+import type { RequestMeter } from '../ports/request-meter.ts';
 import type { MetricSet } from './metric-set.ts';
 
-export interface ServerRequestLabels {
-  readonly method: string;
-  /** The route's first word, "containerLogs", never what a client made up. */
-  readonly path: string;
-  readonly serverType: 'readonly' | 'readwrite';
-  /** exec, attach, port-forward. */
-  readonly longRunning: boolean;
-}
-
 /** The metrics of the node's own server (pkg/kubelet/server/metrics/metrics.go). */
-export function serverMetrics(set: MetricSet, nowMs: () => number): (labels: ServerRequestLabels) => () => void {
+export function serverMetrics(set: MetricSet, nowMs: () => number): RequestMeter['begin'] {
   const names = ['method', 'path', 'server_type', 'long_running'] as const;
   const requests = set.counter('kubelet_http_requests_total', 'Number of the http requests received since the server started', names);
   const seconds = set.histogram('kubelet_http_requests_duration_seconds', 'Duration in seconds to serve http requests', names);

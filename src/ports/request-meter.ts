@@ -1,9 +1,10 @@
 /** The labels that the kubelet's request metrics have (pkg/kubelet/server/metrics): values of a bounded number. */
 export interface RequestLabels {
   readonly method: string;
-  /** The path's first part, "metrics/cadvisor", or "other". */
+  /** The route's first part, "containerLogs" or "metrics/cadvisor", or "other": never what a client made up. */
   readonly path: string;
   readonly serverType: 'readwrite' | 'readonly';
+  /** exec, attach, port-forward. */
   readonly longRunning: boolean;
 }
 

@@ -2,10 +2,8 @@ import { once } from 'node:events';
 import { chmod, lstat, mkdtemp, rename, rm } from 'node:fs/promises';
 import { connect, type Server } from 'node:net';
 import { join } from 'node:path';
+import { LOCAL_SOCKET_NAME } from '../base/local-socket-name.ts';
 import { ListenError } from './listen.ts';
-
-/** The name of the local socket in --root-dir. */
-export const LOCAL_SOCKET_NAME = 'rxlet.sock';
 
 /**
  * Listens on a socket that only its owner can reach, at every moment: it is made in a directory of its own and put into place whole. What an

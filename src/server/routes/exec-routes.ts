@@ -1,37 +1,20 @@
 import type { Duplex } from 'node:stream';
-import type { Clock } from '../../base/clock.ts';
-import type { Logger } from '../../base/logger.ts';
 import { podFullName } from '../../model/pod.ts';
-import type { ContainerSession, StreamsWanted } from '../../ports/container-access.ts';
 import { HttpError, type Route, type RouteRequest } from '../route.ts';
 import { execQuery } from '../streaming/exec-query.ts';
+import type { PortForwardDeps } from '../streaming/port-forward-deps.ts';
+import type { StreamingDeps } from '../streaming/remote-streams.ts';
+import type { RemoteCommandDeps } from '../streaming/serve-remote-command.ts';
 import { containerSpec, findPod, networkSandbox, runningContainer, type ServedPods } from './served-pods.ts';
-
-export interface StreamTimes {
-  /** 0: for ever. */
-  readonly idleTimeoutMs: number;
-  readonly streamCreationTimeoutMs: number;
-  readonly clock: Clock;
-  readonly log: Logger;
-}
-/** Opens what the client asked for, once its streams are there. */
-export interface SessionOpener extends StreamTimes {
-  open(wanted: StreamsWanted, signal: AbortSignal): Promise<ContainerSession>;
-}
-export interface PortDialler extends StreamTimes {
-  /** What messages call the pod: the id of its sandbox. */
-  readonly pod: string;
-  dial(port: number, signal: AbortSignal): Promise<Duplex>;
-}
 
 /** Speaks with the client over the connection that it wants to go on with, until both are done. */
 type Serve<Options> = (request: RouteRequest, socket: Duplex, head: Buffer, options: Options) => Promise<void>;
 
-export interface ExecDeps extends StreamTimes {
+export interface ExecDeps extends StreamingDeps {
   readonly served: Pick<ServedPods, 'pods' | 'runtime' | 'access' | 'mirrorUidOf'>;
-  readonly serveExec: Serve<SessionOpener>;
-  readonly serveAttach: Serve<SessionOpener>;
-  readonly servePortForward: Serve<PortDialler>;
+  readonly serveExec: Serve<RemoteCommandDeps>;
+  readonly serveAttach: Serve<RemoteCommandDeps>;
+  readonly servePortForward: Serve<PortForwardDeps>;
 }
 
 /** Everything is looked up before the connection is switched, so that a refusal has a status and its words. */
@@ -106,7 +89,7 @@ async function preparePortForward(deps: ExecDeps, request: RouteRequest): Return
     });
 }
 
-const times = ({ idleTimeoutMs, streamCreationTimeoutMs, clock, log }: ExecDeps): StreamTimes => ({
+const times = ({ idleTimeoutMs, streamCreationTimeoutMs, clock, log }: ExecDeps): StreamingDeps => ({
   idleTimeoutMs,
   streamCreationTimeoutMs,
   clock,
