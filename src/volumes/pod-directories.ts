@@ -2,9 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMissingFile } from '../base/error-code.ts';
 import { ContainerStartError } from '../model/container-start-error.ts';
+import { namesPodDirectory } from '../model/pod-directory.ts';
 import type { PodUid } from '../model/pod.ts';
-
-const UID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
 /** Where the kubelet has what belongs to pods: ROOT/pods/UID. */
 export class PodDirectories {
@@ -14,9 +13,9 @@ export class PodDirectories {
     this.root = join(rootDir, 'pods');
   }
 
-  /** A pod's uid comes from its manifest: it must not lead out of the root directory. */
+  /** Throws ContainerStartError when the uid cannot name a directory. */
   of(uid: PodUid): string {
-    if (!UID.test(uid)) throw new ContainerStartError('CreateContainerConfigError', `pod uid "${uid}" cannot name a directory`);
+    if (!namesPodDirectory(uid)) throw new ContainerStartError('CreateContainerConfigError', `pod uid "${uid}" cannot name a directory`);
     return join(this.root, uid);
   }
 
@@ -36,7 +35,7 @@ export class PodDirectories {
   /** Pods that have a directory. */
   async list(): Promise<readonly PodUid[]> {
     const entries = await readdir(this.root, { withFileTypes: true }).catch(unlessMissing);
-    return (entries ?? []).filter((entry) => entry.isDirectory() && UID.test(entry.name)).map(({ name }) => name as PodUid);
+    return (entries ?? []).filter((entry) => entry.isDirectory() && namesPodDirectory(entry.name)).map(({ name }) => name as PodUid);
   }
 
   /** Whether the pod has volumes on this node, mounted or not. */

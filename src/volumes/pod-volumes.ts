@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import { SerialByKey } from '../base/serial-by-key.ts';
+import { allContainers } from '../model/pod-predicates.ts';
 import type { Container, Pod, PodUid } from '../model/pod.ts';
 import type { Mount } from '../ports/container-runtime.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
@@ -200,7 +201,7 @@ const REFUSED = '';
 
 /** What no container uses is not made (pkg/volume/util GetPodVolumeNames). */
 function volumesInUse({ spec }: Pod): { readonly mounted: ReadonlySet<string>; readonly devices: ReadonlySet<string> } {
-  const containers = [...(spec.initContainers ?? []), ...spec.containers, ...(spec.ephemeralContainers ?? [])];
+  const containers = allContainers(spec);
   return {
     mounted: new Set(containers.flatMap(({ volumeMounts }) => (volumeMounts ?? []).map(({ name }) => name))),
     devices: new Set(containers.flatMap(({ volumeDevices }) => (volumeDevices ?? []).map(({ name }) => name))),

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, readdir, readFile, rmdir, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { errorCode } from '../base/error-code.ts';
 import { O_PATH } from './o-path.ts';
+import { unlessMissing } from './unless-missing.ts';
 
 /**
  * Removes a directory and all that is in it. Never goes through a mount or a link: rejects at the first thing that is mounted within, be it a
@@ -46,9 +46,4 @@ async function openDirectory(path: string, flags = 0): Promise<FileHandle | unde
 /** Tells two mounts of one file system apart, which the device number does not (proc(5), fdinfo). */
 async function mountId({ fd }: FileHandle): Promise<string> {
   return /^mnt_id:\s*(\d+)$/m.exec(await readFile(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1] ?? '';
-}
-
-function unlessMissing(error: unknown): undefined {
-  if (errorCode(error) === 'ENOENT') return undefined;
-  throw error;
 }

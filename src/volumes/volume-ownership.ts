@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { chmod, chown, type FileHandle, open, readdir, stat } from 'node:fs/promises';
-import { errorCode } from '../base/error-code.ts';
 import { O_PATH } from './o-path.ts';
+import { unlessMissing } from './unless-missing.ts';
 
 export interface Ownership {
   readonly fsGroup: number;
@@ -55,9 +55,4 @@ async function give(at: FileHandle, fsGroup: number, bits: number): Promise<void
   const mode = (found.mode & 0o7777) | bits | (found.isDirectory() ? SET_GID | ENTER : 0);
   await chown(path, found.uid, fsGroup);
   await chmod(path, mode);
-}
-
-function unlessMissing(error: unknown): undefined {
-  if (errorCode(error) === 'ENOENT') return undefined;
-  throw error;
 }

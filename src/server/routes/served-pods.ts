@@ -1,3 +1,4 @@
+import { allContainers } from '../../model/pod-predicates.ts';
 import type { Container, Pod, PodStatus, PodUid } from '../../model/pod.ts';
 import type { ContainerAccess } from '../../ports/container-access.ts';
 import type { ContainerId, ContainerRuntime, ObservedPod, SandboxId } from '../../ports/container-runtime.ts';
@@ -34,8 +35,7 @@ export function findPod(
 
 /** Among all containers of the pod: init, app and ephemeral ones (pkg/kubelet/container GetContainerSpec). */
 export function containerSpec({ spec }: Pod, name: string): Container | undefined {
-  const everyone: readonly Container[] = [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])];
-  return everyone.find((container) => container.name === name);
+  return allContainers(spec).find((container) => container.name === name);
 }
 
 /** The container of that name that runs; undefined when none does. */
