@@ -1,4 +1,4 @@
-import { isIP, isIPv6 } from 'node:net';
+import { isIPv6 } from 'node:net';
 import { quote } from '../model/go-text.ts';
 import { formatPod, type Pod } from '../model/pod.ts';
 import type { DnsConfig } from '../model/resolv-conf.ts';
@@ -66,17 +66,6 @@ export function nodeFileWarning(path: string, clusterDomain: string, { searches 
     return `Resolv.conf file '${path}' contains search line which length is more than allowed ${MAX_SEARCH_CHARS} chars!`;
   }
   return undefined;
-}
-
-/** An address as Go's net.IP prints it; undefined when the text is none. */
-export function goIp(text: string): string | undefined {
-  if (isIP(text) === 4) return text;
-  if (isIP(text) !== 6 || text.includes('%')) return undefined;
-  const short = new URL(`http://[${text}]`).hostname.slice(1, -1);
-  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(short);
-  if (!mapped) return short;
-  const [high, low] = [parseInt(mapped[1] ?? '', 16), parseInt(mapped[2] ?? '', 16)];
-  return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }
 
 /** What the API server would have refused counts as ClusterFirst. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
 import { readTextFile } from '../base/read-text-file.ts';
+import { goIp } from '../model/go-ip.ts';
 import { nodeReference } from '../model/object-reference.ts';
 import { podDirectory } from '../model/pod-directory.ts';
 import type { Container, Pod } from '../model/pod.ts';
@@ -10,7 +11,7 @@ import type { Mount, SandboxSpec } from '../ports/container-runtime.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
 import { hostNetworkHostsFile, managedHostsFile } from './hosts-file.ts';
 import { nodeResolvConf } from './node-resolv-conf.ts';
-import { type DnsWarning, goIp, nodeFileWarning, podDns } from './pod-dns.ts';
+import { type DnsWarning, nodeFileWarning, podDns } from './pod-dns.ts';
 import { podHostname, sandboxHostname } from './pod-hostname.ts';
 
 export interface PodNetworkSettings {

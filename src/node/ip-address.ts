@@ -1,20 +1,16 @@
-import { isIP, SocketAddress } from 'node:net';
+import { isIPv6 } from 'node:net';
+import { goIp } from '../model/go-ip.ts';
 
 export interface IpAddress {
-  /** As Go prints it: lower case, shortened, an IPv4 address within IPv6 as IPv4. */
+  /** As Go prints it. */
   readonly text: string;
   readonly family: 4 | 6;
 }
 
 /** Undefined for what is no address. */
 export function parseIp(text: string): IpAddress | undefined {
-  const lower = text.toLowerCase();
-  const bare = lower.startsWith('::ffff:') && isIP(lower.slice(7)) === 4 ? lower.slice(7) : lower;
-  const family = isIP(bare);
-  if (family === 4) return { text: bare, family };
-  // Go's net.ParseIP takes no zone.
-  if (family !== 6 || bare.includes('%')) return undefined;
-  return { text: new SocketAddress({ address: bare, family: 'ipv6' }).address, family };
+  const shown = goIp(text);
+  return shown === undefined ? undefined : { text: shown, family: isIPv6(shown) ? 6 : 4 };
 }
 
 export const isUnspecified = ({ text }: IpAddress): boolean => text === '0.0.0.0' || text === '::';

@@ -1,22 +1,9 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
-import { goIp, podDns } from '../../../src/network/pod-dns.ts';
+import { test } from 'node:test';
+import { podDns } from '../../../src/network/pod-dns.ts';
 import { aPod } from '../../builders/a-pod.ts';
 
 const settings = { clusterDns: ['10.96.0.10'], clusterDomain: 'cluster.local', usesNodeFile: true, nodeIps: [] };
-
-describe('an address is written as Go has it', () => {
-  for (const [text, expected] of [
-    ['10.96.0.10', '10.96.0.10'],
-    ['FD00:0:0::0A', 'fd00::a'],
-    ['::ffff:10.0.0.1', '10.0.0.1'],
-    ['fe80::1%eth0', undefined],
-    ['cluster.local', undefined],
-    ['', undefined],
-  ] as const) {
-    test(JSON.stringify(text), () => assert.equal(goIp(text), expected));
-  }
-});
 
 test('what does not fit is left out, and what is left is told', () => {
   const node = { servers: ['1.1.1.1', '2.2.2.2', '3.3.3.3', '4.4.4.4'], searches: ['a'.repeat(200), 'b'.repeat(60)], options: [] };

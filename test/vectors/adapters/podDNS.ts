@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { goIp } from '../../../src/model/go-ip.ts';
 import type { PodSpec, PodUid } from '../../../src/model/pod.ts';
 import { nodeResolvConf } from '../../../src/network/node-resolv-conf.ts';
-import { goIp, podDns } from '../../../src/network/pod-dns.ts';
+import { podDns } from '../../../src/network/pod-dns.ts';
 import { aPod } from '../../builders/a-pod.ts';
 
 interface Input {
