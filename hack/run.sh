@@ -39,14 +39,18 @@ if [ -n "$clean" ]; then
 fi
 # Pods may take their time to come: says after a while what there is by then. $$ is the agent, once it has taken this script's place.
 tell_what_runs() {
-  declared=$(grep -lE '^kind: *Pod' "$manifests"/*.y*ml 2>/dev/null | wc -l)
-  sandboxes() { docker ps -aq --filter label=io.kubernetes.docker.type=podsandbox | wc -l; }
-  for _ in $(seq 30); do [ "$(sandboxes)" -lt "$declared" ] && kill -0 $$ 2>/dev/null || break; sleep 1; done
-  kill -0 $$ 2>/dev/null || return 0
-  printf '\n%s\n' "containers of pods:"
-  docker ps -a --filter label=io.kubernetes.docker.type=container --format 'table {{.Label "io.kubernetes.pod.namespace"}}/{{.Label "io.kubernetes.pod.name"}}\t{{.Label "io.kubernetes.container.name"}}\t{{.Status}}'
-  [ "$manifests" != manifests/examples ] || printf '\n%s\n%s\n%s\n\n' "reach pod web:      curl http://127.0.0.1:8081/" "see what runs:      bin/rxlet ps --root-dir=$root" "read pod web's log: bin/rxlet logs --root-dir=$root web -c httpd"
+  local pods=
+  for _ in $(seq 30); do
+    sleep 1
+    kill -0 $$ 2>/dev/null || return 0
+    pods=$(bin/rxlet ps --root-dir="$root" 2>/dev/null) || continue
+    case $pods in *$'\n'*) ;; *) continue ;; esac
+    case $pods in *Pending* | *ContainerCreating* | *PodInitializing* | *Init:*) ;; *) break ;; esac
+  done
+  printf '\n%s\n\n' "$pods"
+  [ "$manifests $engine" != "manifests/examples docker" ] || echo "reach pod web:      curl http://127.0.0.1:8081/"
+  printf '%s\n%s\n\n' "see what runs:      bin/rxlet ps --root-dir=$root" "read a pod's log:   bin/rxlet logs --root-dir=$root POD [-c CONTAINER]"
 }
 echo "running the pods of $manifests: edit, add or delete a file there and watch. Ctrl-C stops the agent and leaves the pods running." >&2
-[ "$engine" = fake ] || DOCKER_HOST=$endpoint tell_what_runs >&2 &
+tell_what_runs >&2 &
 exec bin/rxlet --pod-manifest-path="$manifests" --root-dir="$root" --cert-dir="$root/pki" "${flags[@]}" "$@"

@@ -30,7 +30,7 @@ let serial = 0;
 let claim: Server | undefined;
 
 /** Agents end each other's pods: no second test process on one engine, until this one ends. The kernel keeps the name. */
-async function claimEngine(): Promise<void> {
+export async function claimEngine(): Promise<void> {
   if (claim) return;
   const server = createServer().unref();
   server.listen(`\0rxlet agent tests ${testEndpoint}`);
