@@ -17,8 +17,11 @@ export const execUsage = `Usage: rxlet exec [-i] [-t] [-c CONTAINER] [-n NAMESPA
 
 Runs a command in a container of a pod on this node. The exit code is the command's.
 
-  -i, --stdin   pass the standard input on
-  -t, --tty     in a terminal; with -i a shell can be used as if one sat there
+  -i, --stdin            pass the standard input on
+  -t, --tty              in a terminal; with -i a shell can be used as if one sat there
+  -c, --container NAME   the container; the pod's first one unless said
+  -q, --quiet            do not say which container that is
+  -n, --namespace NAME
 `;
 
 /** The channels of v4.channel.k8s.io and v5.channel.k8s.io: a message's first byte. */
