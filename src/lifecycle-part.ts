@@ -50,7 +50,7 @@ export interface LifecyclePart {
   readonly services: readonly Service[];
 }
 
-/** What is asked of containers while they live, and at its beginning and end: probes and hooks. */
+/** What is asked of containers while they live, and at their beginning and end: probes and hooks. */
 export function lifecyclePart(deps: LifecyclePartDeps): LifecyclePart {
   const {
     clock,

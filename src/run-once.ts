@@ -25,7 +25,10 @@ export interface RunOnceDeps {
   readonly signal: AbortSignal;
 }
 
-/** Brings the pods of the first complete snapshots up, once, says what became of each, and leaves them running. Resolves with 0 if all came up and every manifest is valid, else 1, also when aborted. */
+/**
+ * Brings the pods of the first complete snapshots up, once, says what became of each, and leaves them running. Resolves with 0 if all came
+ * up and every manifest is valid, else 1, also when aborted.
+ */
 export async function runOnce({ agent, sources, statuses, clock, log, signal }: RunOnceDeps): Promise<number> {
   const stop = new AbortController();
   const done = runServices(agent.phases, AbortSignal.any([signal, stop.signal]));

@@ -10,8 +10,8 @@ import { writePrivateFile } from './write-private-file.ts';
 
 /**
  * Certificates of --cert-dir, laid out as the kubelet's file store does (client-go util/certificate/certificate_store.go):
- * `kubelet-client-current.pem` (or, of the server, `kubelet-server-current.pem`) links to `kubelet-client-DATE.pem`, which holds a certificate and its key. Files are for their owner
- * alone, and whoever reads the link at any moment finds a whole pair.
+ * `kubelet-client-current.pem` (or, of the server, `kubelet-server-current.pem`) links to `kubelet-client-DATE.pem`, which holds a certificate
+ * and its key. Files are for their owner alone, and whoever reads the link at any moment finds a whole pair.
  */
 export class CertificateStore {
   readonly #clock: Pick<Clock, 'now'>;

@@ -27,7 +27,10 @@ export interface SandboxRunning extends Creating, Connecting {
   readonly image: string;
 }
 
-/** Two engine calls, and one more where its resolver or its network is another's job than the engine's. Rejects with SandboxImageMissingError, or an Error in dockershim's words; a sandbox that did not start is left to observe. */
+/**
+ * Two engine calls, and one more where its resolver or its network is another's job than the engine's. Rejects with
+ * SandboxImageMissingError, or an Error in dockershim's words; a sandbox that did not start is left to observe.
+ */
 export async function runSandbox(context: SandboxRunning, pod: Pod, spec: SandboxSpec, signal: AbortSignal): Promise<SandboxId> {
   signal.throwIfAborted();
   const quotedName = JSON.stringify(pod.metadata.name);

@@ -11,7 +11,10 @@ const POD_ANNOTATION = 'seccomp.security.alpha.kubernetes.io/pod';
 const CONTAINER_ANNOTATION_PREFIX = 'container.seccomp.security.alpha.kubernetes.io/';
 const LOCALHOST = 'localhost/';
 
-/** Which profile a container asks for: its field, its annotation, the pod's field, the pod's annotation; "" is none (kuberuntime/helpers.go). Throws when it lies outside of the profiles' directory. */
+/**
+ * Which profile a container asks for: its field, its annotation, the pod's field, the pod's annotation; "" is none
+ * (kuberuntime/helpers.go). Throws when it lies outside of the profiles' directory.
+ */
 export function seccompProfile(pod: Pod, container: Container, profileRoot: string): string {
   const annotations = pod.metadata.annotations ?? {};
   const ofContainer = container.securityContext?.seccompProfile;
@@ -40,7 +43,10 @@ function profilePath(profile: string, profileRoot: string): string {
   return join(profileRoot, profile);
 }
 
-/** Docker's SecurityOpt for a profile. Unconfined unless asked otherwise, as dockershim did, or the engine's own profile where that is the default. Rejects when a profile's file is missing or no JSON. */
+/**
+ * Docker's SecurityOpt for a profile. Unconfined unless asked otherwise, as dockershim did, or the engine's own profile where that is the
+ * default. Rejects when a profile's file is missing or no JSON.
+ */
 export async function seccompOpts(profile: string, byDefault = false): Promise<string[]> {
   if (profile === '' && byDefault) return [];
   if (profile === '' || profile === 'unconfined') return ['seccomp=unconfined'];

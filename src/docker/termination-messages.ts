@@ -138,8 +138,10 @@ export class TerminationMessages {
   }
 }
 
-/** As the engine tells it: clean, and from the root, from where a relative one is read (MakeAbsolutePath in pkg/volume/util). */
-/** Where a container finds it: as the engine, too, writes down where something is mounted. */
+/**
+ * Where a container finds its file: clean, and from the root, from where a relative path is read (MakeAbsolutePath in pkg/volume/util). So the
+ * engine, too, writes down where something is mounted.
+ */
 export function messagePath(path: string): string {
   return posix.resolve('/', path);
 }

@@ -32,7 +32,10 @@ export interface MirrorPodsDeps {
 
 /** Calls to the API server at the same time. */
 const CONCURRENCY = 4;
-/** When what was refused is asked again, after the n-th refusal in a row: soon at first, since an API server that has just started refuses what it allows a moment later. */
+/**
+ * When what was refused is asked again, after the n-th refusal in a row: soon at first, since an API server that has just started refuses
+ * what it allows a moment later.
+ */
 const refusedMs = exponential(1_000, 60_000);
 
 interface Wake {

@@ -1,7 +1,10 @@
 /** What the kernel takes as a node name, in bytes. */
 const FQDN_MAX = 64;
 
-/** The name that `hostname` prints inside a pod: with the domain where the spec sets setHostnameAsFQDN. Throws when that is too long (pkg/kubelet/util GetNodenameForKernel). */
+/**
+ * The name that `hostname` prints inside a pod: with the domain where the spec sets setHostnameAsFQDN. Throws when that is too long
+ * (pkg/kubelet/util GetNodenameForKernel).
+ */
 export function kernelHostname(hostname: string, domain: string, setHostnameAsFqdn: boolean | undefined): string {
   if (!setHostnameAsFqdn || domain === '') return hostname;
   const fqdn = `${hostname}.${domain}`;

@@ -69,7 +69,10 @@ const defaultLabels = [
   'beta.kubernetes.io/arch',
 ];
 
-/** A node of this name that exists, with what registering it again corrects: default labels, the attach-detach annotation, sizes of huge pages (tryRegisterWithAPIServer). */
+/**
+ * A node of this name that exists, with what registering it again corrects: default labels, the attach-detach annotation, sizes of huge
+ * pages (tryRegisterWithAPIServer).
+ */
 export function adoptedNode(existing: Node, initial: Node): Node {
   const { labels: oldLabels, annotations: oldAnnotations, ...metadata } = existing.metadata ?? {};
   const labels = { ...oldLabels };

@@ -31,7 +31,10 @@ const NO_NODE_RETRY_MS = 1_000;
 
 const leasesPath = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 
-/** Keeps the node's lease, by which the control plane knows that the node is alive: renewed every quarter of its duration, and owned by the Node so that it goes with it. */
+/**
+ * Keeps the node's lease, by which the control plane knows that the node is alive: renewed every quarter of its duration, and owned by the
+ * Node so that it goes with it.
+ */
 export class NodeLease implements Service {
   readonly name = 'node lease';
   readonly #deps: NodeLeaseDeps;

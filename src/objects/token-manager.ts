@@ -8,7 +8,7 @@ import type { Wire } from '../model/wire.ts';
 import type { KubeApi } from '../ports/kube-api.ts';
 import type { ServiceAccountTokens, TokenRequest } from '../ports/service-account-tokens.ts';
 
-type TokenReview = Wire<AuthenticationV1TokenRequest>;
+type WireTokenRequest = Wire<AuthenticationV1TokenRequest>;
 
 export interface TokenManagerDeps {
   readonly api: Pick<KubeApi, 'request'>;
@@ -79,7 +79,7 @@ export class TokenManager implements ServiceAccountTokens {
       },
     };
     const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`;
-    const { spec, status } = await api.request<TokenReview>({ method: 'POST', path, body }, signal);
+    const { spec, status } = await api.request<WireTokenRequest>({ method: 'POST', path, body }, signal);
     if (!status?.token) throw new Error('the server answered without a token');
     const lifeMs = (spec?.expirationSeconds ?? expirationSeconds) * 1000;
     const expiresAtMs = parseTime(status.expirationTimestamp) ?? clock.now() + lifeMs;

@@ -22,7 +22,10 @@ interface Watched {
   subscription: Subscription | undefined;
 }
 
-/** How long a pod waits for the first list before it is told that there is none yet; the list wakes it. Longer than the kubelet's second, which a node's first permission to read a new object may take. */
+/**
+ * How long a pod waits for the first list before it is told that there is none yet; the list wakes it. Longer than the kubelet's second,
+ * which a node's first permission to read a new object may take.
+ */
 const SYNC_MS = 5_000;
 
 /** One watch for each object that a pod refers to, and none for others (pkg/kubelet/util/manager NewWatchBasedManager). */

@@ -23,7 +23,7 @@ export interface PodChange {
   readonly reason: 'engine event' | 'relist';
 }
 
-/** Both streams are cold and share one engine stream and one relist loop, which live while either is subscribed. Neither errors or completes. */
+/** The streams are cold and share one engine stream and one relist loop, which live while one of them is subscribed. None errors or completes. */
 export interface PodLifecycleEvents {
   /**
    * Pods to look at again: at once on the engine's word, and after a relist when they differ from the one before or had an event since. That

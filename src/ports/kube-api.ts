@@ -15,7 +15,10 @@ export interface ApiRequest {
 
 /** One door to the API server for one class of traffic, with its own rate limit and deadline. Objects are plain JSON, as on the wire. */
 export interface KubeApi {
-  /** Waits for its turn, sends, and resolves with the answer's JSON. Rejects with ApiError, ApiUnreachableError or the signal's reason. 429 and 503 with Retry-After are waited for and sent again. */
+  /**
+   * Waits for its turn, sends, and resolves with the answer's JSON. Rejects with ApiError, ApiUnreachableError or the signal's reason. 429
+   * and 503 with Retry-After are waited for and sent again.
+   */
   request<T>(request: ApiRequest, signal: AbortSignal): Promise<T>;
   /** Ends every connection, so that the next request dials anew. */
   closeConnections(): void;

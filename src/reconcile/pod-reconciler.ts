@@ -35,7 +35,7 @@ export interface PodReconcilerDeps {
   readonly statusOf: (desired: DesiredPod, observed: ObservedPod) => PodStatus;
   readonly statuses: StatusManager;
   readonly trace: Trace;
-  /** Brings what a running pod sees of the API up to date. Tells of failures itself. */
+  /** Brings what a running pod sees of the API up to date, and gives back what one that has ended no longer needs. Tells of failures itself. */
   readonly refresh: (pod: Pod, observed: ObservedPod, signal: AbortSignal) => Promise<void>;
   /** When to look again at a pod that gives no other cause. */
   readonly resyncMs: () => number;

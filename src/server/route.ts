@@ -20,7 +20,10 @@ export interface Route {
   readonly debugging?: true;
   /** Served on the read-only port, too. */
   readonly readOnly?: true;
-  /** Resolves when everything is written: the answer is ended then, if it is not yet. Rejects with HttpError for an answer other than 500. What is thrown after the head was sent cuts the connection. */
+  /**
+   * Resolves when everything is written: the answer is ended then, if it is not yet. Rejects with HttpError for an answer other than 500.
+   * What is thrown after the head was sent cuts the connection.
+   */
   handle?(request: RouteRequest, response: ServerResponse): Promise<void>;
   /** A request that asks for another protocol. Whatever it throws before it has answered becomes the answer. */
   upgrade?(request: RouteRequest, socket: Duplex, head: Buffer): Promise<void>;

@@ -48,8 +48,9 @@ export interface ManifestScan {
 }
 
 /**
- * What the manifests of a directory declare, pods and the ConfigMaps and Secrets that these may refer to, with last known good: a file that no longer makes a pod keeps the pod that it made; a
- * vanished file's pod goes; an unreadable directory changes nothing. Says each problem once, and when it is over. Never rejects.
+ * What the manifests of a directory declare, pods and the ConfigMaps and Secrets that these may refer to, with last known good: a file that
+ * no longer makes a pod keeps the pod that it made; a vanished file's pod goes; an unreadable directory changes nothing. Says each problem
+ * once, and when it is over. Never rejects.
  */
 export class ManifestDirectory {
   readonly #deps: ManifestDirectoryDeps;

@@ -12,7 +12,10 @@ export interface DirectoryUsage {
 const SLICE = 256;
 const BLOCK_BYTES = 512;
 
-/** What a directory and everything below it uses, itself included, on its own file system. What vanishes meanwhile does not count. Rejects when the directory cannot be read. */
+/**
+ * What a directory and everything below it uses, itself included, on its own file system. What vanishes meanwhile does not count. Rejects
+ * when the directory cannot be read.
+ */
 export async function directoryUsage(path: string, signal: AbortSignal): Promise<DirectoryUsage> {
   const top = await lstat(path);
   let bytes = 0;

@@ -7,7 +7,10 @@ import { imageContract } from './image-contract.ts';
 import { DEAF, type EngineUnderTest, RuntimeWorld } from './runtime-world.ts';
 import { sandboxContract } from './sandbox-contract.ts';
 
-/** What every ContainerRuntime and ImageService promises, in sentences. `make` is called once a sentence; every pod of a run has a uid of its own. `servedImage` is one that can be pulled, where there is a registry. */
+/**
+ * What every ContainerRuntime and ImageService promises, in sentences. `make` is called once a sentence; every pod of a run has a uid of
+ * its own. `servedImage` is one that can be pulled, where there is a registry.
+ */
 export function containerRuntimeContract(name: string, make: () => Promise<EngineUnderTest>, servedImage?: string): void {
   describe(`${name} keeps the contract of a container runtime`, { timeout: 300_000 }, () => {
     let world: RuntimeWorld;
