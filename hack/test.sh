@@ -1,6 +1,7 @@
 #!/bin/bash
-# Sets up and runs every test: unit, contract, vectors, integration, cluster. The last two run against a Docker Engine of its own,
-# cluster also against a Kubernetes control plane of its own, with the kubectl on PATH and those that RXLET_TEST_KUBECTL names (a:b).
+# Sets up and runs every test: unit, contract, vectors, integration, cluster, faults. All but unit and vectors run against a Docker Engine
+# of its own, cluster and faults also against a Kubernetes control plane of its own, with the kubectl on PATH and those that
+# RXLET_TEST_KUBECTL names (a:b).
 #   hack/test.sh               everything
 #   hack/test.sh unit|contract|vectors|integration|cluster|faults ...   some of it; faults: of the control plane, 4 minutes
 . "$(dirname "$0")/setup.sh"
