@@ -48,6 +48,7 @@ function row(option: Option<unknown>): string {
   ];
   const notes = [
     option.help,
+    ...(option.zeroInFileIsUnset && option.kind.name !== 'duration' ? ['In the file, `0` means the default.'] : []),
     ...(option.since === undefined ? [] : [`Since ${option.since}.`]),
     ...(option.deprecated === undefined ? [] : [`Deprecated: ${option.deprecated}.`]),
   ];
