@@ -89,7 +89,8 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
     factsFor: (desired, observed, at) => {
       const { uid } = observed;
       const status = statuses.get(uid);
-      if (at.life !== 'syncing') probes.ending(uid);
+      // One that waits for its name has yet to begin.
+      if (at.life === 'terminating' || at.life === 'terminated') probes.ending(uid);
       const told = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
       return {
         nowMs: clock.now(),

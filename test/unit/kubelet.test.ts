@@ -25,3 +25,25 @@ test('a declared pod runs, and a pod that is no longer declared leaves nothing b
   await agent.close();
   assert.equal(agent.clock.actions.length, 0);
 });
+
+for (const kind of ['startupProbe', 'livenessProbe'] as const)
+  test(`an edited pod's ${kind} is executed once the pod whose name it waited for has ended`, async () => {
+    const agent = agentOnFakeEngine();
+    const version = (uid: string): Pod => {
+      const app = aContainer('app', {
+        command: ['sleep', '100000'],
+        [kind]: { exec: { command: ['false'] }, failureThreshold: 2, periodSeconds: 1 },
+      });
+      return aPod('web', { containers: [app], terminationGracePeriodSeconds: 1 }, { uid: uid as PodUid });
+    };
+    agent.declare([version('old')]);
+    await agent.clock.advance(500);
+    agent.declare([version('new')]);
+    await agent.clock.advance(20_000);
+    assert.equal(agent.records.find(({ uid }) => uid === 'new')?.life, 'waiting');
+    assert.match(
+      agent.records.flatMap(({ uid, plan }) => (uid === 'new' ? plan.because : [])).join('\n'),
+      /failed its (startup|liveness) probe/,
+    );
+    await agent.close();
+  });
