@@ -1,3 +1,4 @@
+import { mountOf, parseMountInfo } from '../base/mount-info.ts';
 import type { NetworkInterfaceStats } from '../ports/pod-stats.ts';
 import { TICKS_PER_SECOND } from './cgroup-texts.ts';
 
@@ -73,36 +74,12 @@ export function parseProcessStat(text: string): ProcessUse | undefined {
   };
 }
 
-interface Mounted {
-  readonly point: string;
-  /** "/dev/sda1", "overlay" */
-  readonly source: string;
-}
-
-/** /proc/PID/mountinfo, in the order of mounting. */
-function parseMounts(mountInfo: string): Mounted[] {
-  return mountInfo.split('\n').flatMap((line) => {
-    const [before = '', after = ''] = line.split(' - ');
-    const escaped = before.split(' ')[4];
-    const source = after.split(' ')[1];
-    if (escaped === undefined || source === undefined) return [];
-    return [{ point: escaped.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8))), source }];
-  });
-}
-
 /** Where something is mounted. Asking the file systems themselves could take for ever. */
 export function mountPoints(mountInfo: string): ReadonlySet<string> {
-  return new Set(parseMounts(mountInfo).map(({ point }) => point));
+  return new Set(parseMountInfo(mountInfo).map(({ path }) => path));
 }
 
 /** What is mounted where a path lies. */
 export function deviceOf(mountInfo: string, path: string): string | undefined {
-  let best: Mounted | undefined;
-  for (const mount of parseMounts(mountInfo)) {
-    const { point } = mount;
-    const holds = point === '/' || path === point || path.startsWith(`${point}/`);
-    // What is mounted later at the same place covers what was there.
-    if (holds && point.length >= (best?.point.length ?? 0)) best = mount;
-  }
-  return best?.source;
+  return mountOf(parseMountInfo(mountInfo), path)?.source;
 }

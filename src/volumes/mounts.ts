@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { isWithin, mountOf, mountTable, otherMountsOf } from './mount-table.ts';
+import { isWithin, mountOf } from '../base/mount-info.ts';
+import { mountTable, otherMountsOf } from './mount-table.ts';
 
 export interface MountRequest {
   readonly type: 'nfs' | 'bind';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mountOf, otherMountsOf, parseMountInfo } from '../../../src/volumes/mount-table.ts';
+import { parseMountInfo } from '../../../src/base/mount-info.ts';
+import { otherMountsOf } from '../../../src/volumes/mount-table.ts';
 
 const table = parseMountInfo(`22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 30 22 0:20 / /a\\040b rw - tmpfs tmpfs rw,size=4k
@@ -9,18 +10,6 @@ const table = parseMountInfo(`22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1
 33 22 8:1 /data /pods/3/v rw - ext4 /dev/sda1 rw
 34 33 0:21 / /pods/3/v rw - tmpfs tmpfs rw
 `);
-
-test('mounts are read with their paths unescaped', () => {
-  assert.equal(table.length, 6);
-  assert.deepEqual(table[1], { path: '/a b', device: '0:20', root: '/', fsType: 'tmpfs', shared: false });
-  assert.deepEqual([table[0]?.shared, table[2]?.shared], [true, true]);
-});
-
-test('a path lies on the innermost mount around it, of two stacked ones on the upper', () => {
-  assert.equal(mountOf(table, '/a b/c')?.fsType, 'tmpfs');
-  assert.equal(mountOf(table, '/a bc')?.path, '/');
-  assert.equal(mountOf(table, '/pods/3/v')?.fsType, 'tmpfs');
-});
 
 test('a directory is found wherever else it is mounted, and not where a part of it is', () => {
   assert.deepEqual(otherMountsOf(table, '/data'), ['/pods/1/v', '/pods/3/v']);
