@@ -1,4 +1,4 @@
-import { CONFIG_SOURCE_ANNOTATION } from '../model/config-annotations.ts';
+import { isStaticPod } from '../model/mirror-pod.ts';
 import type { Container, RawPod } from '../model/pod.ts';
 import type { AgentClient } from './agent-client.ts';
 import { CommandError } from './command-io.ts';
@@ -31,7 +31,11 @@ export function choosePod(pods: readonly NamedPod[], asked: string, namespace: s
   const here = pods.filter((pod) => wanted === undefined || pod.namespace === wanted);
   const exact = here.filter((pod) => pod.name === name);
   const found =
-    exact.length > 0 ? exact : here.filter(({ name: full, pod }) => isStatic(pod) && full === `${name}-${pod.spec?.nodeName ?? ''}`);
+    exact.length > 0
+      ? exact
+      : here.filter(
+          ({ name: full, pod }) => isStaticPod({ metadata: pod.metadata ?? {} }) && full === `${name}-${pod.spec?.nodeName ?? ''}`,
+        );
   const [first, ...others] = found;
   if (!first)
     throw new CommandError(
@@ -65,11 +69,6 @@ export function chooseContainer(
   return everyone.length === 1 || annotated !== undefined
     ? { container }
     : { container, note: `Defaulted container ${JSON.stringify(container)} out of: ${names}\n` };
-}
-
-function isStatic(pod: RawPod): boolean {
-  const source = pod.metadata?.annotations?.[CONFIG_SOURCE_ANNOTATION];
-  return source !== undefined && source !== 'api';
 }
 
 function isPodList(value: unknown): value is { readonly items: readonly RawPod[] } {

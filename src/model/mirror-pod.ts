@@ -2,14 +2,15 @@ import { CONFIG_HASH_ANNOTATION, CONFIG_MIRROR_ANNOTATION, CONFIG_SOURCE_ANNOTAT
 import { type Pod, podFullName } from './pod.ts';
 
 type WithMeta = Pick<Pod, 'metadata'>;
+type WithAnnotations = { readonly metadata: Pick<Pod['metadata'], 'annotations'> };
 
 /** An API object that stands for a static pod: to be shown, never to be run (pkg/kubelet/types IsMirrorPod). */
-export function isMirrorPod({ metadata }: WithMeta): boolean {
+export function isMirrorPod({ metadata }: WithAnnotations): boolean {
   return metadata.annotations?.[CONFIG_MIRROR_ANNOTATION] !== undefined;
 }
 
 /** A pod of a file or URL, once the mux has written where it comes from (pkg/kubelet/pod IsStaticPod). */
-export function isStaticPod({ metadata }: WithMeta): boolean {
+export function isStaticPod({ metadata }: WithAnnotations): boolean {
   const source = metadata.annotations?.[CONFIG_SOURCE_ANNOTATION];
   return source !== undefined && source !== 'api';
 }
