@@ -1,4 +1,5 @@
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
+import { isJsonObject } from '../base/json-object.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
 
 /** A kubeconfig's current context with what it refers to. Values are as written; paths may be relative to the file. */
@@ -25,8 +26,6 @@ export interface KubeconfigFields {
 }
 
 type Path = readonly (string | number)[];
-const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Reads a kubeconfig (client-go tools/clientcmd/api/v1), in YAML or JSON. `file` is its name in messages. Throws KubeconfigError. */
 export function parseKubeconfig(text: string, file: string): SelectedContext {
@@ -40,7 +39,8 @@ export function parseKubeconfig(text: string, file: string): SelectedContext {
   const content: unknown = document.toJS();
   if (content === null || content === undefined) throw new KubeconfigError('malformed', `kubeconfig ${file} is empty`);
   const root = fieldsAt({ document, lines, file }, [], content);
-  if (!isMap(content)) throw new KubeconfigError('malformed', `kubeconfig ${root.at()}: expected clusters, users and contexts, found none`);
+  if (!isJsonObject(content))
+    throw new KubeconfigError('malformed', `kubeconfig ${root.at()}: expected clusters, users and contexts, found none`);
 
   const contextName = root.text('current-context');
   if (contextName === undefined) {
@@ -109,7 +109,7 @@ function fieldsAt(source: Source, path: Path, here: unknown): KubeconfigFields {
     const offset = isNode(node) ? (node.range?.[0] ?? 0) : 0;
     return `${file}:${lines.linePos(offset).line}`;
   };
-  const get = (field: string): unknown => (isMap(here) && Object.hasOwn(here, field) ? (here[field] ?? undefined) : undefined);
+  const get = (field: string): unknown => (isJsonObject(here) && Object.hasOwn(here, field) ? (here[field] ?? undefined) : undefined);
   const wrong = (field: string, expected: string): KubeconfigError =>
     new KubeconfigError('malformed', `kubeconfig ${at(field)}: ${field}: expected ${expected}`);
   const read = <T>(field: string, expected: string, fits: (value: unknown) => value is T): T | undefined => {
@@ -127,11 +127,11 @@ function fieldsAt(source: Source, path: Path, here: unknown): KubeconfigFields {
     flag: (field) => read(field, 'true or false', (value) => typeof value === 'boolean') ?? false,
     texts: (field) => read(field, 'a list of strings', (value): value is readonly string[] => isList(value) && value.every(isText)) ?? [],
     fields: (field) => {
-      const value = read(field, 'a map', isMap);
+      const value = read(field, 'a map', isJsonObject);
       return value === undefined ? undefined : fieldsAt(source, [...path, field], value);
     },
     list: (field) => {
-      const items = read(field, 'a list of maps', (value): value is readonly unknown[] => isList(value) && value.every(isMap)) ?? [];
+      const items = read(field, 'a list of maps', (value): value is readonly unknown[] => isList(value) && value.every(isJsonObject)) ?? [];
       return items.map((item, index) => fieldsAt(source, [...path, field, index], item));
     },
   };

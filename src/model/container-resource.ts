@@ -1,9 +1,9 @@
 import type { V1ResourceFieldSelector } from '@kubernetes/client-node';
+import type { ResourceList } from './node.ts';
 import type { Container, RawPod } from './pod.ts';
 import { Quantity } from './quantity.ts';
 import type { Wire } from './wire.ts';
 
-export type ResourceList = Readonly<Record<string, string>>;
 type ResourceFieldSelector = Pick<Wire<V1ResourceFieldSelector>, 'resource' | 'divisor'>;
 
 /** Carries the message of k8s.io/kubernetes/pkg/api/v1/resource. */

@@ -1,5 +1,6 @@
 // How Go's encoding/json writes a struct: fields in declared order, "omitempty" left out, HTML characters escaped. An encoder returns
 // undefined for what is left out.
+import { isJsonObject } from '../base/json-object.ts';
 import { Quantity } from './quantity.ts';
 
 export type Encoder = (value: unknown) => string | undefined;
@@ -51,7 +52,7 @@ export function list(encode: Encoder): Encoder {
 /** Keys sorted, by their bytes. */
 export function map(encode: Encoder): Encoder {
   return (value) => {
-    const entries = isRecord(value) ? Object.entries(value) : [];
+    const entries = isJsonObject(value) ? Object.entries(value) : [];
     if (entries.length === 0) return undefined;
     const sorted = entries.sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
     return `{${sorted.map(([key, item]) => `${goString(key)}:${encode(item) ?? 'null'}`).join(',')}}`;
@@ -62,7 +63,7 @@ export function map(encode: Encoder): Encoder {
 export function struct(fields: Fields): Encoder {
   const parts = Object.entries(fields).map(([name, encode]) => [name, `"${name}":`, encode] as const);
   return (value) => {
-    const record = isRecord(value) ? value : {};
+    const record = isJsonObject(value) ? value : {};
     let json = '';
     for (const [name, key, encode] of parts) {
       const encoded = encode(record[name]);
@@ -75,8 +76,5 @@ export function struct(fields: Fields): Encoder {
 /** A struct behind a pointer: left out when absent. */
 export function optionalStruct(fields: Fields): Encoder {
   const encode = struct(fields);
-  return (value) => (isRecord(value) ? encode(value) : undefined);
+  return (value) => (isJsonObject(value) ? encode(value) : undefined);
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

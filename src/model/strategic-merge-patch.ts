@@ -1,7 +1,6 @@
 // What the API server calls a strategic merge patch: a JSON merge patch that knows which lists are sets, and by which key.
 import { isDeepStrictEqual } from 'node:util';
-
-export type JsonObject = { readonly [field: string]: unknown };
+import { isJsonObject, type JsonObject } from '../base/json-object.ts';
 
 /** The objects whose lists are known here. Of a pod, metadata and status; an agent patches no pod's spec. */
 export type PatchedKind = 'Node' | 'Pod';
@@ -42,10 +41,6 @@ export function listStrategy(kind: PatchedKind, path: string): ListStrategy | un
  */
 export function createTwoWayMergePatch(before: object, after: object, kind: PatchedKind): JsonObject {
   return patchObject(fieldsOf(before), fieldsOf(after), '', kind);
-}
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject, type JsonObject } from '../base/json-object.ts';
 import type { Node, NodeStatus } from '../model/node.ts';
 import { Quantity } from '../model/quantity.ts';
-import { createTwoWayMergePatch, isJsonObject, type JsonObject } from '../model/strategic-merge-patch.ts';
+import { createTwoWayMergePatch } from '../model/strategic-merge-patch.ts';
 
 /** Whether anything but heartbeats differs; quantities by amount, conditions in any order (pkg/kubelet/kubelet_node_status.go nodeStatusHasChanged). */
 export function nodeStatusHasChanged(before: NodeStatus, after: NodeStatus): boolean {

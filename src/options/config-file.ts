@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path';
 import type * as yamlLibrary from './yaml-parts.ts';
 import type { YAMLParseError } from 'yaml';
 import type * as zod from './zod-parts.ts';
+import { isJsonObject } from '../base/json-object.ts';
 import { nearest } from '../base/nearest.ts';
 import { acceptedOptions } from './accepted-options.ts';
 import type { Kind } from './option.ts';
@@ -41,7 +42,7 @@ export async function parseConfigFile(text: string, file: string): Promise<Parse
   if (document.errors.length > 0) return failed(...document.errors.map((error) => `${at(error.pos[0])} ${syntaxFault(error)}`));
   const content: unknown = document.toJS();
   if (content === null || content === undefined) return failed(`${file}: the file is empty; expected a ${KIND}`);
-  if (!isMap(content)) return failed(`${at(0)} expected a ${KIND}, found ${describe(content)}`);
+  if (!isJsonObject(content)) return failed(`${at(0)} expected a ${KIND}, found ${describe(content)}`);
 
   const tree = configTree();
   const schema = objectSchema(z, tree);
@@ -160,9 +161,6 @@ function offsetOf(yaml: Yaml, document: yamlLibrary.Document, path: Path, part: 
 }
 
 const startOf = (yaml: Yaml, node: unknown): number | undefined => (yaml.isNode(node) ? node.range?.[0] : undefined);
-
-const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function valueAt(data: unknown, path: Path): unknown {
   let value = data;

@@ -1,4 +1,5 @@
 import { errorText } from '../base/error-text.ts';
+import { isJsonObject } from '../base/json-object.ts';
 import { defaultPod } from '../model/defaulting/default-pod.ts';
 import type { Pod, PodUid } from '../model/pod.ts';
 
@@ -7,7 +8,7 @@ import type { Pod, PodUid } from '../model/pod.ts';
  * what this agent cannot do without is asked for, unknown fields pass through, and defaults of an older server's gaps are filled in.
  */
 export function readApiPod(object: unknown): Pod | string {
-  if (!isRecord(object)) return 'not an object';
+  if (!isJsonObject(object)) return 'not an object';
   try {
     const { metadata, spec, ...rest } = defaultPod(object);
     const { name, namespace, uid } = metadata ?? {};
@@ -19,10 +20,6 @@ export function readApiPod(object: unknown): Pod | string {
   } catch (error) {
     return `cannot be read: ${errorText(error)}`;
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isText(value: unknown): value is string {

@@ -1,5 +1,6 @@
+import { isJsonObject, type JsonObject } from '../base/json-object.ts';
 import type { Pod, PodStatus } from '../model/pod.ts';
-import { createTwoWayMergePatch, isJsonObject, type JsonObject } from '../model/strategic-merge-patch.ts';
+import { createTwoWayMergePatch } from '../model/strategic-merge-patch.ts';
 import { mergePodStatus } from './merge-pod-status.ts';
 import { normalizePodStatus } from './normalize-pod-status.ts';
 import { samePodStatus } from './same-pod-status.ts';

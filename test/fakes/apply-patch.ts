@@ -1,5 +1,6 @@
 // What an API server makes of a patch, as far as agents send them.
-import { isJsonObject, type JsonObject, listStrategy, type PatchedKind } from '../../src/model/strategic-merge-patch.ts';
+import { isJsonObject, type JsonObject } from '../../src/base/json-object.ts';
+import { listStrategy, type PatchedKind } from '../../src/model/strategic-merge-patch.ts';
 
 type Fields = Record<string, unknown>;
 

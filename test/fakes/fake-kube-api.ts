@@ -1,7 +1,7 @@
 import { Observable, Subject } from 'rxjs';
+import { isJsonObject, type JsonObject } from '../../src/base/json-object.ts';
 import { formatTime } from '../../src/model/time.ts';
 import { ApiError } from '../../src/model/api-error.ts';
-import { isJsonObject, type JsonObject } from '../../src/model/strategic-merge-patch.ts';
 import type { ApiRequest, Informer, KubeApi, ResourceEvent, WatchedObject, WatchTarget } from '../../src/ports/kube-api.ts';
 import { applyMergePatch, applyStrategicMergePatch } from './apply-patch.ts';
 

@@ -1,7 +1,8 @@
 import type { V1Container, V1EnvVar, V1EphemeralContainer, V1HTTPGetAction, V1LifecycleHandler, V1Probe } from '@kubernetes/client-node';
 import { defaultImagePullPolicy } from '../image-name.ts';
 import type { Wire } from '../wire.ts';
-import { defaultFieldRef, roundUpToMilli, type ResourceList } from './default-values.ts';
+import type { ResourceList } from '../node.ts';
+import { defaultFieldRef, roundUpToMilli } from './default-values.ts';
 
 type Container = Wire<V1Container>;
 type EphemeralContainer = Wire<V1EphemeralContainer>;

@@ -1,4 +1,5 @@
 import type { V1ObjectFieldSelector } from '@kubernetes/client-node';
+import type { ResourceList } from '../node.ts';
 import { Quantity, QuantityParseError } from '../quantity.ts';
 import type { Wire } from '../wire.ts';
 
@@ -6,8 +7,6 @@ export const defaultFieldRef = (ref: Wire<V1ObjectFieldSelector>): Wire<V1Object
   ...ref,
   apiVersion: ref.apiVersion || 'v1',
 });
-
-export type ResourceList = Readonly<Record<string, string>>;
 
 /** Nothing finer than a thousandth is kept of a resource. Text that is no quantity is left as it is. */
 export function roundUpToMilli(list: ResourceList): ResourceList {

@@ -1,6 +1,6 @@
 import { errorText } from '../../base/error-text.ts';
+import { isJsonObject, type JsonObject } from '../../base/json-object.ts';
 import type { ExecPlugin } from './exec-plugin.ts';
-import { isJsonObject, type JsonObject } from './json-object.ts';
 import type { NetworkList, PluginConf } from './network-list.ts';
 import { findPlugin } from './plugins.ts';
 import { type CniArgs, INTERFACE } from './result-cache.ts';

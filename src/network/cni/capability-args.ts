@@ -1,7 +1,7 @@
+import type { JsonObject } from '../../base/json-object.ts';
 import type { Pod } from '../../model/pod.ts';
 import { portMappings } from '../../model/port-mappings.ts';
 import { Quantity } from '../../model/quantity.ts';
-import type { JsonObject } from './json-object.ts';
 
 /** No limit in practice: the plugin wants a burst along with a rate (pkg/kubelet/dockershim/network/cni). */
 const MAX_BURST = 2 ** 31 - 1;

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { errorCode } from '../../base/error-code.ts';
 import type { Clock } from '../../base/clock.ts';
-import { isJsonObject } from './json-object.ts';
+import { isJsonObject } from '../../base/json-object.ts';
 import { CniPluginError } from './plugin-error.ts';
 
 export interface PluginCall {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from './json-object.ts';
+import { isJsonObject, type JsonObject } from '../../base/json-object.ts';
 
 /** One plugin's part of a network's configuration. */
 export interface PluginConf {

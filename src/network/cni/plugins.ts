@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isJsonObject } from '../../base/json-object.ts';
 import type { ExecPlugin } from './exec-plugin.ts';
-import { isJsonObject } from './json-object.ts';
 import { CniPluginError } from './plugin-error.ts';
 
 /** The first of the directories that has it. Rejects when none has (libcni FindInPath). */

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { isJsonObject, type JsonObject } from './json-object.ts';
+import { isJsonObject, type JsonObject } from '../../base/json-object.ts';
 
 /** The pod's addresses in a plugin's result of any version: the first of each family, IPv4 before IPv6. */
 export function resultAddresses(result: JsonObject): readonly string[] {

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isJsonObject, type JsonObject } from './json-object.ts';
+import { isJsonObject, type JsonObject } from '../../base/json-object.ts';
 
 /** The interface inside a pod's sandbox (pkg/kubelet/dockershim/network DefaultInterfaceName). */
 export const INTERFACE = 'eth0';

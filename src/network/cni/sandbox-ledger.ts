@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isJsonObject } from '../../base/json-object.ts';
 import type { SandboxId } from '../../ports/container-runtime.ts';
 import type { SandboxOwner } from '../../ports/sandbox-network.ts';
-import { isJsonObject } from './json-object.ts';
 
 export interface LedgerEntry extends SandboxOwner {
   /** Every plugin's ADD worked. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isJsonObject } from '../../../src/model/strategic-merge-patch.ts';
+import { isJsonObject } from '../../../src/base/json-object.ts';
 import { NodeLease } from '../../../src/node/node-lease.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { FakeKubeApi, refusals, type SentRequest } from '../../fakes/fake-kube-api.ts';

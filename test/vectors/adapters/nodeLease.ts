@@ -1,6 +1,6 @@
+import { isJsonObject, type JsonObject } from '../../../src/base/json-object.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { ApiError } from '../../../src/model/api-error.ts';
-import { isJsonObject, type JsonObject } from '../../../src/model/strategic-merge-patch.ts';
 import { NodeLease } from '../../../src/node/node-lease.ts';
 import { FakeKubeApi, refusals, type SentRequest } from '../../fakes/fake-kube-api.ts';
 

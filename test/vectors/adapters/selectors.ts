@@ -1,4 +1,5 @@
-import { containerResourceByName, ContainerResourceError, type ResourceList } from '../../../src/model/container-resource.ts';
+import { containerResourceByName, ContainerResourceError } from '../../../src/model/container-resource.ts';
+import type { ResourceList } from '../../../src/model/node.ts';
 import { extractFieldPath, FieldPathError, splitSubscript } from '../../../src/model/field-path.ts';
 import { LabelSelectorError } from '../../../src/model/label-requirement.ts';
 import { LabelSelector } from '../../../src/model/label-selector.ts';
