@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { WakeReason } from '../../../src/ports/work-queue.ts';
+import type { Next, WakeReason } from '../../../src/ports/work-queue.ts';
 import { KeyedWorkQueue } from '../../../src/queue/keyed-work-queue.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 
@@ -51,48 +51,40 @@ test('reasons that come before the queue is run are kept, oldest first', async (
   await done;
 });
 
+/** Runs of 100 ms: how many there were, and how many at once. */
+function slowRuns(clock: FakeClock): { readonly seen: { runs: number; peak: number }; readonly handle: () => Promise<Next> } {
+  const seen = { runs: 0, peak: 0 };
+  let running = 0;
+  const handle = async (): Promise<Next> => {
+    seen.runs++;
+    seen.peak = Math.max(seen.peak, ++running);
+    await clock.sleep(100);
+    running--;
+    return 'on-change';
+  };
+  return { seen, handle };
+}
+
 test('never runs one key twice at once, and asking mid-run earns one more run', async () => {
   const { clock, queue, stop } = setUp();
-  let running = 0;
-  let peak = 0;
-  let runs = 0;
-  const done = queue.run(
-    async () => {
-      runs++;
-      peak = Math.max(peak, ++running);
-      await clock.sleep(100);
-      running--;
-      return 'on-change';
-    },
-    { concurrency: 4, signal: stop.signal },
-  );
+  const { seen, handle } = slowRuns(clock);
+  const done = queue.run(handle, { concurrency: 4, signal: stop.signal });
   queue.add('a', 'pod added');
   await clock.advance(10);
   for (let i = 0; i < 3; i++) queue.add('a', 'engine event');
   await clock.advance(500);
-  assert.deepEqual({ runs, peak }, { runs: 2, peak: 1 });
+  assert.deepEqual(seen, { runs: 2, peak: 1 });
   stop.abort();
   await done;
 });
 
 test('concurrency is bounded across keys', async () => {
   const { clock, queue, stop } = setUp();
-  let running = 0;
-  let peak = 0;
-  let runs = 0;
-  const done = queue.run(
-    async () => {
-      runs++;
-      peak = Math.max(peak, ++running);
-      await clock.sleep(100);
-      running--;
-      return 'on-change';
-    },
-    { concurrency: 2, signal: stop.signal },
-  );
+  const { seen, handle } = slowRuns(clock);
+  const done = queue.run(handle, { concurrency: 2, signal: stop.signal });
   for (const key of 'abcdef') queue.add(key, 'pod added');
   await clock.advance(1000);
-  assert.deepEqual({ runs, peak }, { runs: 6, peak: 2 });
+  assert.deepEqual(seen, { runs: 6, peak: 2 });
   stop.abort();
   await done;
 });
