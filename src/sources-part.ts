@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Clock } from './base/clock.ts';
 import type { Logger } from './base/logger.ts';
 import type { ManifestObject } from './model/manifest-object.ts';
@@ -5,6 +6,7 @@ import type { KubeletOptions } from './options/kubelet-options.ts';
 import type { PodSource } from './ports/pod-source.ts';
 import { fileSource } from './sources/file-source.ts';
 import { httpSource } from './sources/http-source.ts';
+import { lastGoodManifests } from './sources/last-good-manifests.ts';
 
 export interface SourcesPartDeps {
   readonly clock: Clock;
@@ -15,10 +17,12 @@ export interface SourcesPartDeps {
 
 /** The sources that the options name. */
 export function sourcesPart(options: KubeletOptions, { clock, log, onObjects }: SourcesPartDeps): readonly PodSource[] {
-  const { podManifestPath, manifestUrl, manifestUrlHeader, nodeName, fileCheckFrequencyMs, httpCheckFrequencyMs } = options;
+  const { podManifestPath, manifestUrl, manifestUrlHeader, nodeName, rootDir, fileCheckFrequencyMs, httpCheckFrequencyMs } = options;
   const sources: PodSource[] = [];
-  if (podManifestPath !== '')
-    sources.push(fileSource({ path: podManifestPath, nodeName, rescanMs: fileCheckFrequencyMs, onObjects, clock, log }));
+  if (podManifestPath !== '') {
+    const lastGood = lastGoodManifests(join(rootDir, 'last-good-manifests'), log);
+    sources.push(fileSource({ path: podManifestPath, nodeName, rescanMs: fileCheckFrequencyMs, onObjects, lastGood, clock, log }));
+  }
   if (manifestUrl !== '') {
     // What a manifest directory holds is there for all static pods.
     const references = podManifestPath === '' ? 'refuse' : 'manifests';

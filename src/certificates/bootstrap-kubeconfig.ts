@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { ClientCertificateError } from './client-identity.ts';
-import { writePrivateFile } from './write-private-file.ts';
+import { writePrivateFile } from '../base/write-private-file.ts';
 
 /** The API server as a kubeconfig describes it. */
 export interface KubeconfigCluster {

@@ -6,7 +6,7 @@ import type { Clock } from '../base/clock.ts';
 import { formatTime } from '../model/time.ts';
 import { type CertificatePurpose, clientPurpose } from './certificate-purpose.ts';
 import { ClientCertificateError, type ClientIdentity, parseClientIdentity, parsePrivateKey } from './client-identity.ts';
-import { writePrivateFile } from './write-private-file.ts';
+import { writePrivateFile } from '../base/write-private-file.ts';
 
 /**
  * Certificates of --cert-dir, laid out as the kubelet's file store does (client-go util/certificate/certificate_store.go):

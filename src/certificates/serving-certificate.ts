@@ -14,7 +14,7 @@ import type { CsrClients } from './csr-client.ts';
 import { selfSignedCertificate } from './self-signed-certificate.ts';
 import { ServingFiles } from './serving-files.ts';
 import { selfSignedSubject, servingSubject } from './serving-subject.ts';
-import { writePrivateFile } from './write-private-file.ts';
+import { writePrivateFile } from '../base/write-private-file.ts';
 
 export interface ServingCertificateOptions {
   readonly certDir: string;

@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { ManifestObject } from '../model/manifest-object.ts';
 import type { PodSource } from '../ports/pod-source.ts';
+import type { LastGoodManifests } from './last-good-manifests.ts';
 import { ManifestDirectory } from './manifest-directory.ts';
 import { staticPodReader } from './read-static-pods.ts';
 import { samePods } from './same-pods.ts';
@@ -17,6 +18,8 @@ export interface FileSourceDeps {
   readonly rescanMs: number;
   /** Hears of the ConfigMaps and Secrets that are declared there, before the pods that may refer to them: complete sets. */
   readonly onObjects?: (objects: readonly ManifestObject[]) => void;
+  /** Where what was good is kept for the next agent; undefined: nowhere. */
+  readonly lastGood?: LastGoodManifests;
   readonly clock: Clock;
   readonly log: Logger;
   /** How long a file may be half written or missing before that counts, in milliseconds. Default 100. */
@@ -31,12 +34,12 @@ const FIRST_LOOKS = 10;
  * waits for manifests that seem half written, for what is not declared is removed then; what cannot be read or is not valid takes no pod
  * away (see ManifestDirectory).
  */
-export function fileSource({ path, nodeName, rescanMs, onObjects, clock, log, settleMs = 100 }: FileSourceDeps): PodSource {
+export function fileSource({ path, nodeName, rescanMs, onObjects, lastGood, clock, log, settleMs = 100 }: FileSourceDeps): PodSource {
   let isFaulty = (): boolean => false;
   const snapshots = defer(() => {
     const read = staticPodReader({ source: 'file', nodeName, references: 'manifests', objects: true });
     const trimmed = path.length > 1 ? path.replace(/\/+$/, '') : path;
-    const directory = new ManifestDirectory({ path: trimmed, read, settleMs, clock, log });
+    const directory = new ManifestDirectory({ path: trimmed, read, settleMs, lastGood, clock, log });
     isFaulty = () => directory.isFaulty;
     const doubts = new Subject<boolean>();
     const settled = doubts.pipe(switchMap((unsettled) => (unsettled ? timer(settleMs, clock) : [])));

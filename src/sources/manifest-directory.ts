@@ -10,6 +10,7 @@ import { formatManifestFault, type ManifestFault, type ManifestWarning } from '.
 import type { ManifestObject } from '../model/manifest-object.ts';
 import type { Pod } from '../model/pod.ts';
 import { type Declaration, Declarations, namesOf } from './declarations.ts';
+import type { LastGoodManifests } from './last-good-manifests.ts';
 import { manifestName } from './manifest-name.ts';
 import { type ManifestFile, readManifestFile } from './read-manifest-file.ts';
 import type { ReadStaticPods } from './read-static-pods.ts';
@@ -20,6 +21,8 @@ export interface ManifestDirectoryDeps {
   readonly read: ReadStaticPods;
   /** How long a file that went bad or vanished may take to come right before it counts, in milliseconds: it may be half written. */
   readonly settleMs: number;
+  /** Asked about a file that is faulty when it is first seen; undefined: what was good before this process is forgotten. */
+  readonly lastGood?: LastGoodManifests | undefined;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Logger;
 }
@@ -49,7 +52,7 @@ export interface ManifestScan {
 
 /**
  * What the manifests of a directory declare, pods and the ConfigMaps and Secrets that these may refer to, with last known good: a file that
- * no longer makes a pod keeps the pod that it made; a vanished file's pod goes; an unreadable directory changes nothing. Says each problem
+ * no longer makes a pod keeps the pod that it made, be it for an agent before this one; a vanished file's pod goes; an unreadable directory changes nothing. Says each problem
  * once, and when it is over. Never rejects.
  */
 export class ManifestDirectory {
@@ -77,7 +80,7 @@ export class ManifestDirectory {
       const found = await Promise.all([...named].map(async (name) => [name, await this.#look(name, true)] as const));
       // Where a file is gone, its directory may be gone too.
       if (!found.some(([name, file]) => file.is === 'gone' && this.#files.has(name))) {
-        for (const [name, file] of found) this.#take(name, file);
+        for (const [name, file] of found) await this.#take(name, file);
         return this.#result();
       }
     }
@@ -92,11 +95,12 @@ export class ManifestDirectory {
 
   async #scanAll(hinted: ReadonlySet<string>): Promise<void> {
     const names = await this.#list();
-    for (const name of this.#files.keys()) if (!names.includes(name)) this.#take(name, { is: 'gone' });
+    if (!this.#seen) await this.#deps.lastGood?.retain(names.map((name) => this.#pathOf(name)));
+    for (const name of this.#files.keys()) if (!names.includes(name)) await this.#take(name, { is: 'gone' });
     for (let i = 0; i < names.length; i += PARALLEL_READS) {
       const batch = names.slice(i, i + PARALLEL_READS);
       const found = await Promise.all(batch.map(async (name) => [name, await this.#look(name, hinted.has(name))] as const));
-      for (const [name, file] of found) this.#take(name, file);
+      for (const [name, file] of found) await this.#take(name, file);
     }
     this.#seen = true;
   }
@@ -123,7 +127,7 @@ export class ManifestDirectory {
     return readManifestFile(this.#pathOf(name), known);
   }
 
-  #take(name: string, file: ManifestFile): void {
+  async #take(name: string, file: ManifestFile): Promise<void> {
     const state = this.#files.get(name) ?? {};
     switch (file.is) {
       case 'unchanged':
@@ -137,14 +141,16 @@ export class ManifestDirectory {
           this.#deps.log.warn('not read as a manifest', { file: this.#pathOf(name), why: file.what }),
         );
         return;
-      case 'unreadable':
-        this.#files.set(name, { made: state.made, told: state.told, faulty: true });
+      case 'unreadable': {
+        const made = state.made ?? (await this.#madeBefore(name));
+        this.#files.set(name, { made, told: state.told, faulty: true });
         this.#tell(name, errorText(file.error), () =>
-          this.#deps.log.error('manifest cannot be read', this.#about(name, state, file.error)),
+          this.#deps.log.error('manifest cannot be read', { file: this.#pathOf(name), error: file.error, keeps: namesOf(made) }),
         );
         return;
+      }
       case 'read':
-        this.#takeContent(name, state, file.stamp, file.content);
+        await this.#takeContent(name, state, file.stamp, file.content);
         return;
       default:
         file satisfies never;
@@ -163,17 +169,17 @@ export class ManifestDirectory {
     log.v(2, 'manifest removed', { file: this.#pathOf(name) });
   }
 
-  #takeContent(name: string, state: FileState, stamp: string, content: Uint8Array): void {
+  async #takeContent(name: string, state: FileState, stamp: string, content: Uint8Array): Promise<void> {
     const { clock, settleMs, read, log } = this.#deps;
     const digest = hash('sha256', content);
     if (digest === state.digest && state.doubtedSinceMs === undefined) {
       this.#files.set(name, { ...state, stamp });
       return;
     }
-    const { pods, objects, faults, warnings } = read(content);
-    const all = [...faults, ...[...pods, ...objects].flatMap((each) => each.faults)];
-    if (all.length === 0) {
-      const made = { pod: pods[0]?.pod, objects: objects.flatMap(({ object }) => object ?? []) };
+    const { faults, warnings, made } = declaredIn(read(content));
+    if (made !== undefined) {
+      // Nothing waits for it. What is secret stays in its own file.
+      if (!made.objects.some(({ kind }) => kind === 'Secret')) void this.#deps.lastGood?.keep(this.#pathOf(name), content);
       this.#files.set(name, { stamp, digest, made: unlessSame(state.made, made), told: state.told });
       this.#tell(name, undefined, () => log.info('manifest is good again', { file: this.#pathOf(name) }));
       if (digest !== state.digest) this.#tellWarnings(name, warnings);
@@ -181,10 +187,11 @@ export class ManifestDirectory {
     }
     const since = digest === state.digest && state.gone !== true ? (state.doubtedSinceMs ?? clock.now()) : clock.now();
     const settled = digest === state.digest && clock.now() - since >= settleMs;
-    this.#files.set(name, { ...state, stamp, digest, gone: false, faulty: true, doubtedSinceMs: settled ? undefined : since });
+    const kept = state.made ?? (await this.#madeBefore(name));
+    this.#files.set(name, { ...state, made: kept, stamp, digest, gone: false, faulty: true, doubtedSinceMs: settled ? undefined : since });
     if (settled) {
       this.#tell(name, digest, () => {
-        this.#tellFaults(name, state, all);
+        this.#tellFaults(name, kept, faults);
         this.#tellWarnings(name, warnings);
       });
     }
@@ -208,7 +215,7 @@ export class ManifestDirectory {
     say();
   }
 
-  #tellFaults(name: string, { made }: FileState, faults: readonly ManifestFault[]): void {
+  #tellFaults(name: string, made: Declaration | undefined, faults: readonly ManifestFault[]): void {
     const { log } = this.#deps;
     const keeps = namesOf(made);
     for (const fault of faults) log.error('manifest refused', { fault: formatManifestFault(this.#pathOf(name), fault), keeps });
@@ -219,8 +226,10 @@ export class ManifestDirectory {
       this.#deps.log.warn('manifest has something odd', { warning: formatManifestFault(this.#pathOf(name), warning) });
   }
 
-  #about(name: string, { made }: FileState, error: Error): Readonly<Record<string, unknown>> {
-    return { file: this.#pathOf(name), error, keeps: namesOf(made) };
+  /** What the file declared when an agent before this one read it last. */
+  async #madeBefore(name: string): Promise<Declaration | undefined> {
+    const content = await this.#deps.lastGood?.load(this.#pathOf(name));
+    return content && declaredIn(this.#deps.read(content)).made;
   }
 
   #tellUnreadable(error: unknown): void {
@@ -236,6 +245,17 @@ export class ManifestDirectory {
     this.#unreadable = undefined;
     this.#deps.log.info('manifests can be read again', { path: this.#deps.path });
   }
+}
+
+/** What a manifest declares, if nothing is wrong with it. */
+function declaredIn({ pods, objects, faults, warnings }: ReturnType<ReadStaticPods>): {
+  readonly made: Declaration | undefined;
+  readonly faults: readonly ManifestFault[];
+  readonly warnings: readonly ManifestWarning[];
+} {
+  const all = [...faults, ...[...pods, ...objects].flatMap((each) => each.faults)];
+  const made = { pod: pods[0]?.pod, objects: objects.flatMap(({ object }) => object ?? []) };
+  return { made: all.length === 0 ? made : undefined, faults: all, warnings };
 }
 
 /** What is unchanged keeps its identity. */

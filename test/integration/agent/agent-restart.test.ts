@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { testImage } from '../../builders/docker-under-test.ts';
@@ -155,6 +155,30 @@ describe('an agent that ends and starts again', { timeout: 400_000 }, () => {
     await agent.until('nor are their directories and log links', async () =>
       (await agent.traces()).every((path) => path.includes('-p5-') || path.includes('/pods/')),
     );
+  });
+
+  test('finds a manifest that was broken while it was away: the pod stays as it was declared last, and is kept running', async (t) => {
+    const agent = await AgentUnderTest.start(t);
+    await agent.declare('web', pod());
+    await agent.declare('other', pod());
+    await Promise.all([agent.up('web'), agent.up('other')]);
+    const lastGood = join(agent.rootDir, 'last-good-manifests');
+    await agent.until('what is good is kept', async () => (await readdir(lastGood)).filter((name) => !name.includes('.')).length === 2);
+    await agent.kill('SIGKILL');
+    const before = await everything(agent);
+    await agent.write('web.yaml', 'kind: [');
+    const from = agent.lines.length;
+    agent.run();
+    const refused = await agent.logged('the fault', ({ msg }) => msg === 'manifest refused', from);
+    assert.equal(refused['keeps'], `default/${agent.pod('web')}`);
+    const { app: web } = await agent.up('web');
+    assert.deepEqual(await everything(agent), before);
+    assert.ok(web);
+    await agent.engine.kill(web.id);
+    await agent.until('it has been started again', async () => (await agent.up('web'))['app']?.attempt === 1);
+    await agent.remove('web');
+    await agent.gone('web');
+    await agent.up('other');
   });
 
   test('finds a manifest half written when it starts: the pod, which runs, is not touched', async (t) => {

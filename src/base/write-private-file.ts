@@ -1,14 +1,14 @@
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Writes a file for its owner alone, and its directory if need be. Whoever reads finds the old text or the new one, whole, also after a crash. */
-export async function writePrivateFile(path: string, text: string): Promise<void> {
+/** Writes a file for its owner alone, and its directory if need be. Whoever reads finds the old content or the new one, whole, also after a crash. */
+export async function writePrivateFile(path: string, content: string | Uint8Array): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o755 });
   const unfinished = `${path}.part`;
   await rm(unfinished, { force: true });
   const file = await open(unfinished, 'wx', 0o600);
   try {
-    await file.writeFile(text);
+    await file.writeFile(content);
     await file.sync();
   } finally {
     await file.close();
