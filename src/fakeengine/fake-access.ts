@@ -133,7 +133,7 @@ export class FakeAccess implements ContainerAccess {
       const onAbort = (): void => wake();
       signal.addEventListener('abort', onAbort, { once: true });
       try {
-        for (const line of filterOf.tail(console.log)) yield* filterOf.pieces(line);
+        for (const line of filterOf.tail(console.kept)) yield* filterOf.pieces(line);
         while (!signal.aborted && !filterOf.full) {
           const next = waiting.shift();
           if (next) {

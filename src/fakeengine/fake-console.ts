@@ -37,8 +37,8 @@ export class FakeConsole implements ProcessIo {
   onInput: () => void = () => {};
   readonly env: ReadonlyMap<string, string>;
   readonly #options: ConsoleOptions;
-  readonly #log: Written[] = [];
-  #logBytes = 0;
+  readonly #kept: Written[] = [];
+  #keptBytes = 0;
   #message = Buffer.alloc(0);
   readonly #input: Uint8Array[] = [];
   #inputEnded: boolean;
@@ -50,15 +50,15 @@ export class FakeConsole implements ProcessIo {
   }
 
   /** Oldest first. */
-  get log(): readonly Written[] {
-    return this.#log;
+  get kept(): readonly Written[] {
+    return this.#kept;
   }
 
   write(stream: OutputStream, bytes: Uint8Array): void {
     const written: Written = { atMs: this.#options.clock.now(), stream, bytes };
-    this.#log.push(written);
-    this.#logBytes += bytes.length;
-    while (this.#logBytes > MAX_LOG_BYTES) this.#logBytes -= this.#log.shift()?.bytes.length ?? 0;
+    this.#kept.push(written);
+    this.#keptBytes += bytes.length;
+    while (this.#keptBytes > MAX_LOG_BYTES) this.#keptBytes -= this.#kept.shift()?.bytes.length ?? 0;
     this.written.next(written);
   }
 
@@ -79,7 +79,7 @@ export class FakeConsole implements ProcessIo {
   terminationMessage(exitCode: number): string {
     if (this.#message.length > 0) return this.#message.toString();
     if (this.#options.terminationMessagePolicy !== 'FallbackToLogsOnError' || exitCode === 0) return '';
-    const lines = new FakeLogFilter({ follow: false, timestamps: false, tailLines: MAX_MESSAGE_LOG_LINES }).tail(this.#log);
+    const lines = new FakeLogFilter({ follow: false, timestamps: false, tailLines: MAX_MESSAGE_LOG_LINES }).tail(this.#kept);
     return Buffer.concat(lines.map(({ bytes }) => bytes))
       .subarray(-MAX_MESSAGE_LOG_BYTES)
       .toString();
