@@ -8,13 +8,20 @@ import { errorCode } from './error-code.ts';
  */
 export async function makeDirectory(path: string, mode: number): Promise<void> {
   try {
+    await makeOne(path, mode);
+  } catch (error) {
+    const above = dirname(path);
+    if (errorCode(error) !== 'ENOENT' || above === path) throw error;
+    await makeDirectory(above, mode);
+    await makeOne(path, mode);
+  }
+}
+
+/** Succeeds where somebody else was quicker. */
+async function makeOne(path: string, mode: number): Promise<void> {
+  try {
     await mkdir(path, { mode });
   } catch (error) {
-    const code = errorCode(error);
-    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return;
-    const above = dirname(path);
-    if (code !== 'ENOENT' || above === path) throw error;
-    await makeDirectory(above, mode);
-    await mkdir(path, { mode });
+    if (errorCode(error) !== 'EEXIST' || !(await stat(path)).isDirectory()) throw error;
   }
 }

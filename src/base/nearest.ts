@@ -16,7 +16,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
 }
 
 /** The candidate with the smallest share of letters that differ, however many those are; undefined when there are no candidates. */
-export function closest(word: string, candidates: Iterable<string>): string | undefined {
+function closest(word: string, candidates: Iterable<string>): string | undefined {
   const wanted = word.toLowerCase();
   let best: string | undefined;
   let bound = Infinity;
@@ -28,6 +28,14 @@ export function closest(word: string, candidates: Iterable<string>): string | un
     }
   }
   return best;
+}
+
+/** For a message about a flag that does not exist: which one was meant, or at least comes nearest. Names without dashes. */
+export function nearestFlag(name: string, flags: Iterable<string>): string {
+  if (!/[a-z]/i.test(name)) return '';
+  const known = [...flags];
+  const meant = nearest(name, known);
+  return meant === undefined ? `; the nearest flag is --${closest(name, known)}` : `; did you mean --${meant}?`;
 }
 
 /** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */

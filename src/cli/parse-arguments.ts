@@ -1,4 +1,4 @@
-import { closest, nearest } from '../base/nearest.ts';
+import { nearestFlag } from '../base/nearest.ts';
 import { UsageError } from './command-io.ts';
 
 export interface FlagSpec {
@@ -38,7 +38,7 @@ export function parseArguments(argv: readonly string[], specs: Readonly<Record<s
   for (let word = waiting.next(); word.done !== true; word = waiting.next()) {
     const [, long, inline] = /^--([^=]+)(?:=(.*))?$/s.exec(word.value) ?? [];
     if (long !== undefined) {
-      if (!Object.hasOwn(specs, long)) throw new UsageError(`unknown flag --${long}${nearestFlag(long, specs)}`);
+      if (!Object.hasOwn(specs, long)) throw new UsageError(`unknown flag --${long}${nearestFlag(long, Object.keys(specs))}`);
       set(long, `--${long}`, inline);
     } else if (/^-./s.test(word.value)) {
       for (let at = 1; at < word.value.length; at++) {
@@ -55,9 +55,4 @@ export function parseArguments(argv: readonly string[], specs: Readonly<Record<s
     }
   }
   return { flags, words, rest: end < 0 ? undefined : argv.slice(end + 1) };
-}
-
-function nearestFlag(name: string, specs: Readonly<Record<string, FlagSpec>>): string {
-  const meant = nearest(name, Object.keys(specs));
-  return meant === undefined ? `; the nearest flag is --${closest(name, Object.keys(specs))}` : `; did you mean --${meant}?`;
 }

@@ -1,4 +1,4 @@
-import { closest, nearest } from '../base/nearest.ts';
+import { nearest, nearestFlag } from '../base/nearest.ts';
 import { acceptedOptions } from './accepted-options.ts';
 import { commands } from './commands.ts';
 import { type AcceptedOption, ExpectedError, type Kind } from './option.ts';
@@ -100,13 +100,7 @@ function split(argument: string, short: ReadonlyMap<string, KnownFlag>): { flag:
 }
 
 const unknownFlag = (flag: string, long: ReadonlyMap<string, KnownFlag>): string =>
-  `unknown flag ${flag}${nearestFlag(flag.replace(/^-+/, '').replaceAll('_', '-'), long)}`;
-
-function nearestFlag(name: string, long: ReadonlyMap<string, KnownFlag>): string {
-  if (!/[a-z]/i.test(name)) return '';
-  const meant = nearest(name, long.keys());
-  return meant === undefined ? `; the nearest flag is --${closest(name, long.keys())}` : `; did you mean --${meant}?`;
-}
+  `unknown flag ${flag}${nearestFlag(flag.replace(/^-+/, '').replaceAll('_', '-'), long.keys())}`;
 
 /** Where a word stands that is no flag: the value of a switch before it takes a `=`; else a command, or a flag without its dashes. */
 function meantByWord(word: string, before: string | undefined, long: ReadonlyMap<string, KnownFlag>): string {
@@ -114,7 +108,7 @@ function meantByWord(word: string, before: string | undefined, long: ReadonlyMap
   if (kind?.bare !== undefined && isValue(kind, word)) return `; did you mean ${before}=${word}?`;
   const command = nearest(word, commands);
   if (command !== undefined) return `; did you mean rxlet ${command}?`;
-  return nearestFlag(word.replace(/=.*/s, '').replaceAll('_', '-'), long);
+  return nearestFlag(word.replace(/=.*/s, '').replaceAll('_', '-'), long.keys());
 }
 
 function isValue(kind: Kind<unknown>, text: string): boolean {

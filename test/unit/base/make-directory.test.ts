@@ -15,6 +15,12 @@ test('a directory is made with those above it, and one that is there is left as 
   assert.equal(statSync(path).mode & 0o777, 0o750);
 });
 
+test('many may make one at the same time', async () => {
+  const path = join(scratch, 'c/d/e');
+  await Promise.all(Array.from({ length: 8 }, () => makeDirectory(path, 0o750)));
+  assert.ok(statSync(path).isDirectory());
+});
+
 test('a file in the way, or a place where nothing can be made, is an error', async () => {
   writeFileSync(join(scratch, 'file'), '');
   await assert.rejects(makeDirectory(join(scratch, 'file'), 0o750), { code: 'EEXIST' });
