@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { filter, firstValueFrom, ReplaySubject, skip, take } from 'rxjs';
-import { type Clock, sleepOn, systemClock } from '../../src/base/clock.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { bootstrap, type BootstrapDeps } from '../../src/certificates/bootstrap.ts';
 import { CertificateRotation } from '../../src/certificates/certificate-rotation.ts';
 import { CertificateStore } from '../../src/certificates/certificate-store.ts';
@@ -117,11 +117,7 @@ test('a certificate is renewed with itself, and a watch moves over without a new
   // Late in the certificate's life, wherever the cluster lets it end.
   const { notBeforeMs = 0, notAfterMs = 0 } = (await store.current()) ?? {};
   const offsetMs = notBeforeMs + (notAfterMs - notBeforeMs) * 0.95 - Date.now();
-  const clock: Clock = {
-    now: () => Date.now() + offsetMs,
-    schedule: systemClock.schedule.bind(systemClock),
-    sleep: (ms, signal) => sleepOn(systemClock, ms, signal),
-  };
+  const clock: Clock = { ...systemClock, now: () => Date.now() + offsetMs };
   const rotation = new CertificateRotation({
     find: () => findIdentity({ store, kubeconfigPair, kubeconfigPath, clock, log }),
     renewal: { store, nodeName, own: () => ({ api: clients.main, informer: clients.informer }) },

@@ -1,8 +1,26 @@
-import { VirtualTimeScheduler } from 'rxjs';
+import { type SchedulerAction, type Subscription, VirtualTimeScheduler } from 'rxjs';
 import { type Clock, sleepOn } from '../../src/base/clock.ts';
+import { checkedDelay } from '../../src/base/timed-action.ts';
 
-/** A clock that moves only when told, letting promises settle between timers. */
+/** A clock that moves only when told, letting promises settle between timers. Its date can be set apart from its timers. */
 export class FakeClock extends VirtualTimeScheduler implements Clock {
+  #dateAheadMs = 0;
+
+  override now = (): number => this.frame + this.#dateAheadMs;
+
+  monotonicMs(): number {
+    return Math.trunc(this.frame);
+  }
+
+  /** Sets the date forward, or back where negative, as an administrator does: no timer and no age takes notice. */
+  moveDate(byMs: number): void {
+    this.#dateAheadMs += byMs;
+  }
+
+  override schedule<T>(work: (this: SchedulerAction<T>, state?: T) => void, delayMs = 0, state?: T): Subscription {
+    return super.schedule(work, checkedDelay(delayMs), state);
+  }
+
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return sleepOn(this, ms, signal);
   }
