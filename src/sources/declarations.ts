@@ -11,7 +11,7 @@ export interface Declaration {
 
 /** One manifest of a directory. One that seems gone gives way to others. */
 export interface DeclaringFile {
-  readonly name: string;
+  readonly path: string;
   readonly made: Declaration | undefined;
   readonly gone: boolean;
 }
@@ -25,17 +25,15 @@ export function namesOf(made: Declaration | undefined): string {
 
 /** Joins what the files of a directory declare. Says once which of two counts that name the same thing. */
 export class Declarations {
-  readonly #pathOf: (name: string) => string;
   readonly #log: Logger;
   readonly #collisions = new Set<string>();
 
-  constructor(pathOf: (name: string) => string, log: Logger) {
-    this.#pathOf = pathOf;
+  constructor(log: Logger) {
     this.#log = log;
   }
 
   of(files: readonly DeclaringFile[]): { readonly pods: readonly Pod[]; readonly objects: readonly ManifestObject[] } {
-    const sorted = files.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    const sorted = files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
     const collisions = new Set<string>();
     const once = (key: string, winner: string, loser: string, say: () => void): void => {
       const collision = `${key} ${winner} ${loser}`;
@@ -49,7 +47,7 @@ export class Declarations {
       (pod, runs, ignored) =>
         once(pod, runs, ignored, () => {
           const message = 'two manifests name one pod: the first file runs, the other is ignored';
-          this.#log.error(message, { pod, runs: this.#pathOf(runs), ignored: this.#pathOf(ignored) });
+          this.#log.error(message, { pod, runs, ignored });
         }),
     );
     const objects = winners(
@@ -59,7 +57,7 @@ export class Declarations {
       (object, counts, ignored) =>
         once(object, counts, ignored, () => {
           const message = 'two manifests declare one object: the first counts, the other is ignored';
-          this.#log.error(message, { object, counts: this.#pathOf(counts), ignored: this.#pathOf(ignored) });
+          this.#log.error(message, { object, counts, ignored });
         }),
     );
     this.#collisions.clear();
@@ -75,13 +73,13 @@ function winners<T>(
   keyOf: (part: T) => string,
   onCollision: (key: string, winner: string, loser: string) => void,
 ): readonly T[] {
-  const found = new Map<string, { readonly name: string; readonly part: T; readonly gone: boolean }>();
-  for (const { name, made, gone } of files) {
+  const found = new Map<string, { readonly path: string; readonly part: T; readonly gone: boolean }>();
+  for (const { path, made, gone } of files) {
     for (const part of made ? partsOf(made) : []) {
       const key = keyOf(part);
       const winner = found.get(key);
-      if (winner === undefined || (winner.gone && !gone)) found.set(key, { name, part, gone });
-      else if (!gone) onCollision(key, winner.name, name);
+      if (winner === undefined || (winner.gone && !gone)) found.set(key, { path, part, gone });
+      else if (!gone) onCollision(key, winner.path, path);
     }
   }
   return [...found.values()].map(({ part }) => part);

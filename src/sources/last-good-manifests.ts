@@ -12,8 +12,12 @@ export interface LastGoodManifests {
   load(path: string): Promise<Uint8Array | undefined>;
   /** Takes the place of what was kept before. */
   keep(path: string, content: Uint8Array): Promise<void>;
+  /** The manifest is gone: what comes later under its path is another one. */
+  forget(path: string): Promise<void>;
   /** Forgets all but these. */
   retain(paths: readonly string[]): Promise<void>;
+  /** Whether something is kept that is of none of these. */
+  hasOthers(paths: readonly string[]): Promise<boolean>;
 }
 
 const nameOf = (path: string): string => hash('sha256', path);
@@ -27,6 +31,17 @@ export function lastGoodManifests(directory: string, log: Logger): LastGoodManif
     } catch (error) {
       if (!isMissingFile(error)) log.warn('the last good state of a manifest cannot be read', { file: path, error });
       return undefined;
+    }
+  };
+  /** Names of files that are about none of these. */
+  const others = async (paths: readonly string[]): Promise<readonly string[]> => {
+    const wanted = new Set(paths.map(nameOf));
+    try {
+      // One that is being written ends in .part.
+      return (await readdir(directory)).filter((name) => !wanted.has(name.replace(/\.part$/, '')));
+    } catch (error) {
+      if (isMissingFile(error)) return [];
+      throw error;
     }
   };
   return {
@@ -44,13 +59,28 @@ export function lastGoodManifests(directory: string, log: Logger): LastGoodManif
           });
         }
       }),
+    forget: (path) =>
+      serial.run(path, async () => {
+        try {
+          await rm(join(directory, nameOf(path)), { force: true });
+        } catch (error) {
+          if (isMissingFile(error)) return;
+          const message =
+            'the last good state of a manifest that is gone cannot be removed: an agent that starts on a broken file of that name may bring its pod back';
+          log.warn(message, { file: path, error });
+        }
+      }),
     retain: async (paths) => {
-      const wanted = new Set(paths.map(nameOf));
       try {
-        for (const name of await readdir(directory)) if (!wanted.has(name)) await rm(join(directory, name), { force: true });
+        for (const name of await others(paths)) await rm(join(directory, name), { force: true });
       } catch (error) {
-        if (!isMissingFile(error)) log.warn('last good states of manifests that are gone cannot be removed', { directory, error });
+        log.warn('last good states of manifests that are gone cannot be removed', { directory, error });
       }
+    },
+    hasOthers: async (paths) => {
+      // What cannot be listed is told when it is to be removed.
+      const found = await others(paths).catch(() => []);
+      return found.length > 0;
     },
   };
 }

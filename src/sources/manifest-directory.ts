@@ -19,9 +19,9 @@ export interface ManifestDirectoryDeps {
   /** A directory of manifests, or one manifest. */
   readonly path: string;
   readonly read: ReadStaticPods;
-  /** How long a file that went bad or vanished may take to come right before it counts, in milliseconds: it may be half written. */
+  /** How long a file that went bad or vanished may take to come right before that counts, in milliseconds: it may be half written. */
   readonly settleMs: number;
-  /** Asked about a file that is faulty when it is first seen; undefined: what was good before this process is forgotten. */
+  /** Asked at the first look about files that are faulty then; undefined: what was good before this process is forgotten. */
   readonly lastGood?: LastGoodManifests | undefined;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Logger;
@@ -37,6 +37,8 @@ interface FileState {
   gone?: boolean;
   /** It is there and makes nothing. */
   faulty?: boolean;
+  /** What it is, where it is nothing to read. */
+  other?: string;
   /** What was last said about it. */
   told?: string | undefined;
 }
@@ -52,20 +54,25 @@ export interface ManifestScan {
 
 /**
  * What the manifests of a directory declare, pods and the ConfigMaps and Secrets that these may refer to, with last known good: a file that
- * no longer makes a pod keeps the pod that it made, be it for an agent before this one; a vanished file's pod goes; an unreadable directory changes nothing. Says each problem
- * once, and when it is over. Never rejects.
+ * no longer makes a pod keeps the pod that it made, be it for an agent before this one. A vanished file's pod goes for good: what comes later
+ * under that name is another file. An unreadable directory changes nothing. Says each problem once, and when it is over. Never rejects.
  */
 export class ManifestDirectory {
   readonly #deps: ManifestDirectoryDeps;
+  /** By path. */
   readonly #files = new Map<string, FileState>();
   readonly #declarations: Declarations;
   #wasFile = false;
   #seen = false;
+  /** Since when a manifest is missing that the agent before this one had. */
+  #missingSinceMs: number | undefined;
+  /** The first look is over: what counts now is what this process has seen. */
+  #settled = false;
   #unreadable: string | undefined;
 
   constructor(deps: ManifestDirectoryDeps) {
     this.#deps = deps;
-    this.#declarations = new Declarations((name) => this.#pathOf(name), deps.log);
+    this.#declarations = new Declarations(deps.log);
   }
 
   /** Whether a file is there that makes no pod, which has been said. */
@@ -75,12 +82,12 @@ export class ManifestDirectory {
 
   /** Looks at the files named, whatever their stamps say; undefined among them means at all that have changed. One call at a time. */
   async scan(hints: readonly (string | undefined)[]): Promise<ManifestScan> {
-    const named = new Set(hints.filter((name) => name !== undefined));
-    if (this.#seen && !this.#wasFile && this.#unreadable === undefined && !hints.includes(undefined)) {
-      const found = await Promise.all([...named].map(async (name) => [name, await this.#look(name, true)] as const));
+    const named = new Set(hints.filter((name) => name !== undefined).map((name) => join(this.#deps.path, name)));
+    if (this.#settled && !this.#wasFile && this.#unreadable === undefined && !hints.includes(undefined)) {
+      const found = await Promise.all([...named].map(async (path) => [path, await this.#look(path, true)] as const));
       // Where a file is gone, its directory may be gone too.
-      if (!found.some(([name, file]) => file.is === 'gone' && this.#files.has(name))) {
-        for (const [name, file] of found) await this.#take(name, file);
+      if (!found.some(([path, file]) => file.is === 'gone' && this.#files.has(path))) {
+        for (const [path, file] of found) await this.#take(path, file);
         return this.#result();
       }
     }
@@ -94,141 +101,158 @@ export class ManifestDirectory {
   }
 
   async #scanAll(hinted: ReadonlySet<string>): Promise<void> {
-    const names = await this.#list();
-    if (!this.#seen) await this.#deps.lastGood?.retain(names.map((name) => this.#pathOf(name)));
-    for (const name of this.#files.keys()) if (!names.includes(name)) await this.#take(name, { is: 'gone' });
-    for (let i = 0; i < names.length; i += PARALLEL_READS) {
-      const batch = names.slice(i, i + PARALLEL_READS);
-      const found = await Promise.all(batch.map(async (name) => [name, await this.#look(name, hinted.has(name))] as const));
-      for (const [name, file] of found) await this.#take(name, file);
+    const paths = await this.#list();
+    for (const path of this.#files.keys()) if (!paths.includes(path)) await this.#take(path, { is: 'gone' });
+    for (let i = 0; i < paths.length; i += PARALLEL_READS) {
+      const batch = paths.slice(i, i + PARALLEL_READS);
+      const found = await Promise.all(batch.map(async (path) => [path, await this.#look(path, hinted.has(path))] as const));
+      for (const [path, file] of found) await this.#take(path, file);
     }
     this.#seen = true;
+    if (!this.#settled) await this.#settle(paths);
   }
 
-  /** Names of files that may be manifests. Rejects when that cannot be known. */
+  /** Ends the first look, unless a manifest is missing that an editor may be about to write again. */
+  async #settle(paths: readonly string[]): Promise<void> {
+    const { lastGood, clock, settleMs } = this.#deps;
+    const isMissing = (await lastGood?.hasOthers(paths)) ?? false;
+    this.#missingSinceMs = isMissing ? (this.#missingSinceMs ?? clock.now()) : undefined;
+    if (this.#missingSinceMs !== undefined && clock.now() - this.#missingSinceMs < settleMs) return;
+    this.#missingSinceMs = undefined;
+    this.#settled = true;
+    await lastGood?.retain([...this.#files].filter(([, state]) => mayBeKept(state)).map(([path]) => path));
+  }
+
+  /** Paths of files that may be manifests. Rejects when that cannot be known. */
   async #list(): Promise<readonly string[]> {
     const { path } = this.#deps;
     try {
       const stats = await stat(path);
       this.#wasFile = !stats.isDirectory();
-      return this.#wasFile ? [basename(path)] : (await readdir(path)).filter((name) => manifestName(name) !== 'hidden').sort();
+      if (this.#wasFile) return [path];
+      const names = (await readdir(path)).filter((name) => manifestName(name) !== 'hidden');
+      return names.sort().map((name) => join(path, name));
     } catch (error) {
-      // A single manifest that is gone is a deletion as long as its directory is there.
-      if (!this.#wasFile || !isMissingFile(error)) throw error;
+      // A single manifest that is gone is a deletion as long as its directory is there, also where an agent before this one read it.
+      if (!isMissingFile(error)) throw error;
+      this.#wasFile ||= !this.#seen && (await this.#deps.lastGood?.load(path)) !== undefined;
+      if (!this.#wasFile) throw error;
       await readdir(dirname(path));
       return [];
     }
   }
 
-  async #look(name: string, force: boolean): Promise<ManifestFile> {
-    if (!this.#wasFile && manifestName(name) === 'leftover') return { is: 'other', what: 'what an editor or packager leaves behind' };
-    const state = this.#files.get(name);
+  async #look(path: string, force: boolean): Promise<ManifestFile> {
+    if (!this.#wasFile && manifestName(basename(path)) === 'leftover') {
+      return { is: 'other', what: 'what an editor or packager leaves behind' };
+    }
+    const state = this.#files.get(path);
     const known = force || state?.doubtedSinceMs !== undefined ? undefined : state?.stamp;
-    return readManifestFile(this.#pathOf(name), known);
+    return readManifestFile(path, known);
   }
 
-  async #take(name: string, file: ManifestFile): Promise<void> {
-    const state = this.#files.get(name) ?? {};
+  async #take(path: string, file: ManifestFile): Promise<void> {
+    const state = this.#files.get(path) ?? {};
     switch (file.is) {
       case 'unchanged':
         return;
       case 'gone':
-        if (this.#files.has(name)) this.#takeGone(name, state);
+        if (this.#files.has(path)) await this.#takeGone(path, state);
+        // It is listed, or was a moment ago.
+        else if (!this.#settled) await this.#takeGone(path, { made: await this.#madeBefore(path) });
         return;
       case 'other':
-        this.#files.set(name, { told: state.told });
-        this.#tell(name, `other ${file.what}`, () =>
-          this.#deps.log.warn('not read as a manifest', { file: this.#pathOf(name), why: file.what }),
-        );
+        if (state.other === file.what) return;
+        this.#files.set(path, { told: state.told, other: file.what });
+        await this.#deps.lastGood?.forget(path);
+        this.#tell(path, `other ${file.what}`, () => this.#deps.log.warn('not read as a manifest', { file: path, why: file.what }));
         return;
       case 'unreadable': {
-        const made = state.made ?? (await this.#madeBefore(name));
-        this.#files.set(name, { made, told: state.told, faulty: true });
-        this.#tell(name, errorText(file.error), () =>
-          this.#deps.log.error('manifest cannot be read', { file: this.#pathOf(name), error: file.error, keeps: namesOf(made) }),
+        const made = state.made ?? (await this.#madeBefore(path));
+        this.#files.set(path, { made, told: state.told, faulty: true });
+        this.#tell(path, errorText(file.error), () =>
+          this.#deps.log.error('manifest cannot be read', { file: path, error: file.error, keeps: namesOf(made) }),
         );
         return;
       }
       case 'read':
-        await this.#takeContent(name, state, file.stamp, file.content);
+        await this.#takeContent(path, state, file.stamp, file.content);
         return;
       default:
         file satisfies never;
     }
   }
 
-  #takeGone(name: string, state: FileState): void {
+  async #takeGone(path: string, state: FileState): Promise<void> {
     const { clock, settleMs, log } = this.#deps;
     const since = state.gone === true ? (state.doubtedSinceMs ?? clock.now()) : clock.now();
-    // An editor may be about to write it anew.
+    // An editor may be about to write it again.
     if (state.made !== undefined && (state.gone !== true || clock.now() - since < settleMs)) {
-      this.#files.set(name, { ...state, gone: true, doubtedSinceMs: since });
+      this.#files.set(path, { ...state, gone: true, doubtedSinceMs: since });
       return;
     }
-    this.#files.delete(name);
-    log.v(2, 'manifest removed', { file: this.#pathOf(name) });
+    this.#files.delete(path);
+    await this.#deps.lastGood?.forget(path);
+    log.v(2, 'manifest removed', { file: path });
   }
 
-  async #takeContent(name: string, state: FileState, stamp: string, content: Uint8Array): Promise<void> {
+  async #takeContent(path: string, state: FileState, stamp: string, content: Uint8Array): Promise<void> {
     const { clock, settleMs, read, log } = this.#deps;
     const digest = hash('sha256', content);
     if (digest === state.digest && state.doubtedSinceMs === undefined) {
-      this.#files.set(name, { ...state, stamp });
+      this.#files.set(path, { ...state, stamp });
       return;
     }
     const { faults, warnings, made } = declaredIn(read(content));
     if (made !== undefined) {
+      const next = { stamp, digest, made: unlessSame(state.made, made), told: state.told };
+      this.#files.set(path, next);
       // Nothing waits for it. What is secret stays in its own file.
-      if (!made.objects.some(({ kind }) => kind === 'Secret')) void this.#deps.lastGood?.keep(this.#pathOf(name), content);
-      this.#files.set(name, { stamp, digest, made: unlessSame(state.made, made), told: state.told });
-      this.#tell(name, undefined, () => log.info('manifest is good again', { file: this.#pathOf(name) }));
-      if (digest !== state.digest) this.#tellWarnings(name, warnings);
+      void (mayBeKept(next) ? this.#deps.lastGood?.keep(path, content) : this.#deps.lastGood?.forget(path));
+      this.#tell(path, undefined, () => log.info('manifest is good again', { file: path }));
+      if (digest !== state.digest) this.#tellWarnings(path, warnings);
       return;
     }
     const since = digest === state.digest && state.gone !== true ? (state.doubtedSinceMs ?? clock.now()) : clock.now();
     const settled = digest === state.digest && clock.now() - since >= settleMs;
-    const kept = state.made ?? (await this.#madeBefore(name));
-    this.#files.set(name, { ...state, made: kept, stamp, digest, gone: false, faulty: true, doubtedSinceMs: settled ? undefined : since });
+    const kept = state.made ?? (await this.#madeBefore(path));
+    this.#files.set(path, { ...state, made: kept, stamp, digest, gone: false, faulty: true, doubtedSinceMs: settled ? undefined : since });
     if (settled) {
-      this.#tell(name, digest, () => {
-        this.#tellFaults(name, kept, faults);
-        this.#tellWarnings(name, warnings);
+      this.#tell(path, digest, () => {
+        this.#tellFaults(path, kept, faults);
+        this.#tellWarnings(path, warnings);
       });
     }
   }
 
   #result(): ManifestScan {
-    const unsettled = [...this.#files.values()].some(({ doubtedSinceMs }) => doubtedSinceMs !== undefined);
-    const { pods, objects } = this.#declarations.of([...this.#files].map(([name, { made, gone = false }]) => ({ name, made, gone })));
-    return { pods: this.#seen ? pods : undefined, objects, unsettled };
-  }
-
-  #pathOf(name: string): string {
-    return this.#wasFile ? this.#deps.path : join(this.#deps.path, name);
+    const isDoubted = [...this.#files.values()].some(({ doubtedSinceMs }) => doubtedSinceMs !== undefined);
+    const { pods, objects } = this.#declarations.of([...this.#files].map(([path, { made, gone = false }]) => ({ path, made, gone })));
+    return { pods: this.#seen ? pods : undefined, objects, unsettled: isDoubted || this.#missingSinceMs !== undefined };
   }
 
   /** Says something about a file unless it was the last thing said; undefined means that all is well. */
-  #tell(name: string, what: string | undefined, say: () => void): void {
-    const state = this.#files.get(name);
+  #tell(path: string, what: string | undefined, say: () => void): void {
+    const state = this.#files.get(path);
     if (state === undefined || state.told === what) return;
     state.told = what;
     say();
   }
 
-  #tellFaults(name: string, made: Declaration | undefined, faults: readonly ManifestFault[]): void {
+  #tellFaults(path: string, made: Declaration | undefined, faults: readonly ManifestFault[]): void {
     const { log } = this.#deps;
     const keeps = namesOf(made);
-    for (const fault of faults) log.error('manifest refused', { fault: formatManifestFault(this.#pathOf(name), fault), keeps });
+    for (const fault of faults) log.error('manifest refused', { fault: formatManifestFault(path, fault), keeps });
   }
 
-  #tellWarnings(name: string, warnings: readonly ManifestWarning[]): void {
-    for (const warning of warnings)
-      this.#deps.log.warn('manifest has something odd', { warning: formatManifestFault(this.#pathOf(name), warning) });
+  #tellWarnings(path: string, warnings: readonly ManifestWarning[]): void {
+    for (const warning of warnings) this.#deps.log.warn('manifest has something odd', { warning: formatManifestFault(path, warning) });
   }
 
-  /** What the file declared when an agent before this one read it last. */
-  async #madeBefore(name: string): Promise<Declaration | undefined> {
-    const content = await this.#deps.lastGood?.load(this.#pathOf(name));
+  /** What the file declared when an agent before this one read it last. A file that is new since the first look is another one. */
+  async #madeBefore(path: string): Promise<Declaration | undefined> {
+    if (this.#settled) return undefined;
+    const content = await this.#deps.lastGood?.load(path);
     return content && declaredIn(this.#deps.read(content)).made;
   }
 
@@ -257,6 +281,10 @@ function declaredIn({ pods, objects, faults, warnings }: ReturnType<ReadStaticPo
   const made = { pod: pods[0]?.pod, objects: objects.flatMap(({ object }) => object ?? []) };
   return { made: all.length === 0 ? made : undefined, faults: all, warnings };
 }
+
+/** Whether what it declares may be kept: not what is secret. */
+const mayBeKept = ({ other, made }: FileState): boolean =>
+  other === undefined && made?.objects.some(({ kind }) => kind === 'Secret') !== true;
 
 /** What is unchanged keeps its identity. */
 function unlessSame(before: Declaration | undefined, now: Declaration): Declaration {

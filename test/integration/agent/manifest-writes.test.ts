@@ -119,6 +119,31 @@ describe('a manifest', { timeout: 400_000 }, () => {
     assert.equal(appStarts(agent, 'web'), 1);
   });
 
+  test('that was removed stays removed when a broken or empty file takes its name, for this agent and the next', async (t) => {
+    const agent = await AgentUnderTest.start(t, onlyWatch);
+    for (const [name, text] of [
+      ['web', 'kind: ['],
+      ['other', ''],
+    ] as const) {
+      await agent.write(`${name}.yaml`, agent.manifest(name, version(1)));
+      await runsVersion(agent, name, 1);
+      await rm(join(agent.manifests, `${name}.yaml`));
+      await agent.gone(name);
+      const refused = agent.logged(
+        `that ${name} is refused`,
+        ({ msg, fault }) => msg === 'manifest refused' && String(fault).includes(name),
+      );
+      await writeFile(join(agent.manifests, `${name}.yaml`), text);
+      assert.equal((await refused)['keeps'], 'no pod');
+    }
+    await agent.kill('SIGKILL');
+    agent.run();
+    await agent.declare('after', pod());
+    await agent.up('after');
+    assert.deepEqual(await agent.containers('web'), []);
+    assert.deepEqual(await agent.containers('other'), []);
+  });
+
   test('mounted as Kubernetes mounts a ConfigMap: each swap of ..data counts once, and only where something is another', async (t) => {
     const agent = await AgentUnderTest.prepare(t, onlyWatch);
     const publish = async (generation: number, files: Readonly<Record<string, string>>): Promise<void> => {
