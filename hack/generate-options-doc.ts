@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { acceptedOptions } from '../src/options/accepted-options.ts';
 import { defaultOf } from '../src/options/help-text.ts';
-import { type Option, optionGroups } from '../src/options/option.ts';
+import { flagsOf, type Option, optionGroups } from '../src/options/option.ts';
 import { allOptions } from '../src/options/options-table.ts';
 
 const page = join(resolve(import.meta.dirname, '..'), 'docs/options.md');
@@ -42,10 +42,7 @@ function optionsPage(): string {
 }
 
 function row(option: Option<unknown>): string {
-  const flags = [
-    ...(option.shorthand === undefined ? [] : [`-${option.shorthand}`]),
-    ...[option.flag, ...(option.aliases ?? [])].map((flag) => `--${flag}`),
-  ];
+  const flags = [...(option.shorthand === undefined ? [] : [`-${option.shorthand}`]), ...flagsOf(option).map((flag) => `--${flag}`)];
   const notes = [
     option.help,
     ...(option.zeroInFileIsUnset && option.kind.name !== 'duration' ? ['In the file, `0` means the default.'] : []),

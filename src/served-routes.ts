@@ -73,7 +73,6 @@ export function servedRoutes(options: KubeletOptions, deps: ServedRoutesDeps): r
         const directory = await engine.dataDirectory(signal).catch(() => undefined);
         return directory === undefined ? [] : [join(directory, 'containers')];
       },
-      enabled: true,
     }),
     ...debugRoutes({ clock, setVerbosity }),
     ...configRoutes({ config: () => configz(options) }),

@@ -132,7 +132,6 @@ export const acceptedOptions: readonly AcceptedOption[] = [
   { flag: 'volume-plugin-dir', config: 'volumePluginDir', kind: string },
   { flag: 'volume-stats-agg-period', config: 'volumeStatsAggPeriod', kind: duration },
   // Fields of release 1.20 that have no flag.
-  { config: 'enableSystemLogHandler', kind: bool },
   { config: 'showHiddenMetricsForVersion', kind: string },
   { config: 'shutdownGracePeriod', kind: duration },
   { config: 'shutdownGracePeriodCriticalPods', kind: duration },
@@ -150,8 +149,6 @@ export const acceptedOptions: readonly AcceptedOption[] = [
   { config: 'containerLogMaxWorkers', kind: int32 },
   { config: 'containerLogMonitorInterval', kind: duration },
   { config: 'crashLoopBackOff.maxContainerRestartPeriod', kind: duration },
-  { config: 'enableDebugFlagsHandler', kind: bool },
-  { config: 'enableProfilingHandler', kind: bool },
   { config: 'enableSystemLogQuery', kind: bool },
   { config: 'failCgroupV1', kind: bool },
   { config: 'imageMaximumGCAge', kind: duration },

@@ -7,8 +7,9 @@ import { optionsTable, type OptionName, type OptionValues } from './options-tabl
 
 /** "syncFrequency (--sync-frequency)", as the kubelet's own messages name a setting. */
 function named(name: OptionName): string {
-  const { flag, config }: { flag: string; config?: string } = optionsTable[name];
-  return config === undefined ? `--${flag}` : `${config} (--${flag})`;
+  const { flag, config }: { flag?: string; config?: string } = optionsTable[name];
+  if (config === undefined) return `--${flag}`;
+  return flag === undefined ? config : `${config} (--${flag})`;
 }
 
 const tickers = [

@@ -1,4 +1,4 @@
-import { type Option, optionGroups } from './option.ts';
+import { flagsOf, type Option, optionGroups } from './option.ts';
 import { allOptions } from './options-table.ts';
 
 const INDENT = ' '.repeat(6);
@@ -20,13 +20,15 @@ export function helpText(columns: number): string {
   ];
   for (const group of optionGroups) {
     lines.push('', `${group}:`);
-    for (const [, option] of allOptions) if (option.group === group) lines.push(...entry(option, columns));
+    for (const [, option] of allOptions) if (option.group === group && option.flag !== undefined) lines.push(...entry(option, columns));
   }
   return `${lines.join('\n')}\n`;
 }
 
 function entry(option: Option<unknown>, columns: number): readonly string[] {
-  const long = [option.flag, ...(option.aliases ?? [])].map((flag) => `--${flag}`).join(', ');
+  const long = flagsOf(option)
+    .map((flag) => `--${flag}`)
+    .join(', ');
   const short = option.shorthand === undefined ? INDENT : `  -${option.shorthand}, `;
   const type = option.kind.bare === undefined ? ` ${option.kind.name}` : '';
   const notes = [

@@ -104,9 +104,9 @@ function warningsFor(
     ...flags.withoutEffect.map(({ flag }) => ({ message: 'flag has no effect yet', option: `--${flag}` })),
     ...file.withoutEffect.map((field) => ({ message: 'config field has no effect yet', option: field })),
   ];
-  for (const [name, { flag, deprecated }] of allOptions) {
+  for (const [name, { flag, config, deprecated }] of allOptions) {
     if (deprecated !== undefined && origins[name] !== 'default')
-      warnings.push({ message: `option is deprecated: ${deprecated}`, option: `--${flag}` });
+      warnings.push({ message: `option is deprecated: ${deprecated}`, option: flag === undefined ? (config ?? '') : `--${flag}` });
   }
   if (values.registryQps > 0 && values.registryBurst === 0) {
     warnings.push({ message: 'a burst of 0 lets no image pull start', option: '--registry-burst' });

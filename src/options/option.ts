@@ -27,8 +27,8 @@ export interface Kind<T> {
 
 /** One setting, declared once: flags, config file, help, precedence and the reference page derive from it. */
 export interface Option<T> {
-  /** Without dashes. */
-  readonly flag: string;
+  /** Without dashes. Absent: the config file alone can set it. At least one of flag and config is there. */
+  readonly flag?: string;
   /** A single letter: `-v`. */
   readonly shorthand?: string;
   /** Other flags for the same setting. */
@@ -51,6 +51,10 @@ export interface Option<T> {
   /** A relative path in the config file starts at that file's directory. */
   readonly path?: boolean;
 }
+
+/** Every flag for the setting, without dashes. */
+export const flagsOf = ({ flag, aliases = [] }: Pick<Option<unknown>, 'flag' | 'aliases'>): readonly string[] =>
+  flag === undefined ? [] : [flag, ...aliases];
 
 /** Keeps the type of the option's value. */
 export const option = <T>(declared: Option<T>): Option<T> => declared;

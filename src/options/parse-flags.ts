@@ -1,7 +1,7 @@
 import { nearest, nearestFlag } from '../base/nearest.ts';
 import { acceptedOptions } from './accepted-options.ts';
 import { commands } from './commands.ts';
-import { type AcceptedOption, ExpectedError, type Kind } from './option.ts';
+import { type AcceptedOption, ExpectedError, flagsOf, type Kind } from './option.ts';
 import { allOptions, type OptionName, type OptionValues } from './options-table.ts';
 
 export interface ParsedFlags {
@@ -75,7 +75,7 @@ function knownFlags(): { readonly long: ReadonlyMap<string, KnownFlag>; readonly
   const long = new Map<string, KnownFlag>();
   const short = new Map<string, KnownFlag>();
   for (const [target, option] of allOptions) {
-    for (const name of [option.flag, ...(option.aliases ?? [])]) long.set(name, { kind: option.kind, target });
+    for (const name of flagsOf(option)) long.set(name, { kind: option.kind, target });
     if (option.shorthand !== undefined) short.set(`-${option.shorthand}`, { kind: option.kind, target });
   }
   for (const target of acceptedOptions) {

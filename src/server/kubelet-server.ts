@@ -15,6 +15,7 @@ import type { ServingCertificate, ServingPair } from '../ports/serving-certifica
 import { ClientCaFile } from './auth/client-ca.ts';
 import { clientCertificateUser } from './auth/client-certificate.ts';
 import { nodeAccess } from './auth/node-access.ts';
+import { closedPaths, debuggingPaths } from './closed-paths.ts';
 import { httpBounds, runHttpListener } from './http-listener.ts';
 import { keepTrying, type ListenAddress, listenOn } from './listen.ts';
 import { listenLocally } from './local-socket.ts';
@@ -85,7 +86,7 @@ async function https(deps: KubeletServerDeps, stop: AbortSignal): Promise<void> 
   /** When each handshake ended: one that began before the authorities changed was checked against the old ones. */
   const handshakes = new WeakMap<object, number>();
   const handler = requestHandler({
-    router: new Router(routes, { debugging: options.enableDebuggingHandlers }),
+    router: new Router(routes, { debugging: options.enableDebuggingHandlers, closed: closedPaths(options) }),
     access: {
       control: nodeAccess({ options, origins, nodeName, api, clock, log, stop }),
       certificateUser: ({ socket }) => {
@@ -152,7 +153,7 @@ async function readOnly(deps: KubeletServerDeps, stop: AbortSignal): Promise<voi
     addressFlag: 'address',
   };
   const open = routes.filter((route) => route.readOnly === true && route.debugging !== true);
-  await plain(deps, 'read-only', new Router(open, { debugging: false }), where, 'fail', stop);
+  await plain(deps, 'read-only', new Router(open, { debugging: false, closed: debuggingPaths }), where, 'fail', stop);
 }
 
 async function healthz(deps: KubeletServerDeps, stop: AbortSignal): Promise<void> {

@@ -1,3 +1,4 @@
+import type { ClosedPaths } from './closed-paths.ts';
 import type { Route } from './route.ts';
 
 export interface FoundRoute {
@@ -14,8 +15,9 @@ export interface NoRoute {
 }
 
 export interface RouterOptions {
-  /** False: what reaches into containers is answered as the kubelet does without its debugging handlers. */
+  /** False: routes that are for debugging are not there. */
   readonly debugging: boolean;
+  readonly closed?: ClosedPaths;
 }
 
 type Segment = { readonly literal: string } | { readonly name: string } | { readonly rest: string };
@@ -25,26 +27,14 @@ interface Entry {
   readonly segments: readonly Segment[];
 }
 
-/** Paths that the kubelet refuses by name where debugging handlers are off (pkg/kubelet/server InstallDebuggingDisabledHandlers). */
-const disabledPaths: readonly string[] = [
-  '/run',
-  '/exec',
-  '/attach',
-  '/portForward',
-  '/containerLogs',
-  '/runningpods',
-  '/debug/pprof',
-  '/logs',
-];
-
 /** Finds the route of a path: the most specific one first, a trailing slash making no difference. */
 export class Router {
   readonly #entries: readonly Entry[];
   readonly #roots: ReadonlySet<string>;
-  readonly #debugging: boolean;
+  readonly #closed: ClosedPaths;
 
-  constructor(routes: readonly Route[], { debugging }: RouterOptions) {
-    this.#debugging = debugging;
+  constructor(routes: readonly Route[], { debugging, closed = [] }: RouterOptions) {
+    this.#closed = closed;
     const served = debugging ? routes : routes.filter((route) => route.debugging !== true);
     this.#entries = served
       .map((route) => ({ route, segments: segmentsOf(route.path) }))
@@ -54,9 +44,8 @@ export class Router {
 
   /** `path` is decoded and plain. */
   find(method: string, path: string): FoundRoute | NoRoute {
-    if (!this.#debugging && disabledPaths.some((disabled) => path === disabled || path.startsWith(`${disabled}/`))) {
-      return { status: 405, message: 'Debug endpoints are disabled.\n' };
-    }
+    const closed = this.#closed.find(([root]) => path === root || path.startsWith(`${root}/`));
+    if (closed !== undefined) return { status: 405, message: closed[1] };
     const steps = path.replace(/\/$/, '').split('/').slice(1);
     const allowed = new Set<string>();
     for (const { route, segments } of this.#entries) {

@@ -12,6 +12,9 @@ export interface ServerOptions {
   /** 0: none. */
   readonly healthzPort: number;
   readonly enableDebuggingHandlers: boolean;
+  readonly enableSystemLogHandler: boolean;
+  readonly enableProfilingHandler: boolean;
+  readonly enableDebugFlagsHandler: boolean;
   /** 0: for ever. */
   readonly streamingConnectionIdleTimeoutMs: number;
   /** Empty: none. */

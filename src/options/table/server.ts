@@ -67,6 +67,27 @@ export const serverOptions = {
     group: 'Server',
     help: 'Serve what reaches into containers: logs, exec, attach, port-forward, run.',
   }),
+  enableSystemLogHandler: option<boolean>({
+    config: 'enableSystemLogHandler',
+    kind: bool,
+    default: true,
+    group: 'Server',
+    help: "Serve the node's own logs under /logs/. The local socket serves them in any case.",
+  }),
+  enableProfilingHandler: option<boolean>({
+    config: 'enableProfilingHandler',
+    kind: bool,
+    default: true,
+    group: 'Server',
+    help: 'Serve profiles of the agent, with all that is in its memory, under /debug/pprof/. The local socket serves them in any case.',
+  }),
+  enableDebugFlagsHandler: option<boolean>({
+    config: 'enableDebugFlagsHandler',
+    kind: bool,
+    default: true,
+    group: 'Server',
+    help: 'Let /debug/flags/v set how much is logged. The local socket does so in any case.',
+  }),
   streamingConnectionIdleTimeoutMs: option<number>({
     flag: 'streaming-connection-idle-timeout',
     config: 'streamingConnectionIdleTimeout',

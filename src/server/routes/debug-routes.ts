@@ -6,9 +6,6 @@ import { beginStream, readBody, sendText, writeTo } from './answer.ts';
 
 export interface DebugDeps {
   readonly clock: Pick<Clock, 'sleep'>;
-  /** enableProfilingHandler and enableDebugFlagsHandler; true by default. */
-  readonly profiling?: boolean;
-  readonly flags?: boolean;
   /** How much is logged from now on. */
   readonly setVerbosity: (level: number) => void;
 }
@@ -33,38 +30,30 @@ const index = `<html>
 
 /** /debug/pprof/, with V8's profiles where the kubelet has Go's, and /debug/flags/v. */
 export function debugRoutes(deps: DebugDeps): readonly Route[] {
-  const { profiling = true, flags = true } = deps;
   const profile = cpuProfiler(deps.clock);
-  const guarded =
-    (handle: Handle): Handle =>
-    async (request, response) => {
-      if (!profiling) throw new HttpError(405, 'profiling endpoint is disabled.\n');
-      await handle(request, response);
-    };
   return [
     {
       methods: ['GET'],
       path: '/debug/pprof/',
       debugging: true,
-      handle: guarded(async (_request, response) => sendText(response, index, { type: 'text/html; charset=utf-8' })),
+      handle: async (_request, response) => sendText(response, index, { type: 'text/html; charset=utf-8' }),
     },
     {
       methods: ['GET'],
       path: '/debug/pprof/profile',
       debugging: true,
-      handle: guarded(async (request, response) => {
+      handle: async (request, response) => {
         const text = await profile(seconds(request.query), request.signal);
         response.setHeader('Content-Disposition', 'attachment; filename="rxlet.cpuprofile"');
         sendText(response, text, { type: 'application/json' });
-      }),
+      },
     },
-    { methods: ['GET'], path: '/debug/pprof/heap', debugging: true, handle: guarded(sendHeap) },
+    { methods: ['GET'], path: '/debug/pprof/heap', debugging: true, handle: sendHeap },
     {
       methods: ['GET', 'POST', 'PUT'],
       path: '/debug/flags/v',
       debugging: true,
       handle: async ({ message }, response) => {
-        if (!flags) throw new HttpError(405, 'flags endpoint is disabled.\n');
         if (message.method !== 'PUT') throw new HttpError(406, 'unsupported http method');
         const text = await readBody(message);
         const level = /^[+-]?\d{1,10}$/.test(text) ? Number(text) : Number.NaN;

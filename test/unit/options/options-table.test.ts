@@ -19,6 +19,13 @@ test('every flag and every config field is declared once', () => {
   );
 });
 
+test('every option can be set: by a flag, in the config file, or both', () => {
+  assert.deepEqual(
+    allOptions.filter(([, { flag, config }]) => flag === undefined && config === undefined),
+    [],
+  );
+});
+
 test('every default can be shown and read back', () => {
   for (const [name, { kind, default: value }] of allOptions) {
     if (value === undefined || value === null) continue;
@@ -28,6 +35,6 @@ test('every default can be shown and read back', () => {
 
 test('help names every honoured flag and keeps to its width', () => {
   const text = helpText(80);
-  for (const [, { flag }] of allOptions) assert.match(text, new RegExp(`--${flag}\\b`));
+  for (const [, { flag }] of allOptions) if (flag !== undefined) assert.match(text, new RegExp(`--${flag}\\b`));
   for (const line of text.split('\n').slice(5)) assert(line.length <= 90, line);
 });

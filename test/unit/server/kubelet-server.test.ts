@@ -13,8 +13,11 @@ import { BehaviorSubject, ReplaySubject } from 'rxjs';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { KubeApi } from '../../../src/ports/kube-api.ts';
 import type { ServingPair } from '../../../src/ports/serving-certificate.ts';
+import { loadOptions } from '../../../src/options/load-options.ts';
 import { kubeletServer, type KubeletServerDeps, servingAddress } from '../../../src/server/kubelet-server.ts';
 import { HttpError, type Route } from '../../../src/server/route.ts';
+import { debugRoutes } from '../../../src/server/routes/debug-routes.ts';
+import { nodeLogRoutes } from '../../../src/server/routes/node-log-routes.ts';
 import type { ServerOptionOrigins, ServerOptions } from '../../../src/server/server-options.ts';
 import { aCa, type PemPair, type TestCa } from '../../builders/a-pki.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
@@ -110,6 +113,9 @@ function start(options: Partial<ServerOptions> = {}, more: Partial<KubeletServer
       healthzBindAddress: '127.0.0.1',
       healthzPort: ports.healthz,
       enableDebuggingHandlers: true,
+      enableSystemLogHandler: true,
+      enableProfilingHandler: true,
+      enableDebugFlagsHandler: true,
       streamingConnectionIdleTimeoutMs: 0,
       clientCaFile: join(directory, 'ca.pem'),
       anonymousAuth: false,
@@ -423,6 +429,32 @@ describe('the other listeners', () => {
     assert.equal((await local('/exec/a/b/c')).status, 400);
   });
 });
+
+for (const [field, closed, message] of [
+  ['enableSystemLogHandler', ['/logs', '/logs/', '/logs/syslog'], 'logs endpoint is disabled.\n'],
+  ['enableProfilingHandler', ['/debug/pprof/', '/debug/pprof/heap', '/debug/pprof/profile?seconds=1'], 'profiling endpoint is disabled.\n'],
+  ['enableDebugFlagsHandler', ['/debug/flags/v'], 'flags endpoint is disabled.\n'],
+] as const) {
+  test(`${field}: false in the config file closes ${closed[0]} to everybody but the owner of the local socket`, async () => {
+    const file = `apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n${field}: false\n`;
+    const read = { hostname: 'n', terminal: false, readFile: async () => file };
+    const { options, warnings } = await loadOptions(['--config=kubelet.yaml'], read);
+    assert.deepEqual(warnings, []);
+    const { enableSystemLogHandler, enableProfilingHandler, enableDebugFlagsHandler } = options;
+    const real = [...nodeLogRoutes({ directory }), ...debugRoutes({ clock: systemClock, setVerbosity: () => {} })];
+    start({ enableSystemLogHandler, enableProfilingHandler, enableDebugFlagsHandler }, { routes: real });
+    await serving(3);
+    for (const path of closed) {
+      for (const method of ['GET', 'POST', 'PUT']) {
+        const { status, body } = await get(path, { ...admin, method });
+        assert.deepEqual([status, body], [405, message], `${method} ${path}`);
+      }
+    }
+    const open = ['/logs/', '/debug/pprof/', '/debug/flags/v'].filter((path) => !closed.some((each) => each === path));
+    for (const path of open) assert.doesNotMatch((await get(path, admin)).body, /disabled/, path);
+    for (const path of ['/logs/', '/debug/pprof/', '/debug/flags/v']) assert.doesNotMatch((await local(path)).body, /disabled/, path);
+  });
+}
 
 describe('the local socket', () => {
   test('is for its owner alone, lets in without asking, and goes with the agent', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Route } from '../../../src/server/route.ts';
+import { debuggingPaths } from '../../../src/server/closed-paths.ts';
 import { Router } from '../../../src/server/router.ts';
 
 const route = (methods: Route['methods'], path: string, more: Partial<Route> = {}): Route => ({ methods, path, ...more });
@@ -17,7 +18,7 @@ const routes: readonly Route[] = [
   route(['GET'], '/metrics/cadvisor', { readOnly: true }),
 ];
 const answer = (method: string, path: string, debugging = true): unknown => {
-  const found = new Router(routes, { debugging }).find(method, path);
+  const found = new Router(routes, { debugging, closed: debugging ? [] : debuggingPaths }).find(method, path);
   return 'route' in found ? [found.route.path, found.params] : [found.status, found.message];
 };
 
