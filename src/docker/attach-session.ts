@@ -13,8 +13,8 @@ export async function attachSession(
 ): Promise<ContainerSession> {
   const { Config } = await runningContainer(client, id, signal);
   const { stdin, stdout, stderr } = wanted;
-  const connection = await client.open(`POST /containers/${id}/attach`, client.requestTimeoutMs, signal, async (docker, abortSignal) =>
-    hijacked(await docker.getContainer(id).attach({ hijack: true, stream: true, stdin, stdout, stderr, abortSignal })),
+  const connection = await client.open(`POST /containers/${id}/attach`, client.requestTimeoutMs, signal, async (docker) =>
+    hijacked(await docker.getContainer(id).attach({ hijack: true, stream: true, stdin, stdout, stderr })),
   );
   return hijackedSession({
     connection,
@@ -23,8 +23,8 @@ export async function attachSession(
     signal,
     resize: ({ width, height }) =>
       resizing(
-        client.call(`POST /containers/${id}/resize`, client.requestTimeoutMs, signal, (docker, abortSignal) =>
-          docker.getContainer(id).resize({ w: width, h: height, abortSignal }),
+        client.call(`POST /containers/${id}/resize`, client.requestTimeoutMs, signal, (docker) =>
+          docker.getContainer(id).resize({ w: width, h: height }),
         ),
       ),
     exitCode: () => Promise.resolve(undefined),

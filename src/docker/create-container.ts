@@ -62,12 +62,11 @@ export async function createContainer(
 }
 
 function postCreate(client: EngineClient, name: string, body: CreateBody, signal: AbortSignal): Promise<string> {
-  return client.call(`POST /containers/create?name=${name}`, client.requestTimeoutMs, signal, async (docker, abortSignal) => {
+  return client.call(`POST /containers/create?name=${name}`, client.requestTimeoutMs, signal, async (docker) => {
     // Without this split dockerode repeats the body, environment and all, in the URL.
     const options: ContainerCreateOptions & { readonly _query: object; readonly _body: CreateBody } = {
       _query: { name },
       _body: body,
-      abortSignal,
     };
     const { id } = await docker.createContainer(options);
     if (!id) throw new Error('the engine named no container');
@@ -78,9 +77,7 @@ function postCreate(client: EngineClient, name: string, body: CreateBody, signal
 /** Succeeds when it runs already. */
 export async function startCreated(client: EngineClient, id: string, signal: AbortSignal): Promise<void> {
   try {
-    await client.call(`POST /containers/${id}/start`, client.requestTimeoutMs, signal, (docker, abortSignal) =>
-      docker.getContainer(id).start({ abortSignal }),
-    );
+    await client.call(`POST /containers/${id}/start`, client.requestTimeoutMs, signal, (docker) => docker.getContainer(id).start());
   } catch (error) {
     if (!isNotModified(error)) throw error;
   }

@@ -1,4 +1,4 @@
-import { addAbortSignal, Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { formatGoDuration } from '../model/go-duration.ts';
@@ -51,9 +51,7 @@ export class DockerImageService implements ImageService {
   }
 
   async listImages(signal: AbortSignal): Promise<readonly ListedImage[]> {
-    const listed = await this.#engine.call('GET /images/json', this.#engine.requestTimeoutMs, signal, (docker, abortSignal) =>
-      docker.listImages({ abortSignal }),
-    );
+    const listed = await this.#engine.call('GET /images/json', this.#engine.requestTimeoutMs, signal, (docker) => docker.listImages());
     // A nameless image has null, or names of the form <none>:<none>.
     const named = (names: readonly string[] | null | undefined): readonly string[] =>
       (names ?? []).filter((name) => !name.includes('<none>'));
@@ -106,14 +104,9 @@ export class DockerImageService implements ImageService {
     };
     const { name, tag } = splitReference(image);
     // The progress deadline speaks first: this call's own deadline is only there because every call has one.
-    const stream = await this.#engine.call(
-      `POST /images/create?fromImage=${image}`,
-      2 * this.#progressDeadlineMs,
-      signal,
-      (docker, abortSignal) => docker.createImage(auth, { _query: { fromImage: name, tag }, _body: {}, abortSignal }),
+    return this.#engine.open(`POST /images/create?fromImage=${image}`, 2 * this.#progressDeadlineMs, signal, (docker) =>
+      docker.createImage(auth, { _query: { fromImage: name, tag }, _body: {} }),
     );
-    if (!(stream instanceof Readable)) throw new Error('the answer to an image pull is no stream');
-    return addAbortSignal(signal, stream);
   }
 
   /** Aborts `stop` when nothing was heard for the deadline (pkg/kubelet/dockershim/libdocker/kube_docker_client.go). */

@@ -18,17 +18,21 @@ class TruncatedResponseError extends Error {
   }
 }
 
-/**
- * Keep-alive connections to the daemon, as many as there are calls under way: a stop may hold one for its whole grace period.
- * Two repairs of dockerode live here. It runs `util.inspect` over each request's options, agent and all its sockets included;
- * and it waits for ever for the end of an answer whose connection was cut.
- */
-export class EngineAgent extends Agent {
+/** dockerode runs `util.inspect` over each request's options, agent and all its sockets included. */
+class TerseAgent extends Agent {
   constructor() {
     super({ keepAlive: true, maxFreeSockets: 16 });
   }
 
+  [inspect.custom](): string {
+    return 'EngineAgent';
+  }
+}
+
+/** Keep-alive connections to the daemon, as many as there are calls under way: a stop may hold one for its whole grace period. */
+export class EngineAgent extends TerseAgent {
   override addRequest(request: ClientRequest, options: object): void {
+    // dockerode waits for ever for the end of an answer whose connection was cut.
     request.once('response', (response) => {
       response.once('close', () => {
         if (!response.complete) request.emit('error', new TruncatedResponseError());
@@ -36,8 +40,34 @@ export class EngineAgent extends Agent {
     });
     super.addRequest(request, options);
   }
+}
 
-  [inspect.custom](): string {
-    return 'EngineAgent';
+/** The requests of one call, on the connections of `shared`: they end with the call, whichever way dockerode made them. */
+export class CallAgent extends TerseAgent {
+  readonly #shared: EngineAgent;
+  readonly #open = new Set<ClientRequest>();
+  #over: Error | undefined;
+
+  constructor(shared: EngineAgent) {
+    super();
+    this.#shared = shared;
+  }
+
+  override addRequest(request: ClientRequest, options: object): void {
+    if (this.#over) throw this.#over;
+    this.#open.add(request);
+    request.once('close', () => this.#open.delete(request));
+    this.#shared.addRequest(request, options);
+  }
+
+  /** Refuses further requests. */
+  seal(why: Error): void {
+    this.#over ??= why;
+  }
+
+  /** Refuses further requests, and ends those under way with their connections. */
+  end(why: Error): void {
+    this.seal(why);
+    for (const request of this.#open) request.destroy(why);
   }
 }

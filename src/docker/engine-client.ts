@@ -3,7 +3,7 @@ import Docker from 'dockerode';
 import type { Clock } from '../base/clock.ts';
 import { engineEndpointForms, parseEngineEndpoint } from '../model/engine-endpoint.ts';
 import type { OnEngineCall } from '../ports/observers.ts';
-import { EngineAgent } from './engine-agent.ts';
+import { CallAgent, EngineAgent } from './engine-agent.ts';
 import { classifyEngineError, EngineDeadlineError } from './engine-errors.ts';
 
 /** The kubelet's --runtime-request-timeout. */
@@ -26,22 +26,20 @@ export interface EngineClient {
   /** The deadline for calls that have no reason for another one, in milliseconds. */
   readonly requestTimeoutMs: number;
   /**
-   * Runs one engine call. `request` passes its signal on to dockerode as `abortSignal`, so that an abort or a missed deadline also
-   * drops the connection: `call('GET /containers/ID/json', ms, signal, (docker, abortSignal) => docker.getContainer(ID).inspect({ abortSignal }))`.
+   * Runs one engine call: `call('GET /containers/ID/json', ms, signal, (docker) => docker.getContainer(ID).inspect())`. With the call, by
+   * whatever it ends, end the connections of all that `request` asked `docker` for; nothing can be asked of `docker` afterwards.
    */
-  call<T>(
-    what: string,
-    deadlineMs: number,
-    signal: AbortSignal,
-    request: (docker: Docker, abortSignal: AbortSignal) => Promise<T>,
-  ): Promise<T>;
-  /** As `call` for an endless answer: the deadline is for its beginning, an abort of `signal` destroys the stream for as long as it lives. */
+  call<T>(what: string, deadlineMs: number, signal: AbortSignal, request: (docker: Docker) => Promise<T>): Promise<T>;
+  /**
+   * As `call` for an answer that is a stream: the deadline is for its beginning, an abort of `signal` destroys it for as long as it lives.
+   * What is no Readable is refused.
+   */
   open<S extends NodeJS.ReadableStream>(
     what: string,
     deadlineMs: number,
     signal: AbortSignal,
-    request: (docker: Docker, abortSignal: AbortSignal) => Promise<S>,
-  ): Promise<S>;
+    request: (docker: Docker) => Promise<S>,
+  ): Promise<S & Readable>;
   /** Calls without an answer yet, oldest first: names what is stuck. */
   pendingCalls(): readonly EngineCall[];
   /** Drops idle connections. */
@@ -58,12 +56,17 @@ export interface EngineClientOptions {
 }
 
 export function engineClient({ endpoint, clock, requestTimeoutMs = defaultRequestTimeoutMs, onCall }: EngineClientOptions): EngineClient {
-  const agent = new EngineAgent();
-  const options: Docker.DockerOptions & { readonly agent: EngineAgent } = { ...connection(endpoint), agent };
-  const docker = new Docker(options);
+  const shared = new EngineAgent();
+  const { modem }: Docker = new Docker(connection(endpoint));
   const pending = new Set<EngineCall>();
 
-  const call: EngineClient['call'] = async (what, deadlineMs, signal, request) => {
+  const run = async <T>(
+    what: string,
+    deadlineMs: number,
+    signal: AbortSignal,
+    request: (docker: Docker, own: AbortSignal) => Promise<T>,
+    settle: (agent: CallAgent) => void,
+  ): Promise<T> => {
     signal.throwIfAborted();
     const own = new AbortController();
     const onAbort = (): void => own.abort(signal.reason);
@@ -71,10 +74,14 @@ export function engineClient({ endpoint, clock, requestTimeoutMs = defaultReques
     const deadline = clock.schedule(() => own.abort(new EngineDeadlineError(what, deadlineMs)), Math.min(deadlineMs, MAX_TIMER_MS));
     const entry: EngineCall = { what, sinceMs: clock.now() };
     pending.add(entry);
+    const agent = new CallAgent(shared);
     let failed: 'error' | 'timeout' | undefined;
     try {
-      return await Promise.race([request(docker, own.signal), rejection(own.signal)]);
+      const answer = await Promise.race([request(dockerBehind(modem, agent), own.signal), rejection(own.signal)]);
+      settle(agent);
+      return answer;
     } catch (error) {
+      agent.end(own.signal.aborted && own.signal.reason instanceof Error ? own.signal.reason : callIsOver(what));
       if (!signal.aborted) failed = own.signal.aborted ? 'timeout' : 'error';
       if (own.signal.aborted) throw own.signal.reason;
       throw classifyEngineError(what, endpoint, error);
@@ -88,16 +95,41 @@ export function engineClient({ endpoint, clock, requestTimeoutMs = defaultReques
 
   return {
     requestTimeoutMs,
-    call,
-    open: async (what, deadlineMs, signal, request) => {
-      const stream = await call(what, deadlineMs, signal, request);
-      if (stream instanceof Readable) addAbortSignal(signal, stream);
-      return stream;
-    },
+    call: (what, deadlineMs, signal, request) =>
+      run(
+        what,
+        deadlineMs,
+        signal,
+        (docker) => request(docker),
+        (agent) => agent.end(callIsOver(what)),
+      ),
+    open: (what, deadlineMs, signal, request) =>
+      run(
+        what,
+        deadlineMs,
+        signal,
+        async (docker, own) => {
+          const stream = await request(docker);
+          if (!(stream instanceof Readable)) throw new Error('the engine did not answer with a stream');
+          // It came as the call was given up: what was upgraded is no request any more, which ends with it.
+          if (own.aborted) stream.destroy();
+          return addAbortSignal(signal, stream);
+        },
+        (agent) => agent.seal(callIsOver(what)),
+      ),
     pendingCalls: () => [...pending],
-    close: () => agent.destroy(),
+    close: () => shared.destroy(),
   };
 }
+
+/** A dockerode whose requests all go through `agent`. Its settings are read once, not for each call. */
+function dockerBehind(modem: object, agent: CallAgent): Docker {
+  const own: object = Object.create(modem, { agent: { value: agent, writable: true } });
+  const options: Docker.DockerOptions & { readonly modem: object } = { modem: own };
+  return new Docker(options);
+}
+
+const callIsOver = (what: string): Error => new Error(`docker: ${what} is over: a new request to the engine takes a call of its own`);
 
 /** Rejects when `signal` aborts. Its listener goes with the signal, which belongs to one call. */
 function rejection(signal: AbortSignal): Promise<never> {

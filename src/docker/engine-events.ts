@@ -84,8 +84,8 @@ async function follow(
 
 function openEvents(client: EngineClient, sinceMs: number | undefined, signal: AbortSignal): Promise<AsyncIterable<Buffer | string>> {
   const filters: NonNullable<GetEventsOptions['filters']> = { type: ['container'], event: EVENTS, label: [POD_UID_LABEL] };
-  return client.open('GET /events', client.requestTimeoutMs, signal, (docker, abortSignal) =>
-    docker.getEvents({ ...(sinceMs !== undefined && { since: sinceMs / 1000 }), filters, abortSignal }),
+  return client.open('GET /events', client.requestTimeoutMs, signal, (docker) =>
+    docker.getEvents({ ...(sinceMs !== undefined && { since: sinceMs / 1000 }), filters }),
   );
 }
 

@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { ContainerLogsOptions } from 'dockerode';
 import type { LogOptions, LogPiece } from '../ports/container-access.ts';
 import { demux } from './demux.ts';
@@ -47,15 +47,12 @@ function openLogs(client: EngineClient, id: string, options: LogOptions, signal:
     ...(sinceMs !== undefined && { since: (sinceMs / 1000).toFixed(9) }),
     ...(tailLines !== undefined && tailLines >= 0 && { tail: tailLines }),
   };
-  return client.open(`GET /containers/${id}/logs`, client.requestTimeoutMs, signal, async (docker, abortSignal) => {
+  return client.open(`GET /containers/${id}/logs`, client.requestTimeoutMs, signal, (docker) => {
     // dockerode would otherwise collect a log that is not followed in memory; what is asked for stands in the query.
     const streamed: ContainerLogsOptions & { readonly follow: true; readonly _query: object } = {
       follow: true,
       _query: query,
-      abortSignal,
     };
-    const answer = await docker.getContainer(id).logs(streamed);
-    if (answer instanceof Readable) return answer;
-    throw new Error('the engine did not answer with a stream');
+    return docker.getContainer(id).logs(streamed);
   });
 }

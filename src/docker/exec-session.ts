@@ -1,5 +1,4 @@
 import { Duplex } from 'node:stream';
-import type { Exec } from 'dockerode';
 import type { Clock } from '../base/clock.ts';
 import type { ContainerSession, StreamsWanted } from '../ports/container-access.ts';
 import type { EngineClient } from './engine-client.ts';
@@ -28,9 +27,8 @@ export async function execSession(
 ): Promise<ContainerSession> {
   await runningContainer(client, id, signal);
   const exec = await createExec(client, id, command, wanted, signal);
-  const what = `/exec/${exec.id}`;
-  const connection = await client.open(`POST ${what}/start`, client.requestTimeoutMs, signal, async (_, abortSignal) =>
-    hijacked(await exec.start({ hijack: true, stdin: false, Detach: false, Tty: wanted.tty, abortSignal })),
+  const connection = await client.open(`POST /exec/${exec}/start`, client.requestTimeoutMs, signal, async (docker) =>
+    hijacked(await docker.getExec(exec).start({ hijack: true, stdin: false, Detach: false, Tty: wanted.tty })),
   );
   return hijackedSession({
     connection,
@@ -39,8 +37,8 @@ export async function execSession(
     signal,
     resize: ({ width, height }) =>
       resizing(
-        client.call(`POST ${what}/resize`, client.requestTimeoutMs, signal, (_, abortSignal) =>
-          exec.resize({ w: width, h: height, abortSignal }),
+        client.call(`POST /exec/${exec}/resize`, client.requestTimeoutMs, signal, (docker) =>
+          docker.getExec(exec).resize({ w: width, h: height }),
         ),
       ),
     exitCode: () => exitCode(client, clock, exec, signal),
@@ -68,18 +66,18 @@ async function createExec(
   command: readonly string[],
   { stdin, stdout, stderr, tty }: StreamsWanted,
   signal: AbortSignal,
-): Promise<Exec> {
+): Promise<string> {
   try {
-    return await client.call(`POST /containers/${id}/exec`, client.requestTimeoutMs, signal, (docker, abortSignal) =>
+    const exec = await client.call(`POST /containers/${id}/exec`, client.requestTimeoutMs, signal, (docker) =>
       docker.getContainer(id).exec({
         Cmd: [...command],
         AttachStdin: stdin,
         AttachStdout: stdout,
         AttachStderr: stderr && !tty,
         Tty: tty,
-        abortSignal,
       }),
     );
+    return exec.id;
   } catch (error) {
     if (!(error instanceof EngineResponseError)) throw error;
     throw new Error(`failed to exec in container - Exec setup failed - ${daemonWords(error)}`, { cause: error });
@@ -87,10 +85,10 @@ async function createExec(
 }
 
 /** Undefined when it still runs after its outputs have long ended. */
-async function exitCode(client: EngineClient, clock: Clock, exec: Exec, signal: AbortSignal): Promise<number | undefined> {
+async function exitCode(client: EngineClient, clock: Clock, exec: string, signal: AbortSignal): Promise<number | undefined> {
   for (const pauseMs of [...EXIT_LOOKS_MS, undefined]) {
-    const { Running, ExitCode } = await client.call(`GET /exec/${exec.id}/json`, client.requestTimeoutMs, signal, (_, abortSignal) =>
-      exec.inspect({ abortSignal }),
+    const { Running, ExitCode } = await client.call(`GET /exec/${exec}/json`, client.requestTimeoutMs, signal, (docker) =>
+      docker.getExec(exec).inspect(),
     );
     if (!Running) return ExitCode ?? 0;
     if (pauseMs !== undefined) await clock.sleep(pauseMs, signal);

@@ -9,8 +9,8 @@ export async function inspectContainer(
   signal: AbortSignal,
 ): Promise<ContainerInspectInfo | undefined> {
   try {
-    return await client.call(`GET /containers/${idOrName}/json`, client.requestTimeoutMs, signal, (docker, abortSignal) =>
-      docker.getContainer(idOrName).inspect({ abortSignal }),
+    return await client.call(`GET /containers/${idOrName}/json`, client.requestTimeoutMs, signal, (docker) =>
+      docker.getContainer(idOrName).inspect(),
     );
   } catch (error) {
     if (isNotFound(error)) return undefined;

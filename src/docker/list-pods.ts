@@ -16,8 +16,8 @@ export interface ListedContainer {
 
 /** Dead or alive. `labels` narrow it ("KEY" or "KEY=VALUE", all must hold). What has no name of ours is left out, as a kubelet would. */
 export async function listContainers(client: EngineClient, labels: readonly string[], signal: AbortSignal): Promise<ListedContainer[]> {
-  const infos = await client.call('GET /containers/json', client.requestTimeoutMs, signal, (docker, abortSignal) =>
-    docker.listContainers({ all: true, filters: { label: [TYPE_LABEL, ...labels] }, abortSignal }),
+  const infos = await client.call('GET /containers/json', client.requestTimeoutMs, signal, (docker) =>
+    docker.listContainers({ all: true, filters: { label: [TYPE_LABEL, ...labels] } }),
   );
   return infos.flatMap((info) => {
     const kind = { [SANDBOX_TYPE]: 'sandbox', [CONTAINER_TYPE]: 'container' } as const;

@@ -4,8 +4,8 @@ import { isConflict, isNotFound } from './engine-errors.ts';
 /** With its anonymous volumes, running or not. Succeeds when it is gone already, and waits for a removal that is under way. */
 export async function deleteContainer(client: EngineClient, id: string, signal: AbortSignal): Promise<void> {
   try {
-    await client.call(`DELETE /containers/${id}`, client.requestTimeoutMs, signal, (docker, abortSignal) =>
-      docker.getContainer(id).remove({ v: true, force: true, abortSignal }),
+    await client.call(`DELETE /containers/${id}`, client.requestTimeoutMs, signal, (docker) =>
+      docker.getContainer(id).remove({ v: true, force: true }),
     );
   } catch (error) {
     if (isConflict(error)) await awaitRemoval(client, id, signal);
@@ -15,8 +15,8 @@ export async function deleteContainer(client: EngineClient, id: string, signal: 
 
 async function awaitRemoval(client: EngineClient, id: string, signal: AbortSignal): Promise<void> {
   try {
-    await client.call(`POST /containers/${id}/wait`, client.requestTimeoutMs, signal, (docker, abortSignal) =>
-      docker.getContainer(id).wait({ condition: 'removed', abortSignal }),
+    await client.call(`POST /containers/${id}/wait`, client.requestTimeoutMs, signal, (docker) =>
+      docker.getContainer(id).wait({ condition: 'removed' }),
     );
   } catch (error) {
     if (!isNotFound(error)) throw error;

@@ -10,8 +10,8 @@ export async function stopContainer(client: EngineClient, id: string, graceMs: n
   const seconds = Math.min(MAX_SECONDS, Math.max(0, Math.ceil(graceMs / 1000)));
   const deadlineMs = seconds * 1000 + client.requestTimeoutMs;
   try {
-    await client.call(`POST /containers/${id}/stop?t=${seconds}`, deadlineMs, signal, (docker, abortSignal) =>
-      docker.getContainer(id).stop({ t: seconds, abortSignal }),
+    await client.call(`POST /containers/${id}/stop?t=${seconds}`, deadlineMs, signal, (docker) =>
+      docker.getContainer(id).stop({ t: seconds }),
     );
   } catch (error) {
     if (!isNotFound(error) && !isNotModified(error)) throw error;

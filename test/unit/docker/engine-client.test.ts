@@ -38,7 +38,7 @@ async function against(context: TestContext, answer: (response: ServerResponse) 
 }
 
 const ask = (client: EngineClient, signal = never): Promise<unknown> =>
-  client.call(WHAT, client.requestTimeoutMs, signal, (docker, abortSignal) => docker.getContainer('abc').inspect({ abortSignal }));
+  client.call(WHAT, client.requestTimeoutMs, signal, (docker) => docker.getContainer('abc').inspect());
 
 const answerJson = (response: ServerResponse, status: number, body: unknown): void => {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -137,6 +137,35 @@ describe('a call to the engine', () => {
     assert.deepEqual(requests, []);
   });
 
+  test('requests that a call made and did not wait for end with it', async (t) => {
+    let open = 0;
+    const { client, requests } = await against(t, (response) => {
+      open++;
+      response.on('close', () => open--);
+    });
+    await client.call('several', 1000, never, async (docker) => {
+      for (const id of ['a', 'b', 'c'])
+        docker
+          .getImage(id)
+          .inspect()
+          .catch(() => {});
+      await until(() => requests.length === 3);
+    });
+    await until(() => open === 0);
+    assert.equal(open, 0);
+  });
+
+  test('what a call was given to ask with asks nothing after the call', async (t) => {
+    const { client, requests } = await against(t, (response) => answerJson(response, 200, { Id: 'abc' }));
+    const kept = await client.call(WHAT, 1000, never, async (docker) => {
+      const container = docker.getContainer('abc');
+      await container.inspect();
+      return container;
+    });
+    await assert.rejects(kept.inspect(), /is over: a new request to the engine takes a call of its own/);
+    assert.equal(requests.length, 1);
+  });
+
   test('without a daemon the error names the endpoint', async () => {
     const client = engineClient({ endpoint: 'unix:///nonexistent/engine.sock', clock: new FakeClock() });
     await assert.rejects(ask(client), (error) => {
@@ -151,7 +180,7 @@ describe('a call to the engine', () => {
       response.writeHead(200).write('{}\n');
     });
     const stop = new AbortController();
-    const stream = await client.open('GET /events', 1000, stop.signal, (docker, abortSignal) => docker.getEvents({ abortSignal }));
+    const stream = await client.open('GET /events', 1000, stop.signal, (docker) => docker.getEvents({}));
     await clock.advance(5000);
     const chunks: string[] = [];
     await assert.rejects(async () => {
@@ -202,7 +231,7 @@ test('each end of a call is told: what it was, how long it took and whether it f
     await engine.close();
   });
   const inspect = (id: string, signal = never): Promise<unknown> =>
-    client.call(`GET /${id}`, 5000, signal, (docker, abortSignal) => docker.getContainer(id).inspect({ abortSignal }));
+    client.call(`GET /${id}`, 5000, signal, (docker) => docker.getContainer(id).inspect());
   await inspect('good');
   await assert.rejects(inspect('bad'));
   const stop = new AbortController();
