@@ -70,11 +70,11 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
     objects.unregister(uid);
     api.tokens.forget(uid);
   };
-  const release = async (uid: PodUid): Promise<void> => {
+  const release = async (uid: PodUid, signal: AbortSignal): Promise<void> => {
     probes.forget(uid);
     hooks.forget(uid);
     forgetObjects(uid);
-    await volumes.remove(uid);
+    await volumes.remove(uid, signal);
   };
 
   return {
@@ -154,12 +154,12 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
         return;
       }
       forgetObjects(uid);
-      if (!runs) await volumes.tearDown(uid);
+      if (!runs) await volumes.tearDown(uid, signal);
     },
     resyncMs: () => jitter(deps.syncFrequencyMs, 0.5, deps.random),
     release,
-    cleanUp: async (uid) => {
-      await release(uid);
+    cleanUp: async (uid, signal) => {
+      await release(uid, signal);
       memory.forget(uid);
       restarts.forget(uid);
       addresses.forget(uid);

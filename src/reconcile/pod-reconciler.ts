@@ -40,9 +40,9 @@ export interface PodReconcilerDeps {
   /** When to look again at a pod that gives no other cause. */
   readonly resyncMs: () => number;
   /** A pod that is being deleted has left no trace in the engine: removes what it left on the node; its status stays, to be told. Repeated when it rejects. */
-  readonly release: (uid: PodUid) => Promise<void>;
+  readonly release: (uid: PodUid, signal: AbortSignal) => Promise<void>;
   /** A pod that nobody declares has left no trace in the engine: forgets it and removes what it left on the node. Repeated when it rejects. */
-  readonly cleanUp: (uid: PodUid) => Promise<void>;
+  readonly cleanUp: (uid: PodUid, signal: AbortSignal) => Promise<void>;
   /** A pod has ended. `freeName` is the name that another pod may wait for; the pod itself may have been declared again meanwhile. */
   readonly onEnded: (uid: PodUid, freeName: PodFullName | undefined) => void;
 }
@@ -148,7 +148,7 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
       const now = plan.actions.length > 0 ? await runtime.observePod(uid, signal) : before;
       if (desired) statuses.set(desired.pod, deps.statusOf(desired, now));
       if (!hasNothingLeft(now)) return new Error('something of the pod is left after its end');
-      await (desired ? deps.release(uid) : deps.cleanUp(uid));
+      await (desired ? deps.release(uid, signal) : deps.cleanUp(uid, signal));
     } catch (error) {
       return error;
     }

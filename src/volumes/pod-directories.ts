@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { opendir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMissingFile } from '../base/error-code.ts';
 import { ContainerStartError } from '../model/container-start-error.ts';
@@ -41,10 +41,17 @@ export class PodDirectories {
   /** Whether the pod has volumes on this node, mounted or not. */
   async hasVolumes(uid: PodUid): Promise<boolean> {
     const plugins = (await readdir(this.volumes(uid)).catch(unlessMissing)) ?? [];
-    const found = await Promise.all(plugins.map((plugin) => readdir(join(this.volumes(uid), plugin)).catch(unlessMissing)));
-    const shown = await readdir(this.subPaths(uid)).catch(unlessMissing);
-    return found.some((names) => names !== undefined && names.length > 0) || (shown !== undefined && shown.length > 0);
+    for (const plugin of plugins) if (await hasEntries(join(this.volumes(uid), plugin))) return true;
+    return hasEntries(this.subPaths(uid));
   }
+}
+
+/** Reads no more than it takes to say so. */
+async function hasEntries(directory: string): Promise<boolean> {
+  const entries = await opendir(directory, { bufferSize: 1 }).catch(unlessMissing);
+  if (entries === undefined) return false;
+  for await (const _ of entries) return true;
+  return false;
 }
 
 function unlessMissing(error: unknown): undefined {

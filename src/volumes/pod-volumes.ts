@@ -25,9 +25,12 @@ export interface PodVolumes {
   /** What a container of this environment mounts, once the pod is prepared. Rejects with CreateContainerConfigError. */
   mountsFor(pod: Pod, container: Container, env: ReadonlyMap<string, string>): Promise<readonly Mount[]>;
   /** Unmounts and removes the volumes of a pod whose containers have all ended for good. Succeeds when there are none. */
-  tearDown(uid: PodUid): Promise<void>;
-  /** The same, and the pod's directory with them. Rejects while a volume is in use: nothing is removed through a mount. */
-  remove(uid: PodUid): Promise<void>;
+  tearDown(uid: PodUid, signal: AbortSignal): Promise<void>;
+  /**
+   * The same, and the pod's directory with them. Rejects while a volume is in use: nothing is removed through a mount. What an abort leaves is
+   * removed when it is asked for again.
+   */
+  remove(uid: PodUid, signal: AbortSignal): Promise<void>;
   /** Whether something of the pod's volumes is left on this node. */
   remain(uid: PodUid): Promise<boolean>;
   /**
@@ -146,13 +149,13 @@ export function podVolumes({ rootDir, clock, events, factsFor, mounts = systemMo
     failedMounts.complete(pod);
   };
 
-  const tearDown = async (uid: PodUid, whole: boolean): Promise<void> => {
+  const tearDown = async (uid: PodUid, whole: boolean, signal: AbortSignal): Promise<void> => {
     failedMounts.forget(uid);
     present.delete(uid);
     // One that is in use rejects here: nothing is deleted through a mount.
     await mounts.unmountBelow(directories.of(uid));
     for (const directory of whole ? [directories.of(uid)] : [directories.subPaths(uid), directories.volumes(uid)])
-      await removeTree(directory);
+      await removeTree(directory, signal);
   };
 
   return {
@@ -163,11 +166,11 @@ export function podVolumes({ rootDir, clock, events, factsFor, mounts = systemMo
       const subPathsDir = directories.subPaths(uid);
       return containerMounts(container, { volumes: present.get(uid) ?? new Map(), env, podDir, subPathsDir, mounts });
     },
-    tearDown: (uid) =>
+    tearDown: (uid, signal) =>
       serial.run(uid, async () => {
-        if (present.has(uid) || (await directories.hasVolumes(uid))) await tearDown(uid, false);
+        if (present.has(uid) || (await directories.hasVolumes(uid))) await tearDown(uid, false, signal);
       }),
-    remove: (uid) => serial.run(uid, () => tearDown(uid, true)),
+    remove: (uid, signal) => serial.run(uid, () => tearDown(uid, true, signal)),
     remain: (uid) => directories.hasVolumes(uid),
     async sweep(isKnown, signal) {
       const removed: PodUid[] = [];
@@ -177,9 +180,10 @@ export function podVolumes({ rootDir, clock, events, factsFor, mounts = systemMo
         await serial.run(uid, async () => {
           if (await isKnown(uid)) return;
           try {
-            await tearDown(uid, true);
+            await tearDown(uid, true, signal);
             removed.push(uid);
           } catch (error) {
+            signal.throwIfAborted();
             failed.set(uid, error);
           }
         });

@@ -3,7 +3,7 @@ import { chmod, type FileHandle, mkdir, open, realpath, stat, writeFile } from '
 import { dirname, join, relative } from 'node:path';
 import { errorCode } from '../base/error-code.ts';
 import type { Mounts } from './mounts.ts';
-import { O_PATH } from './o-path.ts';
+import { O_PATH } from '../base/held-directory.ts';
 
 /**
  * Shows the file or directory `subPath` of a volume at `target`, and makes it a directory where there is nothing (pkg/volume/util/subpath).

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { chmod, chown, type FileHandle, open, readdir, stat } from 'node:fs/promises';
-import { O_PATH } from './o-path.ts';
+import { O_PATH } from '../base/held-directory.ts';
 import { unlessMissing } from './unless-missing.ts';
 
 export interface Ownership {

@@ -198,6 +198,6 @@ test('a claim waits until it is bound, then shows its local volume: the node may
   } finally {
     await admin.main.request({ method: 'DELETE', path: `/api/v1/persistentvolumes/${name}` }, patience);
   }
-  await volumes.remove(pod.metadata.uid);
+  await volumes.remove(pod.metadata.uid, stop.signal);
   assert.equal(await readFile(join(data, 'precious'), 'utf8'), 'x');
 });

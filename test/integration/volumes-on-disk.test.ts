@@ -78,7 +78,7 @@ test('what is in memory is mounted once, found again by the next process, and un
   assert.deepEqual(await mounted(), memory);
   assert.equal(await readFile(join(dir('empty-dir', 'm'), 'kept'), 'utf8'), 'x');
   assert.equal(await readFile(join(dir('secret', 's'), 'key'), 'utf8'), 'value');
-  await next.remove(uid);
+  await next.remove(uid, signal);
   assert.deepEqual([await mounted(), await readdir(join(rootDir, 'pods'))], [[], []]);
 });
 
@@ -99,7 +99,7 @@ test('a local volume is shown to each pod, and its data outlives them', async ()
   const late = podWith([{ name: 'v', persistentVolumeClaim: { claimName: 'c' } }], { securityContext: { fsGroup: 99 } }, 'late');
   await volumes.prepare(late, signal);
   assert.equal((await run('stat', ['-c', '%g', data])).stdout, '4321\n');
-  for (const each of [pod, other, late]) await volumes.remove(each.metadata.uid);
+  for (const each of [pod, other, late]) await volumes.remove(each.metadata.uid, signal);
   assert.deepEqual([await mounted(), await readdir(data)], [[], ['precious']]);
 });
 
@@ -130,7 +130,7 @@ test('a volume in use is not removed, and is once it is free; what is mounted in
   await run('mount', ['--bind', data, join(volume, 'inner')]);
   const user = execFile('sleep', ['600'], { cwd: volume });
   try {
-    await assert.rejects(volumes.remove(uid), /unmount failed.*busy/);
+    await assert.rejects(volumes.remove(uid, signal), /unmount failed.*busy/);
     assert.deepEqual(await mounted(), [volume]);
     assert.equal(await volumes.remain(uid), true);
     const swept = await volumes.sweep(async () => false, signal);
@@ -194,7 +194,7 @@ test('a subPath never shows what lies outside, however often a link takes its pl
   await attacking;
   assert.ok(swaps > 100 && shown > 0 && refused > 0, `${swaps} swaps, ${shown} shown, ${refused} refused`);
   assert.deepEqual(await readdir(outside), ['secret']);
-  await volumes.remove(uid);
+  await volumes.remove(uid, signal);
   assert.deepEqual(await mounted(), []);
 });
 
@@ -210,7 +210,7 @@ test('what a pod mounts in a shared volume is seen by its peers', async () => {
     (await mountTable()).filter(({ path }) => path === volume).map(({ shared }) => shared),
     [true],
   );
-  await volumes.remove(uid);
+  await volumes.remove(uid, signal);
   assert.deepEqual(await mounted(), []);
 });
 

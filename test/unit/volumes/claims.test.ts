@@ -31,7 +31,7 @@ test('a claim shows the volume that it is bound to: a path of the node as it is,
   claims.set('data', aClaim());
   persistentVolumes.set('pv-1', aVolume({ hostPath: { path: rootDir } }));
   assert.deepEqual(await mountOf(claimed()), { hostPath: rootDir, containerPath: '/v', readOnly: false });
-  await stage.volumes.remove(uid);
+  await stage.volumes.remove(uid, signal);
   persistentVolumes.set('pv-1', aVolume({ local: { path: rootDir }, mountOptions: ['noatime'] }));
   const place = dir('local-volume', 'pv-1');
   assert.deepEqual(await mountOf(claimed(true)), { hostPath: place, containerPath: '/v', readOnly: true });
@@ -46,7 +46,7 @@ test('users of a volume are in the group that the volume names', async () => {
     ['staff', {}],
   ] as const) {
     persistentVolumes.set('pv-1', { metadata: { name: 'pv-1', annotations: { 'pv.beta.kubernetes.io/gid': gid } }, spec });
-    await stage.volumes.remove(uid);
+    await stage.volumes.remove(uid, signal);
     assert.deepEqual(await mountOf(claimed()), { hostPath: '/data', containerPath: '/v', readOnly: false, ...expected });
   }
 });

@@ -20,8 +20,8 @@ test('an emptyDir is for everybody, and stays as its pod made it; at the end not
   await stage.volumes.prepare(pod, signal);
   assert.equal(await mode(), 0o700);
   assert.deepEqual(await readdir(dir('empty-dir', '')), ['e']);
-  await stage.volumes.remove(uid);
-  await stage.volumes.remove(uid);
+  await stage.volumes.remove(uid, signal);
+  await stage.volumes.remove(uid, signal);
   assert.deepEqual(await readdir(join(rootDir, 'pods')), []);
 });
 
@@ -45,7 +45,7 @@ test('a fault that lasts is told less and less often, a new one at once', async 
   assert.equal(await toldWithin(2_000), 1);
   objects.set('Secret default/login', { data: {} });
   await stage.volumes.prepare(pod, signal);
-  await stage.volumes.remove(uid);
+  await stage.volumes.remove(uid, signal);
   objects.clear();
   assert.equal(await toldWithin(500), 1);
 });
@@ -56,10 +56,10 @@ test('an emptyDir in memory is mounted, and unmounted before anything of it is d
   const directory = dir('empty-dir', 'm');
   assert.deepEqual([...mounted], [[directory, { sizeBytes: 64n * 1024n * 1024n, fsGroup: undefined }]]);
   busy.add(join(rootDir, 'pods', uid));
-  await assert.rejects(stage.volumes.remove(uid), { message: 'target is busy' });
+  await assert.rejects(stage.volumes.remove(uid, signal), { message: 'target is busy' });
   assert.deepEqual(await readdir(dir('empty-dir', '')), ['m']);
   busy.clear();
-  await stage.volumes.remove(uid);
+  await stage.volumes.remove(uid, signal);
   assert.equal(mounted.size, 0);
   assert.deepEqual(await readdir(join(rootDir, 'pods')), []);
 });
@@ -128,8 +128,8 @@ test('volumes go when the pod has ended, its directory stays until it is forgott
   await stage.volumes.prepare(pod, signal);
   await writeFile(join(rootDir, 'pods', uid, 'etc-hosts'), '');
   assert.equal(await stage.volumes.remain(uid), true);
-  await stage.volumes.tearDown(uid);
-  await stage.volumes.tearDown(uid);
+  await stage.volumes.tearDown(uid, signal);
+  await stage.volumes.tearDown(uid, signal);
   assert.deepEqual([mounted.size, await stage.volumes.remain(uid), await readdir(join(rootDir, 'pods', uid))], [0, false, ['etc-hosts']]);
 });
 
