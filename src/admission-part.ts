@@ -1,7 +1,6 @@
 import type { Logger } from './base/logger.ts';
 import type { Node, ResourceList } from './model/node.ts';
 import { admitPod, type PodRefusal } from './model/pod-admission.ts';
-import { isTerminalPhase } from './model/pod-predicates.ts';
 import { type Pod, showPod } from './model/pod.ts';
 import { Quantity } from './model/quantity.ts';
 import { appArmorHost } from './node/app-armor-host.ts';
@@ -9,25 +8,22 @@ import { initialNode } from './node/initial-node.ts';
 import { readFileSystemBytes, readMachineFacts } from './node/machine-facts.ts';
 import { machineInfo } from './node/machine-info.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
-import type { PodStore } from './ports/pod-store.ts';
-import type { StatusManager } from './ports/status-manager.ts';
 
 export interface AdmissionDeps {
   readonly log: Logger;
   /** The node as the API server shows it; undefined: there is none, or it is not known yet. */
   readonly node: () => Node | undefined;
-  readonly statuses: Pick<StatusManager, 'get'>;
 }
 
 export interface Admission {
-  /** Why a pod that was not seen before may not run here, which is logged; undefined: it may. */
-  readonly admit: (pod: Pod, pods: PodStore) => PodRefusal | undefined;
+  /** Why a pod may not run beside these, which is logged; undefined: it may. */
+  readonly judge: (pod: Pod, others: readonly Pod[]) => PodRefusal | undefined;
   /** What the node has for pods: as the API server shows it, else as the machine is. */
   readonly allocatable: () => ResourceList;
 }
 
 /** Who may run here. A node that no API server knows is judged by the machine that it is. */
-export async function admissionPart(options: KubeletOptions, { log, node, statuses }: AdmissionDeps): Promise<Admission> {
+export async function admissionPart(options: KubeletOptions, { log, node }: AdmissionDeps): Promise<Admission> {
   const ofMachine = await machineAllocatable(options).catch((error: unknown) => {
     log.warn('the machine cannot be read: pods are not refused for want of resources', { error });
     return undefined;
@@ -49,8 +45,8 @@ export async function admissionPart(options: KubeletOptions, { log, node, status
     return { ...found, status: { ...found.status, allocatable: ofMachine } };
   };
   return {
-    admit: (pod, pods) => {
-      const refusal = admitPod({ pod, otherPods: othersAdmitted(pod, pods, statuses), node: known() }, rules);
+    judge: (pod, otherPods) => {
+      const refusal = admitPod({ pod, otherPods, node: known() }, rules);
       if (refusal) log.warn('the pod is refused', { pod: showPod(pod), ...refusal });
       return refusal;
     },
@@ -70,15 +66,6 @@ export function nodeFromOptions({ nodeName, nodeLabels, registerWithTaints, regi
     providerId,
     externalCloudProvider: false,
     enableControllerAttachDetach: true,
-  });
-}
-
-/** Pods that were admitted before and are not over. */
-function othersAdmitted({ metadata }: Pod, pods: PodStore, statuses: Pick<StatusManager, 'get'>): readonly Pod[] {
-  const others = pods.list().filter(({ pod }) => pod.metadata.uid !== metadata.uid);
-  return others.flatMap(({ pod }) => {
-    const status = statuses.get(pod.metadata.uid);
-    return status === undefined || isTerminalPhase(status.phase) ? [] : [pod];
   });
 }
 

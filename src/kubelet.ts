@@ -20,7 +20,7 @@ import type { Logger } from './base/logger.ts';
 import type { Service } from './base/service.ts';
 import { FieldNotices } from './field-notices.ts';
 import type { PodUpdate } from './model/pod-update.ts';
-import { type Pod, type PodFullName, podFullName, type PodUid } from './model/pod.ts';
+import type { Pod, PodFullName, PodUid } from './model/pod.ts';
 import { DesiredPods, type PodWake } from './mux/desired-pods.ts';
 import { PodConfig } from './mux/pod-config.ts';
 import { podUpdates } from './mux/pod-updates.ts';
@@ -71,6 +71,8 @@ export interface Kubelet {
   /** To be run by runServices. */
   readonly phases: readonly (readonly Service[])[];
   readonly pods: PodStore;
+  /** Whether something of the pod was in the engine when the agent began, and has not ended since. */
+  readonly wasFound: (uid: PodUid) => boolean;
   /** Emits once every source has spoken. Subscribe after the phases have started. */
   readonly synced: Observable<boolean>;
 }
@@ -127,8 +129,8 @@ export function kubelet({ clock, log, sources, pleg, events, wakes: others = EMP
     lives,
     ...reconcile,
     onEnded: (uid, freeName) => {
-      const waiting = pods.list().filter(({ pod }) => pod.metadata.uid === uid || podFullName(pod) === freeName);
-      for (const { pod } of waiting) queue.add(pod.metadata.uid, 'name free');
+      const waiting = freeName === undefined ? [] : pods.named(freeName).map(({ metadata }) => metadata.uid);
+      for (const each of new Set([...waiting, ...(pods.get(uid) ? [uid] : [])])) queue.add(each, 'name free');
       follower?.ended(uid, freeName);
     },
   });
@@ -142,7 +144,7 @@ export function kubelet({ clock, log, sources, pleg, events, wakes: others = EMP
       await queue.run(handle, { concurrency: Number.POSITIVE_INFINITY, signal });
     },
   };
-  return { phases: [follower?.services ?? [], [workers], [intake]], pods, synced };
+  return { phases: [follower?.services ?? [], [workers], [intake]], pods, wasFound: (uid) => lives.wasFound(uid), synced };
 }
 
 /** A change of what is wanted interrupts the step under way; news from the engine does not. */

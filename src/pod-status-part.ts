@@ -1,10 +1,10 @@
 import type { Clock } from './base/clock.ts';
-import { type PodRefusal, rejectPod, wasRejected } from './model/pod-admission.ts';
-import { isTerminalPhase } from './model/pod-predicates.ts';
+import { rejectPod, wasRejected } from './model/pod-admission.ts';
 import type { Pod, PodStatus } from './model/pod.ts';
 import { formatTime } from './model/time.ts';
 import type { ObservedPod } from './ports/container-runtime.ts';
 import type { EventRecorder } from './ports/event-recorder.ts';
+import type { PodAdmitHandler } from './ports/pod-admit-handler.ts';
 import type { DesiredPod } from './ports/pod-store.ts';
 import type { StatusManager } from './ports/status-manager.ts';
 import type { ProbeManager } from './probes/probe-manager.ts';
@@ -21,21 +21,13 @@ export interface PodStatusPartDeps {
   readonly backoff: RestartBackoff;
   /** The node's addresses, primary first. */
   readonly hostIps: readonly string[];
-  /** Asked once about each new pod: why it may not run here; undefined: it may. */
-  readonly admit?: ((pod: Pod) => PodRefusal | undefined) | undefined;
+  /** Undefined: every pod may run. */
+  readonly admission?: Pick<PodAdmitHandler, 'admit'> | undefined;
 }
 
-/** What is told of a pod: refused for good, or as it was observed and probed. A pod that is told of for the first time is admitted here. */
+/** What is told of a pod: refused for good, or as it was observed and probed. A pod of which nothing is here is admitted first. */
 export function podStatusPart(deps: PodStatusPartDeps): (desired: DesiredPod, observed: ObservedPod) => PodStatus {
   const { clock, statuses, events, probes, memory, backoff, hostIps } = deps;
-
-  /** Seen for the first time, and nothing of it is here: what runs already has been admitted once. */
-  const isNew = ({ metadata, status }: Pod, { containers, sandboxes }: ObservedPod): boolean =>
-    statuses.get(metadata.uid) === undefined &&
-    containers.length === 0 &&
-    sandboxes.length === 0 &&
-    metadata.deletionTimestamp === undefined &&
-    !isTerminalPhase(status?.phase);
 
   /** A container that a crash loop holds back shows that, not how its last start failed. */
   const startErrors = (pod: Pod, observed: ObservedPod): ReadonlyMap<string, StartFailure> => {
@@ -51,7 +43,9 @@ export function podStatusPart(deps: PodStatusPartDeps): (desired: DesiredPod, ob
     const previous = statuses.get(pod.metadata.uid);
     const told = previous ?? pod.status;
     if (told && wasRejected(told)) return told;
-    const refusal = isNew(pod, observed) ? deps.admit?.(pod) : undefined;
+    // Of what was admitted before, something may be here.
+    const isHere = observed.containers.length > 0 || observed.sandboxes.length > 0;
+    const refusal = isHere ? undefined : deps.admission?.admit(pod);
     if (refusal) {
       events.record(pod, 'Warning', refusal.reason, refusal.message);
       return rejectPod(pod, refusal);

@@ -3,7 +3,6 @@ import { jitter } from './base/jitter.ts';
 import type { EnginePart } from './engine-part.ts';
 import type { KubeletParts } from './kubelet.ts';
 import type { LifecyclePart } from './lifecycle-part.ts';
-import type { PodRefusal } from './model/pod-admission.ts';
 import { isTerminalPhase } from './model/pod-predicates.ts';
 import type { Pod, PodUid } from './model/pod.ts';
 import type { PodNetwork } from './network/pod-network.ts';
@@ -13,6 +12,7 @@ import { podStatusPart } from './pod-status-part.ts';
 import type { ContainerRuntime } from './ports/container-runtime.ts';
 import type { EventRecorder } from './ports/event-recorder.ts';
 import type { ImagePuller } from './ports/image-puller.ts';
+import type { PodAdmitHandler } from './ports/pod-admit-handler.ts';
 import type { Trace } from './ports/pod-plan.ts';
 import type { StatusManager } from './ports/status-manager.ts';
 import { containerSpec } from './reconcile/container-spec.ts';
@@ -42,8 +42,8 @@ export interface ReconcilePartDeps {
     readonly ips: readonly string[];
     /** What it has for pods. */
     readonly allocatable: () => Readonly<Record<string, string>>;
-    /** Asked once about each new pod: why it may not run here; undefined: it may. */
-    readonly admit?: (pod: Pod) => PodRefusal | undefined;
+    /** Undefined: every pod may run. */
+    readonly admission?: PodAdmitHandler | undefined;
   };
   /** Undefined: what was to be started again is forgotten with this process. */
   readonly restartMarks?: RestartMarks;
@@ -143,7 +143,12 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
         events.record(pod, 'Warning', 'BackOff', 'Back-off restarting failed container', name);
       }
     },
-    statusOf: podStatusPart({ clock, statuses, events, probes, memory, backoff, hostIps: node.ips, admit: node.admit }),
+    onGivesWay: (pod, life) => {
+      if (!memory.givesWayAnew(pod.metadata.uid, life)) return;
+      const what = life === 'terminating' ? 'this pod is stopped, and waits until it is gone' : 'this pod waits until it is gone';
+      events.record(pod, 'Warning', 'NameConflict', `A static pod of this name is declared on this node and comes first: ${what}`);
+    },
+    statusOf: podStatusPart({ clock, statuses, events, probes, memory, backoff, hostIps: node.ips, admission: node.admission }),
     statuses,
     trace,
     refresh: async (pod, observed, signal) => {
@@ -165,6 +170,7 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
       addresses.forget(uid);
       backoff.forget(uid);
       statuses.forget(uid);
+      node.admission?.forget(uid);
     },
   };
 }

@@ -24,6 +24,7 @@ import { podObjects } from './objects/pod-objects.ts';
 import { networkPart } from './network-part.ts';
 import { podLifecycleEvents } from './pleg/pod-lifecycle-events.ts';
 import { restartMarks } from './reconcile/restart-marks.ts';
+import { PodAdmissions } from './reconcile/pod-admissions.ts';
 import { reconcilePart } from './reconcile-part.ts';
 import { runOnce } from './run-once.ts';
 import { sourcesPart } from './sources-part.ts';
@@ -78,7 +79,7 @@ export async function runKubelet(
   const objects = podObjects(api.objects, manifestObjects);
   const images = imagePart(options, { clock, log, imageService: engine.imageService, events, objects, trace });
   const node = (): Node | undefined => cluster?.node();
-  const admission = await admissionPart(options, { log, node, statuses });
+  const admission = await admissionPart(options, { log, node });
   const { allocatable } = admission;
   const { nodeIps, network } = await networkPart(options, { inCluster: cluster !== undefined, events, log: folded });
   const volumes = podVolumes({
@@ -130,7 +131,7 @@ export async function runKubelet(
       statuses,
       events,
       trace,
-      node: { ips: nodeIps, allocatable, admit: (pod) => admission.admit(pod, agent.pods) },
+      node: { ips: nodeIps, allocatable, admission: new PodAdmissions({ ...admission, inside: () => agent, statuses }) },
       restartMarks: restartMarks(rootDir, folded),
       syncFrequencyMs: options.syncFrequencyMs,
     }),

@@ -1,6 +1,7 @@
 import { CONFIG_SOURCE_ANNOTATION } from '../model/config-annotations.ts';
+import { isStaticPod } from '../model/mirror-pod.ts';
 import { isTerminalPhase } from '../model/pod-predicates.ts';
-import type { Pod, PodUid, SourceName } from '../model/pod.ts';
+import { type Pod, type PodFullName, podFullName, type PodUid, type SourceName } from '../model/pod.ts';
 import type { PodUpdate } from '../model/pod-update.ts';
 import type { DesiredPod, PodStore } from '../ports/pod-store.ts';
 import type { WakeReason } from '../ports/work-queue.ts';
@@ -13,6 +14,7 @@ export interface PodWake {
 /** The consumer's side of the mux: what should run, by uid. A pod that several sources declare is wanted until the last of them lets go. */
 export class DesiredPods implements PodStore {
   readonly #pods = new Map<PodUid, Map<SourceName, DesiredPod>>();
+  readonly #uidsByName = new Map<PodFullName, Set<PodUid>>();
   readonly #heard = new Set<string>();
   readonly #seenAllSources: (heard: ReadonlySet<string>) => boolean;
 
@@ -29,6 +31,14 @@ export class DesiredPods implements PodStore {
     return [...this.#pods.keys()].flatMap((uid) => this.get(uid) ?? []);
   }
 
+  named(name: PodFullName): readonly Pod[] {
+    return [...(this.#uidsByName.get(name) ?? [])].flatMap((uid) => this.get(uid)?.pod ?? []);
+  }
+
+  staticNamesakeOf(pod: Pod): Pod | undefined {
+    return isStaticPod(pod) ? undefined : this.named(podFullName(pod)).find(isStaticPod);
+  }
+
   get synced(): boolean {
     return this.#seenAllSources(this.#heard);
   }
@@ -40,7 +50,7 @@ export class DesiredPods implements PodStore {
       case 'SET':
         return this.#replaceAll(pods);
       case 'ADD':
-        return pods.map((pod) => this.#put(pod, 'pod added'));
+        return [...pods.map((pod) => this.#put(pod, 'pod added')), ...this.#othersNamedAs(pods, 'static pod added')];
       case 'UPDATE':
         return pods.map((pod) => this.#put(pod, 'pod updated'));
       case 'DELETE':
@@ -48,7 +58,7 @@ export class DesiredPods implements PodStore {
       case 'RECONCILE':
         return pods.map((pod) => this.#put(pod, 'pod status differs')).filter(({ uid }) => this.#statusMatters(uid));
       case 'REMOVE':
-        return pods.map((pod) => this.#drop(pod));
+        return [...pods.map((pod) => this.#drop(pod)), ...this.#othersNamedAs(pods, 'name free')];
       default:
         return op satisfies never;
     }
@@ -60,10 +70,17 @@ export class DesiredPods implements PodStore {
     return (pod?.spec.readinessGates ?? []).length > 0 || isTerminalPhase(pod?.status?.phase);
   }
 
+  /** Pods of the API that give way to one of these, or have done so. */
+  #othersNamedAs(pods: readonly Pod[], reason: WakeReason): readonly PodWake[] {
+    const others = pods.filter(isStaticPod).flatMap((pod) => this.named(podFullName(pod)));
+    return others.filter((pod) => !isStaticPod(pod)).map(({ metadata: { uid } }) => ({ uid, reason }));
+  }
+
   #replaceAll(pods: readonly Pod[]): readonly PodWake[] {
     const declared = new Set(pods.map(({ metadata }) => metadata.uid));
     const gone = [...this.#pods.keys()].filter((uid) => !declared.has(uid));
     this.#pods.clear();
+    this.#uidsByName.clear();
     return [...gone.map((uid): PodWake => ({ uid, reason: 'pod removed' })), ...pods.map((pod) => this.#put(pod, 'pod updated'))];
   }
 
@@ -72,6 +89,8 @@ export class DesiredPods implements PodStore {
     const source = sourceOf(pod);
     const declarations = this.#pods.get(uid) ?? new Map<SourceName, DesiredPod>();
     this.#pods.set(uid, declarations.set(source, { pod, source }));
+    const name = podFullName(pod);
+    this.#uidsByName.set(name, (this.#uidsByName.get(name) ?? new Set()).add(uid));
     return { uid, reason };
   }
 
@@ -79,7 +98,13 @@ export class DesiredPods implements PodStore {
     const { uid } = pod.metadata;
     const declarations = this.#pods.get(uid);
     declarations?.delete(sourceOf(pod));
-    if (declarations?.size === 0) this.#pods.delete(uid);
+    if (declarations?.size === 0) {
+      this.#pods.delete(uid);
+      const name = podFullName(pod);
+      const uids = this.#uidsByName.get(name);
+      uids?.delete(uid);
+      if (uids?.size === 0) this.#uidsByName.delete(name);
+    }
     return { uid, reason: 'pod removed' };
   }
 }

@@ -20,6 +20,7 @@ export type EventReason =
   | 'FailedSync'
   | 'DeadlineExceeded'
   | 'FailedValidation'
+  | 'NameConflict'
   | 'FieldNotHonoured'
   | 'ExceededGracePeriod'
   | 'FailedMount'

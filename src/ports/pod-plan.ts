@@ -43,6 +43,8 @@ export type PodPhaseOfLife = 'waiting' | 'syncing' | 'terminating' | 'terminated
 export interface PlanFacts {
   readonly nowMs: number;
   readonly life: PodPhaseOfLife;
+  /** A static pod has its name and comes first. */
+  readonly givesWay?: boolean | undefined;
   /** When a container that keeps failing may be started again, in clock milliseconds; undefined: now. */
   readonly restartNotBeforeMs: (pod: Pod, container: Container, observed: ObservedPod) => number | undefined;
   readonly liveness: (id: ContainerId) => ProbeResult | undefined;

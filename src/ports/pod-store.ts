@@ -1,4 +1,4 @@
-import type { Pod, PodUid, SourceName } from '../model/pod.ts';
+import type { Pod, PodFullName, PodUid, SourceName } from '../model/pod.ts';
 
 export interface DesiredPod {
   readonly pod: Pod;
@@ -9,6 +9,10 @@ export interface DesiredPod {
 export interface PodStore {
   get(uid: PodUid): DesiredPod | undefined;
   list(): readonly DesiredPod[];
+  /** All of this name, the pod of the source that spoke first before the others. */
+  named(name: PodFullName): readonly Pod[];
+  /** The static pod that bears the name of this pod of the API, and comes before it; undefined for a static pod. */
+  staticNamesakeOf(pod: Pod): Pod | undefined;
   /** False until every source has spoken once: until then nothing may be cleaned up. */
   readonly synced: boolean;
 }

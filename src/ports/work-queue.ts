@@ -16,6 +16,7 @@ export type WakeReason =
   | 'probe result'
   | 'network changed'
   | 'name free'
+  | 'static pod added'
   | 'due'
   | 'retry'
   | 'asked mid-run';

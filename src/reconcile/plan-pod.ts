@@ -16,9 +16,13 @@ import { nextToStop, stopContainer } from './stop-order.ts';
 export const planPod: PlanPod = (desired, observed, facts) => {
   if (facts.life === 'waiting') {
     const name = desired ? ` ${podFullName(desired.pod)}` : '';
-    return { actions: [], next: 'on-change', because: [`another pod holds the name${name}: this one waits for its end`] };
+    const holder = facts.givesWay ? 'a static pod has' : 'another pod holds';
+    return { actions: [], next: 'on-change', because: [`${holder} the name${name}: this one waits for its end`] };
   }
-  if (desired === undefined) return endPod(facts.previousPod, observed, facts, 'pod is no longer declared by any source', removeAll);
+  if (desired === undefined) {
+    const because = facts.givesWay ? 'pod gives way to a static pod of its name' : 'pod is no longer declared by any source';
+    return endPod(facts.previousPod, observed, facts, because, removeAll);
+  }
   const { pod } = desired;
   const over = whyOver(desired, facts);
   if (over === undefined) return syncPod(pod, observed, facts);

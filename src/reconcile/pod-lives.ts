@@ -14,6 +14,8 @@ export class PodLives {
   readonly #names = new Map<PodUid, PodFullName>();
   /** Begun, or found running, and not ended yet. */
   readonly #unended = new Set<PodUid>();
+  /** In the engine when the agent began. */
+  readonly #found = new Set<PodUid>();
   readonly #terminatingSinceMs = new Map<PodUid, number>();
   readonly #ended = new Set<PodUid>();
 
@@ -22,13 +24,18 @@ export class PodLives {
     const runs = ({ parts }: PodSummary): boolean => parts.some(({ phase }) => phase === 'running');
     for (const pod of [...pods.filter(runs), ...pods.filter((pod) => !runs(pod))]) {
       this.#unended.add(pod.uid);
+      this.#found.add(pod.uid);
       this.#claim(pod.uid, podFullName({ metadata: pod }));
     }
   }
 
-  /** Says where the pod stands now that it is looked at; `pod` is undefined when no source declares it any more. */
-  enter(uid: PodUid, pod: Pod | undefined, nowMs: number): PodPhaseOfLife {
-    const leaving = pod === undefined || pod.metadata.deletionTimestamp !== undefined;
+  /**
+   * Says where the pod stands now that it is looked at; `pod` is undefined when no source declares it any more. One that gives way claims
+   * no name, and comes to its end where it holds one.
+   */
+  enter(uid: PodUid, pod: Pod | undefined, nowMs: number, givesWay = false): PodPhaseOfLife {
+    const leaving =
+      pod === undefined || pod.metadata.deletionTimestamp !== undefined || (givesWay && (this.#names.has(uid) || this.#found.has(uid)));
     if (this.#ended.has(uid)) {
       if (pod !== undefined && leaving) return 'terminated';
       this.#ended.delete(uid);
@@ -38,7 +45,12 @@ export class PodLives {
       if (!this.#terminatingSinceMs.has(uid)) this.#terminatingSinceMs.set(uid, nowMs);
       return 'terminating';
     }
-    return this.#claim(uid, podFullName(pod)) ? 'syncing' : 'waiting';
+    return !givesWay && this.#claim(uid, podFullName(pod)) ? 'syncing' : 'waiting';
+  }
+
+  /** Whether something of the pod was in the engine when the agent began, and has not ended since. */
+  wasFound(uid: PodUid): boolean {
+    return this.#found.has(uid);
   }
 
   /** Pods whose end has not been seen, declared or not: who is gone from sources and engine alike still has to be let go. */
@@ -64,6 +76,7 @@ export class PodLives {
   end(uid: PodUid, stillDeclared: boolean): PodFullName | undefined {
     this.#terminatingSinceMs.delete(uid);
     this.#unended.delete(uid);
+    this.#found.delete(uid);
     if (stillDeclared) this.#ended.add(uid);
     const name = this.#names.get(uid);
     this.#names.delete(uid);

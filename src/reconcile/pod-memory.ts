@@ -1,5 +1,6 @@
 import type { Pod, PodUid } from '../model/pod.ts';
 import type { ObservedPod } from '../ports/container-runtime.ts';
+import type { PodPhaseOfLife } from '../ports/pod-plan.ts';
 
 export interface StartFailure {
   readonly reason: string;
@@ -12,6 +13,8 @@ export class PodMemory {
   readonly #beganAtMs = new Map<PodUid, number>();
   /** By container: until when its start was last held back. */
   readonly #heldUntilMs = new Map<PodUid, Map<string, number>>();
+  /** Where the pod stood when it was last said that it gives way. */
+  readonly #gaveWay = new Map<PodUid, PodPhaseOfLife>();
   readonly #declared = new Map<PodUid, Pod>();
 
   startFailures(uid: PodUid): ReadonlyMap<string, StartFailure> {
@@ -35,6 +38,13 @@ export class PodMemory {
     return true;
   }
 
+  /** Whether this is news: that a pod of this uid, standing there, gives way to a static pod. */
+  givesWayAnew(uid: PodUid, life: PodPhaseOfLife): boolean {
+    const before = this.#gaveWay.get(uid);
+    this.#gaveWay.set(uid, life);
+    return before !== life;
+  }
+
   /** The declaration that was last told here; `pod` takes its place. */
   declared(uid: PodUid, pod: Pod | undefined): Pod | undefined {
     const before = this.#declared.get(uid);
@@ -54,5 +64,6 @@ export class PodMemory {
     this.#beganAtMs.delete(uid);
     this.#declared.delete(uid);
     this.#heldUntilMs.delete(uid);
+    this.#gaveWay.delete(uid);
   }
 }

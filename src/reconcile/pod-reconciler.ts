@@ -27,11 +27,13 @@ export interface PodReconcilerDeps {
   readonly factsFor: (
     desired: DesiredPod | undefined,
     observed: ObservedPod,
-    life: Pick<PlanFacts, 'life' | 'terminatingSinceMs'>,
+    life: Pick<PlanFacts, 'life' | 'terminatingSinceMs' | 'givesWay'>,
   ) => PlanFacts;
   readonly executors: Executors<StepContext>;
   /** These containers of the pod wait for the end of their back-off. Repeated while they do. */
   readonly onHeld: (pod: Pod, held: readonly HeldStart[]) => void;
+  /** A static pod has the name of this pod of the API, which is stopped for it or waits. Repeated while it does. */
+  readonly onGivesWay: (pod: Pod, life: PodPhaseOfLife) => void;
   readonly statusOf: (desired: DesiredPod, observed: ObservedPod) => PodStatus;
   readonly statuses: StatusManager;
   readonly trace: Trace;
@@ -56,18 +58,20 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
     const declared = pods.get(uid);
     // What no source declares is an orphan only once every source has spoken.
     if (!declared && !pods.synced) return 'on-change';
-    let life = lives.enter(uid, declared?.pod, atMs);
+    const givesWay = declared !== undefined && pods.staticNamesakeOf(declared.pod) !== undefined;
+    let life = lives.enter(uid, declared?.pod, atMs, givesWay);
     if (life === 'terminated') {
       // A create that was given up on may come to something after the end has been seen.
       if (hasNothingLeft(await runtime.observePod(uid, signal))) return 'on-change';
       lives.reopen(uid);
-      life = lives.enter(uid, declared?.pod, atMs);
+      life = lives.enter(uid, declared?.pod, atMs, givesWay);
     }
+    if (givesWay) deps.onGivesWay(declared.pod, life);
     // Removed and declared again: the old one first ends and vanishes like any that is not declared.
     const desired = life === 'terminating' && declared?.pod.metadata.deletionTimestamp === undefined ? undefined : declared;
 
     const name = desired ? podFullName(desired.pod) : lives.nameOf(uid);
-    const run = await lookAndAct(uid, desired, life, signal);
+    const run = await lookAndAct(uid, desired, { life, givesWay }, signal);
     const next = nextAfter(run, life);
     trace.record({
       uid,
@@ -104,7 +108,12 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
     readonly errors: readonly unknown[];
   }
 
-  async function lookAndAct(uid: PodUid, desired: DesiredPod | undefined, life: PodPhaseOfLife, signal: AbortSignal): Promise<Run> {
+  async function lookAndAct(
+    uid: PodUid,
+    desired: DesiredPod | undefined,
+    { life, givesWay }: Pick<PlanFacts, 'life' | 'givesWay'>,
+    signal: AbortSignal,
+  ): Promise<Run> {
     const startedAtMs = clock.now();
     let observed: ObservedPod;
     try {
@@ -120,7 +129,7 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
     const plan = deps.plan(
       desired,
       observed,
-      deps.factsFor(desired, observed, { life, terminatingSinceMs: lives.terminatingSinceMs(uid) }),
+      deps.factsFor(desired, observed, { life, givesWay, terminatingSinceMs: lives.terminatingSinceMs(uid) }),
     );
     if (desired && plan.held) deps.onHeld(desired.pod, plan.held);
     const sandbox = observed.sandboxes.find(({ ready }) => ready)?.id;

@@ -15,8 +15,10 @@ import { type Pod, podFullName, type PodStatus } from '../../src/model/pod.ts';
 import { noApi } from '../../src/objects/api-for-pods.ts';
 import { podObjects } from '../../src/objects/pod-objects.ts';
 import { podLifecycleEvents } from '../../src/pleg/pod-lifecycle-events.ts';
+import type { EventRecorder } from '../../src/ports/event-recorder.ts';
 import type { Informer, KubeApi } from '../../src/ports/kube-api.ts';
 import type { ReconcileRecord } from '../../src/ports/pod-plan.ts';
+import { PodAdmissions } from '../../src/reconcile/pod-admissions.ts';
 import { reconcilePart } from '../../src/reconcile-part.ts';
 import { apiSource } from '../../src/sources/api-source.ts';
 import { PodStatusManager } from '../../src/status/status-manager.ts';
@@ -27,6 +29,7 @@ export interface AgentOnFakeEngine {
   readonly engine: FakeEngine;
   readonly statuses: PodStatusManager;
   readonly records: readonly ReconcileRecord[];
+  readonly events: readonly RecordedEvent[];
   /** Says what the manifests are from now on. */
   declare(pods: readonly Pod[]): void;
   /** Stops the agent, and leaves the engine as it is. */
@@ -35,13 +38,19 @@ export interface AgentOnFakeEngine {
   close(): Promise<void>;
 }
 
+export interface RecordedEvent {
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
 /** The API server that the agent joins, and its Node there. */
 export interface ClusterOfAgent {
   readonly api: Pick<KubeApi, 'request'>;
   readonly informer: Informer;
   readonly nodeName: string;
   readonly node: Observable<MirrorOwner | undefined>;
-  readonly admit?: (pod: Pod) => PodRefusal | undefined;
+  readonly judge?: (pod: Pod, others: readonly Pod[]) => PodRefusal | undefined;
 }
 
 /** The whole agent but for manifest files, on the embedded engine and a clock that moves when told. Until the first `declare` its source has not spoken. */
@@ -73,13 +82,16 @@ export function startAgent(over: {
   readonly clock: Clock;
   readonly engine: FakeEngine;
   readonly cluster?: ClusterOfAgent;
-}): Pick<AgentOnFakeEngine, 'statuses' | 'records' | 'declare' | 'stop'> {
+}): Pick<AgentOnFakeEngine, 'statuses' | 'records' | 'events' | 'declare' | 'stop'> {
   const { clock, engine } = over;
   const log = silentLogger;
   const api = over.cluster && apiSource({ ...over.cluster, log });
   const apiStatusOf = (pod: Pod): PodStatus | undefined => api?.pods.byName(podFullName(pod))?.status;
   const statuses = new PodStatusManager({ clock, log, apiStatusOf });
-  const events = { record: () => {} };
+  const told: RecordedEvent[] = [];
+  const events: EventRecorder = {
+    record: (_, type, reason, message) => void told.push({ type, reason, message }),
+  };
   const records: ReconcileRecord[] = [];
   const trace = { record: (record: ReconcileRecord) => void records.push(record), note: () => {} };
   const snapshots = new BehaviorSubject<readonly Pod[] | undefined>(undefined);
@@ -95,7 +107,8 @@ export function startAgent(over: {
     previousStatus: (pod) => pod.status ?? apiStatusOf(pod),
     random: () => 0.5,
   });
-  const { phases, pods }: Kubelet = kubelet({
+  const judge = over.cluster?.judge;
+  const { phases, pods, wasFound }: Kubelet = kubelet({
     clock,
     log,
     sources: [{ name: 'file', snapshots: snapshots.pipe(filter((pods) => pods !== undefined)) }, ...(api ? [api] : [])],
@@ -159,7 +172,11 @@ export function startAgent(over: {
       events,
       trace,
       syncFrequencyMs: 60_000,
-      node: { ips: [], allocatable: () => ({}), ...(over.cluster?.admit && { admit: over.cluster.admit }) },
+      node: {
+        ips: [],
+        allocatable: () => ({}),
+        admission: judge && new PodAdmissions({ judge, statuses, inside: () => ({ pods, wasFound }) }),
+      },
       random: () => 0.5,
     }),
   });
@@ -168,6 +185,7 @@ export function startAgent(over: {
   return {
     statuses,
     records,
+    events: told,
     declare: (pods) => snapshots.next(pods),
     stop: async () => {
       stopping.abort(new Error('the test stops the agent'));

@@ -18,8 +18,8 @@ export class ClusterScenario extends Scenario {
     // The store's times are for show here: the agent's clock is its own.
     const api = new FakeKubeApi();
     const node = new BehaviorSubject<MirrorOwner | undefined>(NODE_OBJECT);
-    const admit = (pod: Pod): PodRefusal | undefined => fitPod({ pod, otherPods: [], node: NODE_OBJECT });
-    super({ api, informer: api.informer, nodeName: NODE, node, admit });
+    const judge = (pod: Pod, otherPods: readonly Pod[]): PodRefusal | undefined => fitPod({ pod, otherPods, node: NODE_OBJECT });
+    super({ api, informer: api.informer, nodeName: NODE, node, judge });
     this.api = api;
     this.node = node;
   }

@@ -251,7 +251,7 @@ export class FakeKubeApi implements KubeApi {
         name: target.name ?? String(given['name']),
         ...(target.namespace !== undefined && { namespace: target.namespace }),
         uid: existing?.metadata.uid ?? (typeof given['uid'] === 'string' ? given['uid'] : `uid-${++this.#uids}`),
-        creationTimestamp: existing?.metadata['creationTimestamp'] ?? formatTime(this.#now()),
+        creationTimestamp: existing?.metadata['creationTimestamp'] ?? given['creationTimestamp'] ?? formatTime(this.#now()),
         resourceVersion: existing?.metadata.resourceVersion ?? '',
       },
     };
