@@ -115,7 +115,12 @@ function isSame({ Config, State }: ContainerInspectInfo, { body }: CreateRequest
 }
 
 /** From when docker printed runc's nested quotes (pkg/kubelet/dockershim transformStartContainerError). */
-const executableNotFound = /\\\\\\"(.*)\\\\\\": executable file not found/;
+const executableNotFound = '\\\\\\": executable file not found';
+
+/** Between quotes stands what the pod wants run: any text, of any length. */
+function isExecutableNotFound(words: string): boolean {
+  return words.split('\n').some((line) => line.lastIndexOf(executableNotFound) > line.indexOf(executableNotFound.slice(0, 4)));
+}
 
 async function orStartError<T>(reason: ContainerStartReason, before: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   try {
@@ -123,6 +128,6 @@ async function orStartError<T>(reason: ContainerStartReason, before: string, sig
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
     const words = daemonWords(cause);
-    throw new ContainerStartError(reason, before + (executableNotFound.test(words) ? 'executable not found in $PATH' : words), { cause });
+    throw new ContainerStartError(reason, before + (isExecutableNotFound(words) ? 'executable not found in $PATH' : words), { cause });
   }
 }

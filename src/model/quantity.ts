@@ -20,6 +20,10 @@ const invert = (table: Readonly<Record<string, number>>): ReadonlyMap<number, st
 const decimalSuffixOf = invert(decimalSuffixes);
 const binarySuffixOf = invert(binarySuffixes);
 
+/** Sums over numbers of many digits cost the square of them. No amount needs more; 1e1000 says the same as a thousand zeros. */
+const MAX_CHARACTERS = 1000;
+const tooLong = `quantities must be at most ${MAX_CHARACTERS} characters long`;
+
 /** The power of ten of the smallest amount. */
 const nano = -9;
 const maxInt64 = 2n ** 63n - 1n;
@@ -95,6 +99,7 @@ export class Quantity {
   /** Throws QuantityParseError. Takes no spaces. */
   static parse(text: string): Quantity {
     if (text === '0') return Quantity.zero;
+    if (text.length > MAX_CHARACTERS) throw new QuantityParseError(tooLong);
     const match = text === '' ? null : pattern.exec(text);
     if (match === null) throw new QuantityParseError(wrongFormat);
     const [, minus = '', whole = '', fraction = '', suffix = ''] = match;

@@ -30,18 +30,36 @@ function lineStarts(text: string): readonly number[] {
 export function offsetOfField(root: DocumentNode, field: string): number {
   let node = root;
   let at = root.at;
-  for (const [, name, key] of field.matchAll(/([^.[\]]+)|\[([^\]]*)\]/g)) {
+  for (const step of stepsOf(field)) {
     if (node.is === 'list') {
-      const item = node.items[Number(key)];
+      const item = node.items[Number(step)];
       if (item === undefined) return at;
       node = item;
       at = item.at;
     } else if (node.is === 'map') {
-      const entry = node.entries.get(name ?? key ?? '');
+      const entry = node.entries.get(step);
       if (entry === undefined) return at;
       node = entry.value;
       at = node.is === 'map' || node.is === 'list' || node.is === 'null' ? entry.keyAt : node.at;
     } else return at;
   }
   return at;
+}
+
+/** "spec", "containers", "0": what a bracket holds is one step, whatever it is; one that nothing closes ends the path. */
+function* stepsOf(field: string): Generator<string, void, undefined> {
+  const plain = /[^.[\]]+/y;
+  for (let at = 0; at < field.length;) {
+    if (field[at] === '[') {
+      const end = field.indexOf(']', at);
+      if (end < 0) return;
+      yield field.slice(at + 1, end);
+      at = end + 1;
+      continue;
+    }
+    plain.lastIndex = at;
+    const [name] = plain.exec(field) ?? [];
+    if (name !== undefined) yield name;
+    at += name?.length ?? 1;
+  }
 }

@@ -34,9 +34,9 @@ export function parseJson(text: string): ParsedDocument {
     return escaped ? (JSON.parse(text.slice(start, at)) as string).toWellFormed() : text.slice(start + 1, at - 1);
   };
 
-  const parseMap = (depth: number): DocumentNode => {
+  const parseMap = (depth: number): ParsedNode => {
     const start = at++;
-    const entries = new Map<string, MapEntry>();
+    const entries = new Map<string, ParsedEntry>();
     skipSpace();
     if (take('}')) return { is: 'map', at: start, entries };
     for (;;) {
@@ -56,9 +56,9 @@ export function parseJson(text: string): ParsedDocument {
     }
   };
 
-  const parseList = (depth: number): DocumentNode => {
+  const parseList = (depth: number): ParsedNode => {
     const start = at++;
-    const items: DocumentNode[] = [];
+    const items: ParsedNode[] = [];
     skipSpace();
     if (take(']')) return { is: 'list', at: start, items };
     for (;;) {
@@ -69,7 +69,7 @@ export function parseJson(text: string): ParsedDocument {
     }
   };
 
-  const parseValue = (depth: number): DocumentNode => {
+  const parseValue = (depth: number): ParsedNode => {
     skipSpace();
     if (depth > MAX_DEPTH) throw new DocumentSyntaxError('json', at, `nested more than ${MAX_DEPTH} levels deep`);
     const start = at;
@@ -109,17 +109,30 @@ function escapeLength(text: string, at: number): number {
   return /^\\u[0-9a-fA-F]{4}/.test(text.slice(at, at + 6)) ? 6 : 0;
 }
 
-/** Go decodes what is repeated into what it already has: maps key by key, lists item by item. */
-function merge(earlier: DocumentNode, later: DocumentNode): DocumentNode {
+/**
+ * Go decodes what is repeated into what it already has: maps key by key, lists item by item. The earlier map itself is filled, so that
+ * this costs what is repeated and no more; it belongs to this parse alone.
+ */
+function merge(earlier: ParsedNode, later: ParsedNode): ParsedNode {
   if (earlier.is === 'list' && later.is === 'list') {
     const old = earlier.items;
     return { ...later, items: later.items.map((item, i) => merge(old[i] ?? item, item)) };
   }
-  if (earlier.is !== 'map' || later.is !== 'map') return later;
-  const entries = new Map(earlier.entries);
+  if (earlier.is !== 'map' || later.is !== 'map' || earlier === later) return later;
+  const { entries } = earlier;
   for (const [key, entry] of later.entries) {
     const old = entries.get(key);
     entries.set(key, old === undefined ? entry : { ...entry, value: merge(old.value, entry.value) });
   }
   return { ...later, entries };
+}
+
+/** A document that is still being parsed. */
+type ParsedNode =
+  | Exclude<DocumentNode, { readonly is: 'list' | 'map' }>
+  | { readonly is: 'list'; readonly at: number; readonly items: readonly ParsedNode[] }
+  | { readonly is: 'map'; readonly at: number; readonly entries: Map<string, ParsedEntry> };
+
+interface ParsedEntry extends MapEntry {
+  readonly value: ParsedNode;
 }

@@ -88,7 +88,11 @@ async function run(command: 'mount' | 'umount', argv: readonly string[], signal?
   signal?.throwIfAborted();
   const { code, stderr = '' } = failure;
   const status = code === null ? 'timed out' : typeof code === 'number' ? `exit status ${code}` : `${code}`;
-  const output = stderr.trim().replaceAll(/\s*\n\s*/g, ' ');
+  const output = stderr
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join(' ');
   if (command === 'umount') throw new Error(`unmount failed: ${status}, unmounting arguments: ${argv.at(-1)}, output: ${output}`);
   throw new Error(`mount failed: ${status}, mounting arguments: ${argv.join(' ')}, output: ${output}`);
 }

@@ -11,9 +11,13 @@ const forms: Readonly<Record<string, RegExp>> = {
   naa: /^naa.[0-9A-Za-z]{32}$/,
 };
 
+/** RFC 3720, 3.2.6.1 */
+const MAX_NAME_LENGTH = 223;
+
 function validateQualifiedName(name: string, at: string, errors: FieldErrors): void {
   const form = forms[name.slice(0, 3)];
   if (form === undefined) errors.invalid(at, name, 'must be valid format starting with iqn, eui, or naa');
+  else if (name.length > MAX_NAME_LENGTH) errors.tooLong(at, MAX_NAME_LENGTH);
   else if (!form.test(name)) errors.invalid(at, name, 'must be valid format');
 }
 

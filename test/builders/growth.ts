@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+
+/** Sizes and times at which growth is judged. */
+export interface GrowthBounds {
+  /** Input sizes, in bytes or whatever `make` counts: doubled from the first on until the last, or until one run takes `enoughMs`. */
+  readonly from: number;
+  readonly to: number;
+  readonly enoughMs: number;
+}
+
+const KIB = 1024;
+/** Ten times the size at which a repeated key was first seen to stop the agent. */
+export const ATTACK_BYTES = 1800 * KIB;
+const usual: GrowthBounds = { from: 4 * KIB, to: ATTACK_BYTES, enoughMs: 300 };
+
+/** Below this a measurement is noise. */
+const FLOOR_MS = 8;
+/** Four times the input may take up to this many times as long: 4 is linear, 16 quadratic. */
+const ALLOWED = 9;
+const ATTEMPTS = 4;
+
+/**
+ * Fails when four times the input takes more than nine times as long, at any size that takes long enough to be measured. Counts this
+ * thread's CPU time, so that other processes do not matter, and takes the best of several runs before it complains.
+ */
+export function assertGrowsLinearly(make: (size: number) => () => unknown, bounds: Partial<GrowthBounds> = {}): void {
+  const { from, to, enoughMs } = { ...usual, ...bounds };
+  const times = new Map<number, number>();
+  for (let size = from; size <= to; size *= 2) {
+    const run = make(size);
+    let took = cpuMs(run);
+    const before = times.get(size / 4);
+    for (let attempt = 1; attempt < ATTEMPTS && isTooMuch(before, took); attempt++) took = Math.min(took, cpuMs(run));
+    times.set(size, took);
+    if (isTooMuch(before, took)) {
+      assert.fail(`${size} take ${took.toFixed()} ms of CPU, ${size / 4} took ${(before ?? 0).toFixed()}: more than linear`);
+    }
+    if (took > enoughMs) return;
+  }
+}
+
+const isTooMuch = (before: number | undefined, now: number): boolean =>
+  before !== undefined && now > ALLOWED * Math.max(before, FLOOR_MS);
+
+/** What a run costs, whether or not it refuses its input. */
+function cpuMs(run: () => unknown): number {
+  const start = process.threadCpuUsage();
+  try {
+    run();
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+  }
+  const { user, system } = process.threadCpuUsage(start);
+  return (user + system) / 1000;
+}
+
+/** `unit` as often as it fits into so many characters; a function gets its number. */
+export function repeated(size: number, unit: string | ((i: number) => string)): string {
+  if (typeof unit === 'string') return unit.repeat(Math.ceil(size / unit.length));
+  const parts: string[] = [];
+  for (let length = 0, i = 0; length < size; i++) {
+    const part = unit(i);
+    parts.push(part);
+    length += part.length;
+  }
+  return parts.join('');
+}
