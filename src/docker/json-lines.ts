@@ -6,9 +6,14 @@ export async function* jsonLines(chunks: AsyncIterable<Buffer | string>): AsyncG
   const decoder = new TextDecoder();
   let rest = '';
   for await (const chunk of chunks) {
-    rest += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true });
-    const lines = rest.split('\n');
-    rest = lines.pop() ?? '';
+    const [first = '', ...lines] = (typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })).split('\n');
+    // What has no line end yet is not looked through again with each chunk.
+    rest += first;
+    const next = lines.pop();
+    if (next !== undefined) {
+      lines.unshift(rest);
+      rest = next;
+    }
     if (rest.length > MAX_LINE) throw new Error(`a line of more than ${MAX_LINE} characters in a stream of JSON`);
     for (const line of lines) if (line.trim() !== '') yield parseObject(line);
   }

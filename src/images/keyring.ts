@@ -47,7 +47,10 @@ function credentialsIn(entries: readonly DockerConfigEntry[], repository: string
   const byKey = new Map<string, RegistryCredentials[]>();
   for (const { location, username, password } of entries) {
     const key = keyOf(location);
-    if (key !== undefined) byKey.set(key, [...(byKey.get(key) ?? []), { username, password }]);
+    if (key === undefined) continue;
+    const known = byKey.get(key);
+    if (known === undefined) byKey.set(key, [{ username, password }]);
+    else known.push({ username, password });
   }
   const target = parseRegistryLocation(`https://${repository}`);
   const covers = (key: string): boolean => {

@@ -1,5 +1,6 @@
-import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
+import { type Document, isNode, type LineCounter } from 'yaml';
 import { isJsonObject } from '../base/json-object.ts';
+import { readYamlDocument } from '../base/yaml-document.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
 
 /** A kubeconfig's current context with what it refers to. Values are as written; paths may be relative to the file. */
@@ -29,14 +30,12 @@ type Path = readonly (string | number)[];
 
 /** Reads a kubeconfig (client-go tools/clientcmd/api/v1), in YAML or JSON. `file` is its name in messages. Throws KubeconfigError. */
 export function parseKubeconfig(text: string, file: string): SelectedContext {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { version: '1.1', lineCounter: lines, prettyErrors: false });
-  const [fault] = document.errors;
+  const { document, lines, content, faults } = readYamlDocument(text);
+  const [fault] = faults;
   if (fault !== undefined) {
-    const { line, col } = lines.linePos(fault.pos[0]);
+    const { line, col } = lines.linePos(fault.offset);
     throw new KubeconfigError('malformed', `kubeconfig ${file}:${line}:${col}: ${fault.message}`);
   }
-  const content: unknown = document.toJS();
   if (content === null || content === undefined) throw new KubeconfigError('malformed', `kubeconfig ${file} is empty`);
   const root = fieldsAt({ document, lines, file }, [], content);
   if (!isJsonObject(content))

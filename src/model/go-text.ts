@@ -1,6 +1,8 @@
 // Go's ideas of text where they differ from JavaScript's.
 
-const spaces = new Set('\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000');
+const spaces = new Set(
+  '\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000',
+);
 
 /** strings.TrimSpace: cuts U+0085 and keeps U+FEFF, unlike String.prototype.trim. Looks at the edges alone: a pattern would try each run of spaces. */
 export function trimSpace(text: string): string {

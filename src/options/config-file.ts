@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type * as yamlLibrary from './yaml-parts.ts';
-import type { YAMLParseError } from 'yaml';
+import type { YamlFault } from '../base/yaml-document.ts';
 import type * as zod from './zod-parts.ts';
 import { isJsonObject } from '../base/json-object.ts';
 import { nearest } from '../base/nearest.ts';
@@ -14,6 +14,8 @@ type Path = readonly (string | number)[];
 
 const KIND = 'KubeletConfiguration';
 const API_VERSION = 'kubelet.config.k8s.io/v1beta1';
+/** More faults of one kind than these help nobody, and each is looked for in the whole file. */
+const MAX_FAULTS = 50;
 
 export interface ParsedConfigFile {
   /** What the file sets. */
@@ -31,16 +33,14 @@ export interface ParsedConfigFile {
 export async function parseConfigFile(text: string, file: string): Promise<ParsedConfigFile> {
   // Loaded here, so that a start without --config does not pay for them.
   const [yaml, z] = await Promise.all([import('./yaml-parts.ts'), import('./zod-parts.ts')]);
-  const lines = new yaml.LineCounter();
-  const document = yaml.parseDocument(text, { version: '1.1', lineCounter: lines, prettyErrors: false });
+  const { document, lines, content, faults: unread } = yaml.readYamlDocument(text);
   const at = (offset: number): string => {
     const { line, col } = lines.linePos(offset);
     return `${file}:${line}:${col}`;
   };
   const failed = (...problems: readonly string[]): ParsedConfigFile => ({ values: {}, withoutEffect: [], problems });
 
-  if (document.errors.length > 0) return failed(...document.errors.map((error) => `${at(error.pos[0])} ${syntaxFault(error)}`));
-  const content: unknown = document.toJS();
+  if (unread.length > 0) return failed(...unread.slice(0, MAX_FAULTS).map((fault) => `${at(fault.offset)} ${syntaxFault(fault)}`));
   if (content === null || content === undefined) return failed(`${file}: the file is empty; expected a ${KIND}`);
   if (!isJsonObject(content)) return failed(`${at(0)} expected a ${KIND}, found ${describe(content)}`);
 
@@ -53,10 +53,10 @@ export async function parseConfigFile(text: string, file: string): Promise<Parse
     faults.push({ offset: offsetOf(yaml, document, [field], 'value'), text: `${field}: expected ${wanted}, found ${found}` });
   }
   const parsed = schema.safeParse(content);
-  for (const issue of parsed.error?.issues ?? []) {
+  for (const issue of parsed.error?.issues.slice(0, MAX_FAULTS) ?? []) {
     const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step));
     if (issue.code === 'unrecognized_keys') {
-      for (const key of issue.keys) {
+      for (const key of issue.keys.slice(0, MAX_FAULTS)) {
         const meant = nearest(key, namesUnder(tree, path));
         const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
         faults.push({ offset: offsetOf(yaml, document, [...path, key], 'key'), text: `${dotted([...path, key])}: unknown field${hint}` });
@@ -73,7 +73,7 @@ export async function parseConfigFile(text: string, file: string): Promise<Parse
 }
 
 /** In words that do not speak of the library. */
-const syntaxFault = ({ code, message }: YAMLParseError): string =>
+const syntaxFault = ({ code, message }: YamlFault): string =>
   code === 'MULTIPLE_DOCS' ? `expected one ${KIND}, found another document` : message;
 
 /** Values by option name, and the fields that nothing reads yet. */

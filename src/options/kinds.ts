@@ -149,7 +149,7 @@ export const strings: Kind<readonly string[]> = {
     if (fields.join('') !== `,${text}`) refuse(strings.expected);
     return fields.map((field) => (field.startsWith(',"') ? field.slice(2, -1).replaceAll('""', '"') : field.slice(1)));
   },
-  merge: (earlier, later) => [...earlier, ...later],
+  merge: (values) => values.flat(),
   show: (values) => values.map((value) => (/[",]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value)).join(','),
   schema: (z) => z.array(z.string({ error: string.expected }), { error: 'a list of strings' }),
 };
@@ -175,7 +175,7 @@ function pairs<V>(
             return [pair.slice(0, at).trim(), value.parse(pair.slice(at + 1).trim())];
           }),
       ),
-    merge: (earlier, later) => ({ ...earlier, ...later }),
+    merge: (values) => Object.fromEntries(values.flatMap((map) => Object.entries(map))),
     show: (map) =>
       Object.entries(map)
         .map(([key, item]) => `${key}${separator}${value.show(item)}`)
@@ -190,26 +190,34 @@ export const mapStringBool: Kind<Readonly<Record<string, boolean>>> = pairs('map
 /** Eviction thresholds. */
 export const langleSeparatedMap: Kind<Pairs> = pairs('mapStringString', '<', 'pairs such as memory.available<100Mi', string);
 
+/** Any name will do: also one that every object has, such as "constructor". */
+function multimapOf(pairs: readonly (readonly [name: string, value: string])[]): Multimap {
+  const map = new Map<string, string[]>();
+  for (const [name, value] of pairs) {
+    const known = map.get(name);
+    if (known === undefined) map.set(name, [value]);
+    else known.push(value);
+  }
+  return Object.fromEntries(map);
+}
+
 /** HTTP headers: `--flag 'a:hello,b:again' --flag b:beautiful`; values of one name keep their order. */
 export const colonSeparatedMultimap: Kind<Multimap> = {
   name: 'colonSeparatedMultimap',
   expected: 'pairs such as Name:value,Other:value',
   sensitive: true,
   parse: (text) => {
-    const map: Record<string, string[]> = {};
-    for (const pair of text.split(',')) {
-      if (pair === '') continue;
-      const at = pair.indexOf(':');
-      if (at < 0) refuse(colonSeparatedMultimap.expected);
-      (map[pair.slice(0, at).trim()] ??= []).push(pair.slice(at + 1).trim());
-    }
-    return map;
+    const given = text.split(',').filter((pair) => pair !== '');
+    return multimapOf(
+      given.map((pair) => {
+        const at = pair.indexOf(':');
+        if (at < 0) refuse(colonSeparatedMultimap.expected);
+        return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
+      }),
+    );
   },
-  merge: (earlier, later) => {
-    const merged: Record<string, readonly string[]> = { ...earlier };
-    for (const [name, values] of Object.entries(later)) merged[name] = [...(merged[name] ?? []), ...values];
-    return merged;
-  },
+  merge: (maps) =>
+    multimapOf(maps.flatMap((map) => Object.entries(map).flatMap(([name, values]) => values.map((value) => [name, value] as const)))),
   show: (map) =>
     Object.keys(map)
       .toSorted()

@@ -16,7 +16,7 @@ export interface Kind<T> {
   /** Throws ExpectedError. */
   parse(text: string): T;
   /** Lists and maps: what a repeated flag adds to. Absent: the last one wins. */
-  merge?(earlier: T, later: T): T;
+  merge?(values: readonly T[]): T;
   /** As it would be written after `--flag=`. */
   show(value: T): string;
   /** As the config file has it; absent: as it is. */

@@ -25,7 +25,7 @@ interface KnownFlag {
  */
 export function parseFlags(argv: readonly string[]): ParsedFlags {
   const { long, short } = knownFlags();
-  const given = new Map<OptionName | AcceptedOption, unknown>();
+  const given = new Map<OptionName | AcceptedOption, { readonly kind: Kind<unknown>; readonly values: unknown[] }>();
   const problems: string[] = [];
   for (let at = 0; at < argv.length; at++) {
     const argument = argv[at] ?? '';
@@ -54,8 +54,9 @@ export function parseFlags(argv: readonly string[]): ParsedFlags {
     }
     try {
       const value = flag.kind.parse(text);
-      const earlier = given.get(flag.target);
-      given.set(flag.target, earlier !== undefined && flag.kind.merge ? flag.kind.merge(earlier, value) : value);
+      const earlier = given.get(flag.target)?.values ?? [];
+      if (flag.kind.merge) earlier.push(value);
+      given.set(flag.target, { kind: flag.kind, values: flag.kind.merge ? earlier : [value] });
     } catch (error) {
       if (!(error instanceof ExpectedError)) throw error;
       const shown = flag.kind.sensitive ? '' : `, found ${JSON.stringify(text)}`;
@@ -64,8 +65,8 @@ export function parseFlags(argv: readonly string[]): ParsedFlags {
   }
   const values: [string, unknown][] = [];
   const withoutEffect: AcceptedOption[] = [];
-  for (const [target, value] of given) {
-    if (typeof target === 'string') values.push([target, value]);
+  for (const [target, { kind, values: all }] of given) {
+    if (typeof target === 'string') values.push([target, all.length > 1 && kind.merge ? kind.merge(all) : all[0]]);
     else withoutEffect.push(target);
   }
   return { values: Object.fromEntries(values), withoutEffect, problems };

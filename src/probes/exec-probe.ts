@@ -1,4 +1,4 @@
-import { expand, lookupIn } from '../model/expansion.ts';
+import { expandAll, lookupIn } from '../model/expansion.ts';
 import type { Container } from '../model/pod.ts';
 import type { ContainerAccess } from '../ports/container-access.ts';
 import type { ContainerId } from '../ports/container-runtime.ts';
@@ -26,5 +26,5 @@ export async function execProbe(
 /** `$(NAME)` of the container's variables, of which those with a valueFrom are empty here (ExpandContainerCommandOnlyStatic in pkg/kubelet/container). */
 export function expandProbeCommand(command: readonly string[] | undefined, { env }: Pick<Container, 'env'>): readonly string[] {
   const lookup = lookupIn(new Map((env ?? []).map(({ name, value }) => [name, value ?? ''])));
-  return (command ?? []).map((word) => expand(word, lookup));
+  return expandAll(command ?? [], lookup);
 }

@@ -1,6 +1,6 @@
 import { isNotFound } from '../model/api-error.ts';
 import { containerResourceByName } from '../model/container-resource.ts';
-import { expand, lookupIn } from '../model/expansion.ts';
+import { expand, lookupIn, MAX_EXPANDED } from '../model/expansion.ts';
 import { fromUtf8 } from '../model/go-text.ts';
 import type { ReferencedKind } from '../model/pod-references.ts';
 import type { Container, Pod } from '../model/pod.ts';
@@ -50,9 +50,11 @@ export async function containerEnv(
     if (invalid.length > 0) facts.onInvalidNames(skipped(invalid, kind, `${namespace}/${object}`));
   }
   const lookup = lookupIn(values, ofServices);
+  let room = MAX_EXPANDED;
   for (const { name, value, valueFrom } of container.env ?? []) {
-    const resolved = value || !valueFrom ? expand(value ?? '', lookup) : await referred(pod, container, valueFrom, facts, readKeys);
+    const resolved = value || !valueFrom ? expand(value ?? '', lookup, room) : await referred(pod, container, valueFrom, facts, readKeys);
     if (resolved === undefined) continue;
+    room -= resolved.length;
     ofServices.delete(name);
     values.set(name, resolved);
   }

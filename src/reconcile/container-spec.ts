@@ -1,6 +1,6 @@
 import { errorText } from '../base/error-text.ts';
 import { ContainerStartError } from '../model/container-start-error.ts';
-import { expand, lookupIn } from '../model/expansion.ts';
+import { expandAll, lookupIn } from '../model/expansion.ts';
 import type { Container, Pod } from '../model/pod.ts';
 import type { ContainerSpec, Mount } from '../ports/container-runtime.ts';
 import { containerEnv, type ContainerEnvFacts } from './container-env.ts';
@@ -20,24 +20,30 @@ export async function containerSpec(
   facts: ContainerSpecFacts,
   signal: AbortSignal,
 ): Promise<ContainerSpec> {
-  let values: ReadonlyMap<string, string>;
-  try {
-    values = await containerEnv(pod, container, facts, signal);
-  } catch (error) {
-    signal.throwIfAborted();
-    throw new ContainerStartError('CreateContainerConfigError', errorText(error), { cause: error });
-  }
-  const lookup = lookupIn(values);
-  // An empty list is none: the image's own command holds.
-  const expanded = (parts: readonly string[] | undefined): readonly string[] | undefined =>
-    parts?.length ? parts.map((part) => expand(part, lookup)) : undefined;
+  const { values, command, args } = await resolved(pod, container, facts, signal);
   return {
     container,
     attempt,
     imageRef,
     env: [...values].map(([name, value]) => ({ name, value })),
-    command: expanded(container.command),
-    args: expanded(container.args),
+    command,
+    args,
     mounts: await facts.mounts(values),
   };
+}
+
+type Resolved = Pick<ContainerSpec, 'command' | 'args'> & { readonly values: ReadonlyMap<string, string> };
+
+async function resolved(pod: Pod, container: Container, facts: ContainerEnvFacts, signal: AbortSignal): Promise<Resolved> {
+  try {
+    const values = await containerEnv(pod, container, facts, signal);
+    const lookup = lookupIn(values);
+    // An empty list is none: the image's own command holds.
+    const expanded = (parts: readonly string[] | undefined): readonly string[] | undefined =>
+      parts?.length ? expandAll(parts, lookup) : undefined;
+    return { values, command: expanded(container.command), args: expanded(container.args) };
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new ContainerStartError('CreateContainerConfigError', errorText(error), { cause: error });
+  }
 }

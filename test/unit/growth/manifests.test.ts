@@ -12,17 +12,18 @@ const listOf = (items: string): string => `{"apiVersion":"v1","kind":"PodList","
 const pods: Shape = (size) =>
   repeated(size, (i) => `${i === 0 ? '' : ','}{"metadata":{"name":"p${i}"},"spec":{"containers":[{"name":"a","image":"b"}]}}`);
 const container = (fields: string): string => `{"containers":[{"name":"a","image":"b",${fields}}]}`;
-const separated = (size: number, unit: (i: number) => string): string =>
-  repeated(size, (i) => `${i === 0 ? '' : ','}${unit(i)}`);
+const separated = (size: number, unit: (i: number) => string): string => repeated(size, (i) => `${i === 0 ? '' : ','}${unit(i)}`);
 
 const shapes: Readonly<Record<string, Shape>> = {
   'JSON: one big map, then its key again and again': (size) =>
     json(`{"name":"a","labels":{${separated(size / 2, (i) => `"k${i}":"v"`)}},${separated(size / 2, () => '"labels":{"x":"y"}')}}`),
   'JSON: one big list, then its key again and again': (size) =>
-    json('{"name":"a"}', `{"containers":[${separated(size / 2, (i) => `{"name":"c${i}"}`)}],${separated(size / 2, () => '"containers":[{}]')}}`),
+    json(
+      '{"name":"a"}',
+      `{"containers":[${separated(size / 2, (i) => `{"name":"c${i}"}`)}],${separated(size / 2, () => '"containers":[{}]')}}`,
+    ),
   'JSON: the same scalar key again and again': (size) => json(`{${separated(size, () => '"name":"a"')}}`),
-  'JSON: maps within maps, each of them repeated': (size) =>
-    json(`{${separated(size, (i) => `"annotations":{"a":{"b":{"c${i}":"d"}}}`)}}`),
+  'JSON: maps within maps, each of them repeated': (size) => json(`{${separated(size, (i) => `"annotations":{"a":{"b":{"c${i}":"d"}}}`)}}`),
   'JSON: unknown fields': (size) => json(`{"name":"a",${separated(size, (i) => `"lables${i}":1`)}}`),
   'JSON: faults of one field each': (size) => json(`{"name":"a","labels":{${separated(size, (i) => `"k${i}":1`)}}}`),
   'JSON: labels that are not valid': (size) => json(`{"name":"a","labels":{${separated(size, (i) => `"-${i}":"-"`)}}}`),
@@ -36,10 +37,13 @@ const shapes: Readonly<Record<string, Shape>> = {
   'JSON: spaces': (size) => json(`{"name":"a"${repeated(size, ' ')}}`),
   'JSON: a quantity of many digits': (size) => json('{"name":"a"}', container(`"resources":{"limits":{"cpu":"${repeated(size, '1')}"}}`)),
   'JSON: a quantity of many zeros': (size) => json('{"name":"a"}', container(`"resources":{"limits":{"cpu":"1${repeated(size, '0')}"}}`)),
-  'JSON: a quantity of a long fraction': (size) => json('{"name":"a"}', container(`"resources":{"limits":{"cpu":"0.${repeated(size, '0')}1"}}`)),
+  'JSON: a quantity of a long fraction': (size) =>
+    json('{"name":"a"}', container(`"resources":{"limits":{"cpu":"0.${repeated(size, '0')}1"}}`)),
   'JSON: a quantity around spaces': (size) => json('{"name":"a"}', container(`"resources":{"limits":{"cpu":"1${repeated(size, ' ')}1"}}`)),
-  'JSON: a resource whose name is opening brackets': (size) => json('{"name":"a"}', container(`"resources":{"limits":{"${repeated(size, '[')}":"1"}}`)),
-  'JSON: many quantities': (size) => json('{"name":"a"}', container(`"resources":{"limits":{${separated(size, (i) => `"example.com/r${i}":"1Gi"`)}}}`)),
+  'JSON: a resource whose name is opening brackets': (size) =>
+    json('{"name":"a"}', container(`"resources":{"limits":{"${repeated(size, '[')}":"1"}}`)),
+  'JSON: many quantities': (size) =>
+    json('{"name":"a"}', container(`"resources":{"limits":{${separated(size, (i) => `"example.com/r${i}":"1Gi"`)}}}`)),
   'JSON: variables that refer to variables': (size) =>
     json('{"name":"a"}', container(`"env":[${separated(size, (i) => `{"name":"E${i}","value":"$(E${i})"}`)}]`)),
   'JSON: mounts of volumes': (size) =>
@@ -47,26 +51,50 @@ const shapes: Readonly<Record<string, Shape>> = {
       '{"name":"a"}',
       `{"volumes":[${separated(size / 2, (i) => `{"name":"v${i}"}`)}],"containers":[{"name":"a","image":"b","volumeMounts":[${separated(size / 2, (i) => `{"name":"v${i}","mountPath":"/m${i}"}`)}]}]}`,
     ),
-  'JSON: ports': (size) => json('{"name":"a"}', container(`"ports":[${separated(size, (i) => `{"containerPort":${i % 65535},"hostPort":${i % 65535}}`)}]`)),
+  'JSON: ports': (size) =>
+    json('{"name":"a"}', container(`"ports":[${separated(size, (i) => `{"containerPort":${i % 65535},"hostPort":${i % 65535}}`)}]`)),
   'JSON: containers': (size) => json('{"name":"a"}', `{"containers":[${separated(size, (i) => `{"name":"c${i}","image":"b"}`)}]}`),
   'JSON: containers of one name': (size) => json('{"name":"a"}', `{"containers":[${separated(size, () => '{"name":"c","image":"b"}')}]}`),
   'JSON: init containers': (size) =>
-    json('{"name":"a"}', `{"initContainers":[${separated(size, (i) => `{"name":"c${i}","image":"b","restartPolicy":"Always"}`)}],"containers":[{"name":"a","image":"b"}]}`),
+    json(
+      '{"name":"a"}',
+      `{"initContainers":[${separated(size, (i) => `{"name":"c${i}","image":"b","restartPolicy":"Always"}`)}],"containers":[{"name":"a","image":"b"}]}`,
+    ),
   'JSON: an image name of many parts': (size) => json('{"name":"a"}', `{"containers":[{"name":"a","image":"${repeated(size, 'a/')}"}]}`),
   'JSON: an image name of dashes': (size) => json('{"name":"a"}', `{"containers":[{"name":"a","image":"a${repeated(size, '-')}"}]}`),
-  'JSON: tolerations': (size) => json('{"name":"a"}', `{"containers":[{"name":"a","image":"b"}],"tolerations":[${separated(size, (i) => `{"key":"k${i}","operator":"Exists"}`)}]}`),
-  'JSON: host aliases': (size) => json('{"name":"a"}', `{"containers":[{"name":"a","image":"b"}],"hostAliases":[${separated(size, () => '{"ip":"10.0.0.1"}')}]}`),
-  'JSON: sysctls of one name': (size) => json('{"name":"a"}', `{"containers":[{"name":"a","image":"b"}],"securityContext":{"sysctls":[${separated(size, () => '{"name":"a.b","value":"1"}')}]}}`),
-  'JSON: projected sources': (size) => json('{"name":"a"}', `{"containers":[{"name":"a","image":"b"}],"volumes":[{"name":"v","projected":{"sources":[${separated(size, (i) => `{"configMap":{"name":"m${i}","items":[{"key":"k","path":"p${i}"}]}}`)}]}}]}`),
+  'JSON: tolerations': (size) =>
+    json(
+      '{"name":"a"}',
+      `{"containers":[{"name":"a","image":"b"}],"tolerations":[${separated(size, (i) => `{"key":"k${i}","operator":"Exists"}`)}]}`,
+    ),
+  'JSON: host aliases': (size) =>
+    json('{"name":"a"}', `{"containers":[{"name":"a","image":"b"}],"hostAliases":[${separated(size, () => '{"ip":"10.0.0.1"}')}]}`),
+  'JSON: sysctls of one name': (size) =>
+    json(
+      '{"name":"a"}',
+      `{"containers":[{"name":"a","image":"b"}],"securityContext":{"sysctls":[${separated(size, () => '{"name":"a.b","value":"1"}')}]}}`,
+    ),
+  'JSON: projected sources': (size) =>
+    json(
+      '{"name":"a"}',
+      `{"containers":[{"name":"a","image":"b"}],"volumes":[{"name":"v","projected":{"sources":[${separated(size, (i) => `{"configMap":{"name":"m${i}","items":[{"key":"k","path":"p${i}"}]}}`)}]}}]}`,
+    ),
   'JSON: an iSCSI name that begins again and again': (size) =>
-    json('{"name":"a"}', `{"containers":[{"name":"a","image":"b"}],"volumes":[{"name":"v","iscsi":{"targetPortal":"1.2.3.4","iqn":"${repeated(size, 'iqn.2001-01.a')}"}}]}`),
-  'JSON: a path of many parts': (size) => json('{"name":"a"}', container(`"volumeMounts":[{"name":"v","mountPath":"/a","subPath":"${repeated(size, 'a/')}.."}]`)),
+    json(
+      '{"name":"a"}',
+      `{"containers":[{"name":"a","image":"b"}],"volumes":[{"name":"v","iscsi":{"targetPortal":"1.2.3.4","iqn":"${repeated(size, 'iqn.2001-01.a')}"}}]}`,
+    ),
+  'JSON: a path of many parts': (size) =>
+    json('{"name":"a"}', container(`"volumeMounts":[{"name":"v","mountPath":"/a","subPath":"${repeated(size, 'a/')}.."}]`)),
   'a list of pods': (size) => listOf(pods(size)),
-  'a list of one pod again and again': (size) => listOf(separated(size, () => '{"metadata":{"name":"p"},"spec":{"containers":[{"name":"a","image":"b"}]}}')),
+  'a list of one pod again and again': (size) =>
+    listOf(separated(size, () => '{"metadata":{"name":"p"},"spec":{"containers":[{"name":"a","image":"b"}]}}')),
   'a list of what are no pods': (size) => listOf(separated(size, () => '1')),
   'a list of empty pods': (size) => listOf(separated(size, () => '{}')),
-  'a Secret of many keys': (size) => `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"data":{${separated(size, (i) => `"k${i}":"YQ=="`)}}}`,
-  'a Secret of many wrong keys': (size) => `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"data":{${separated(size, (i) => `"/${i}":1`)}}}`,
+  'a Secret of many keys': (size) =>
+    `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"data":{${separated(size, (i) => `"k${i}":"YQ=="`)}}}`,
+  'a Secret of many wrong keys': (size) =>
+    `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"data":{${separated(size, (i) => `"/${i}":1`)}}}`,
   'a Secret that ends early in many quotes': (size) => `{"apiVersion":"v1","kind":"Secret","${repeated(size, '\\"')}`,
   'YAML: the same key again and again': (size) => yaml(repeated(size, '  name: a\n')),
   'YAML: one big map, then its key again and again': (size) =>
@@ -122,7 +150,8 @@ const shapes: Readonly<Record<string, Shape>> = {
   'YAML: a long number of underscores': (size) => yaml(`  generation: 1${repeated(size, '_')}`),
   'YAML: a long fraction': (size) => yaml(`  generation: .${repeated(size, '1_')}x`),
   'YAML: lone carriage returns': (size) => yaml(`  name: a\n${repeated(size, '\r')}`),
-  'YAML: names of pods': (size) => `apiVersion: v1\nkind: PodList\nitems:\n${repeated(size, (i) => `- metadata:\n    name: p${i}\n  spec:\n    containers:\n    - name: a\n      image: b\n`)}`,
+  'YAML: names of pods': (size) =>
+    `apiVersion: v1\nkind: PodList\nitems:\n${repeated(size, (i) => `- metadata:\n    name: p${i}\n  spec:\n    containers:\n    - name: a\n      image: b\n`)}`,
 };
 
 describe('reading a manifest', () => {

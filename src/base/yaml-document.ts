@@ -1,0 +1,67 @@
+import { type Document, isScalar, LineCounter, parseDocument, type ParsedNode, visit } from 'yaml';
+
+export interface YamlFault {
+  readonly offset: number;
+  /** "MULTIPLE_DOCS" among others: the library's name for what is wrong. */
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface YamlDocument {
+  readonly document: Document.Parsed<ParsedNode>;
+  readonly lines: LineCounter;
+  /** Of values that YAML's own types have; undefined where there is a fault. */
+  readonly content: unknown;
+  readonly faults: readonly YamlFault[];
+}
+
+/** Each alias costs a walk through the document. Files for people have a few. */
+const MAX_ALIASES = 100;
+
+/**
+ * Reads one document of YAML 1.1, or JSON, in time that grows with its length alone: the library itself compares each key with all the
+ * others of its map. A repeated key is a fault, so is one alias too many. Never throws.
+ */
+export function readYamlDocument(text: string): YamlDocument {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { version: '1.1', lineCounter: lines, prettyErrors: false, uniqueKeys: false });
+  const errors = document.errors.map(({ pos: [offset], code, message }) => ({ offset, code, message }));
+  const faults = errors.length > 0 ? errors : faultsOf(document);
+  if (faults.length > 0) return { document, lines, content: undefined, faults };
+  try {
+    return { document, lines, content: document.toJS(), faults };
+  } catch (error) {
+    // An alias of nothing, or of what unfolds to too much; nesting that exhausts the stack.
+    const message = error instanceof RangeError ? 'nested too deeply' : error instanceof Error ? error.message : String(error);
+    return { document, lines, content: undefined, faults: [{ offset: 0, code: 'BAD_ALIAS', message }] };
+  }
+}
+
+function faultsOf(document: Document.Parsed<ParsedNode>): readonly YamlFault[] {
+  const faults: YamlFault[] = [];
+  let aliases = 0;
+  try {
+    visit(document, {
+      Alias: (_, { range }) => {
+        aliases++;
+        if (aliases <= MAX_ALIASES) return undefined;
+        faults.push({ offset: range?.[0] ?? 0, code: 'BAD_ALIAS', message: `more than ${MAX_ALIASES} aliases` });
+        return visit.BREAK;
+      },
+      Map: (_, { items }) => {
+        const seen = new Set<unknown>();
+        for (const { key } of items) {
+          const value: unknown = isScalar(key) ? key.value : key;
+          if (seen.has(value)) faults.push({ offset: offsetOf(key), code: 'DUPLICATE_KEY', message: 'Map keys must be unique' });
+          seen.add(value);
+        }
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return [{ offset: 0, code: 'RESOURCE_EXHAUSTION', message: 'nested too deeply' }];
+  }
+  return faults;
+}
+
+const offsetOf = (key: unknown): number => (isScalar(key) ? (key.range?.[0] ?? 0) : 0);
