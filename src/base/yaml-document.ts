@@ -1,4 +1,4 @@
-import { type Document, isScalar, LineCounter, parseDocument, type ParsedNode, visit } from 'yaml';
+import { type Document, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 
 export interface YamlFault {
   readonly offset: number;
@@ -8,7 +8,7 @@ export interface YamlFault {
 }
 
 export interface YamlDocument {
-  readonly document: Document.Parsed<ParsedNode>;
+  readonly document: Document.Parsed;
   readonly lines: LineCounter;
   /** Of values that YAML's own types have; undefined where there is a fault. */
   readonly content: unknown;
@@ -37,7 +37,7 @@ export function readYamlDocument(text: string): YamlDocument {
   }
 }
 
-function faultsOf(document: Document.Parsed<ParsedNode>): readonly YamlFault[] {
+function faultsOf(document: Document.Parsed): readonly YamlFault[] {
   const faults: YamlFault[] = [];
   let aliases = 0;
   try {

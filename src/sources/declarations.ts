@@ -85,5 +85,6 @@ function winners<T>(
   return [...found.values()].map(({ part }) => part);
 }
 
-const objectKey = ({ kind, metadata }: ManifestObject): string =>
+/** "Secret default/login" */
+export const objectKey = ({ kind, metadata }: ManifestObject): string =>
   referenceKey({ kind, namespace: metadata.namespace, name: metadata.name });

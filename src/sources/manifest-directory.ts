@@ -9,7 +9,7 @@ import type { Logger } from '../base/logger.ts';
 import { formatManifestFault, type ManifestFault, type ManifestWarning } from '../model/manifest-fault.ts';
 import type { ManifestObject } from '../model/manifest-object.ts';
 import type { Pod } from '../model/pod.ts';
-import { type Declaration, Declarations, namesOf } from './declarations.ts';
+import { type Declaration, Declarations, namesOf, objectKey } from './declarations.ts';
 import type { LastGoodManifests } from './last-good-manifests.ts';
 import { manifestName } from './manifest-name.ts';
 import { type ManifestFile, readManifestFile } from './read-manifest-file.ts';
@@ -102,7 +102,8 @@ export class ManifestDirectory {
 
   async #scanAll(hinted: ReadonlySet<string>): Promise<void> {
     const paths = await this.#list();
-    for (const path of this.#files.keys()) if (!paths.includes(path)) await this.#take(path, { is: 'gone' });
+    const listed = new Set(paths);
+    for (const path of this.#files.keys()) if (!listed.has(path)) await this.#take(path, { is: 'gone' });
     for (let i = 0; i < paths.length; i += PARALLEL_READS) {
       const batch = paths.slice(i, i + PARALLEL_READS);
       const found = await Promise.all(batch.map(async (path) => [path, await this.#look(path, hinted.has(path))] as const));
@@ -288,7 +289,11 @@ const mayBeKept = ({ other, made }: FileState): boolean =>
 
 /** What is unchanged keeps its identity. */
 function unlessSame(before: Declaration | undefined, now: Declaration): Declaration {
-  const objects = now.objects.map((object) => before?.objects.find((each) => isDeepStrictEqual(each, object)) ?? object);
+  const known = new Map(before?.objects.map((object) => [objectKey(object), object]));
+  const objects = now.objects.map((object) => {
+    const old = known.get(objectKey(object));
+    return isDeepStrictEqual(old, object) ? (old ?? object) : object;
+  });
   return { pod: isDeepStrictEqual(now.pod, before?.pod) ? before?.pod : now.pod, objects };
 }
 
