@@ -33,7 +33,7 @@ export function podStatusPart(deps: PodStatusPartDeps): (desired: DesiredPod, ob
   const startErrors = (pod: Pod, observed: ObservedPod): ReadonlyMap<string, StartFailure> => {
     const errors = new Map(memory.startFailures(pod.metadata.uid));
     for (const container of [...(pod.spec.initContainers ?? []), ...pod.spec.containers]) {
-      if (backoff.notBeforeMs(pod, container, observed) === undefined) continue;
+      if (backoff.hold(pod, container, observed) === undefined) continue;
       errors.set(container.name, { reason: 'CrashLoopBackOff', message: backoff.message(pod, container) });
     }
     return errors;
@@ -51,9 +51,8 @@ export function podStatusPart(deps: PodStatusPartDeps): (desired: DesiredPod, ob
       return rejectPod(pod, refusal);
     }
     probes.follow(pod);
-    const startTimeMs = memory.beganAtMs(observed, clock.now());
+    const began = memory.began(pod, observed, clock);
     const status = generatePodStatus(pod, withoutUnstarted(observed), {
-      nowMs: clock.now(),
       previous,
       startErrors: startErrors(pod, observed),
       startup: (id) => probes.startup(id),
@@ -62,11 +61,12 @@ export function podStatusPart(deps: PodStatusPartDeps): (desired: DesiredPod, ob
       runtimeName: 'docker',
       ending: pod.metadata.deletionTimestamp !== undefined,
       running: observed.containers.some(({ state }) => state.phase === 'running'),
-      startTimeMs,
+      startTimeMs: began.dateMs,
+      ageMs: clock.monotonicMs() - began.monotonicMs,
     });
     if (status.reason === 'DeadlineExceeded' && told?.reason !== status.reason)
       events.record(pod, 'Normal', status.reason, status.message ?? '');
     probes.told(pod.metadata.uid, status);
-    return { ...status, startTime: formatTime(startTimeMs) };
+    return { ...status, startTime: formatTime(began.dateMs) };
   };
 }

@@ -82,6 +82,7 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
       observePod: async (uid, signal) => {
         const pod = await runtime.observePod(uid, signal);
         addresses.seen(pod);
+        backoff.seen(pod);
         return restarts.asMeant(pod);
       },
     },
@@ -93,12 +94,12 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
       if (at.life === 'terminating' || at.life === 'terminated') probes.ending(uid);
       const told = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
       return {
-        nowMs: clock.now(),
+        nowMs: clock.monotonicMs(),
         ...at,
-        restartNotBeforeMs: (pod, container, instances) => backoff.notBeforeMs(pod, container, instances),
+        restartHold: (pod, container, instances) => backoff.hold(pod, container, instances),
         liveness: (id) => probes.liveness(id),
         startup: (id) => probes.startup(id),
-        startTimeMs: desired && memory.beganAtMs(observed, clock.now()),
+        ageMs: desired && clock.monotonicMs() - memory.began(desired.pod, observed, clock).monotonicMs,
         phase: status?.phase,
         restartCount: (name) => told.find((each) => each.name === name)?.restartCount,
         previousPod: memory.declared(uid, desired?.pod),

@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 
 export interface BackoffOptions {
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
   /** The first delay. */
   readonly baseMs: number;
   /** The longest delay. What has been quiet for twice as long starts over. */
@@ -15,7 +15,7 @@ interface Entry {
 
 /**
  * A doubling delay per id: what client-go's flowcontrol.Backoff decides (k8s.io/client-go/util/flowcontrol/backoff.go). Event times are
- * when the thing happened that may be tried again; reading them never changes a delay.
+ * when the thing happened that may be tried again, on the clock's monotonic time; reading them never changes a delay.
  */
 export class Backoff {
   readonly #options: BackoffOptions;
@@ -35,13 +35,13 @@ export class Backoff {
     const { clock, baseMs, maxMs } = this.#options;
     const entry = this.#entries.get(id);
     const delayMs = entry === undefined || this.#expired(entry, eventMs) ? baseMs : Math.min(entry.delayMs * 2, maxMs);
-    this.#entries.set(id, { delayMs, updatedAtMs: clock.now() });
+    this.#entries.set(id, { delayMs, updatedAtMs: clock.monotonicMs() });
   }
 
   /** Whether less than the delay has passed since the event. */
   isInBackOffSince(id: string, eventMs: number): boolean {
     const entry = this.#live(id, eventMs);
-    return entry !== undefined && this.#options.clock.now() - eventMs < entry.delayMs;
+    return entry !== undefined && this.#options.clock.monotonicMs() - eventMs < entry.delayMs;
   }
 
   /** Whether the event came less than the delay after the last `next`. */
@@ -57,7 +57,7 @@ export class Backoff {
 
   /** Forgets what has been quiet for twice the longest delay. Call it now and then. */
   gc(): void {
-    const nowMs = this.#options.clock.now();
+    const nowMs = this.#options.clock.monotonicMs();
     for (const [id, entry] of this.#entries) if (this.#expired(entry, nowMs)) this.#entries.delete(id);
   }
 

@@ -95,7 +95,7 @@ class Folder {
   }
 
   #remember(key: string, seen: Omit<Seen, 'untilMs'>): void {
-    this.#seen.set(key, { ...seen, untilMs: this.#options.clock.now() + this.#options.windowMs });
+    this.#seen.set(key, { ...seen, untilMs: this.#options.clock.monotonicMs() + this.#options.windowMs });
   }
 
   #dropOldest(): void {
@@ -115,7 +115,7 @@ class Folder {
     if (this.#timer !== undefined) return;
     const [first] = this.#seen.values();
     if (first === undefined) return;
-    const afterMs = Math.max(0, first.untilMs - this.#options.clock.now());
+    const afterMs = Math.max(0, first.untilMs - this.#options.clock.monotonicMs());
     this.#timer = this.#options.clock.schedule(() => {
       this.#timer = undefined;
       this.#endWindows();
@@ -123,7 +123,7 @@ class Folder {
   }
 
   #endWindows(): void {
-    const nowMs = this.#options.clock.now();
+    const nowMs = this.#options.clock.monotonicMs();
     for (const [key, seen] of this.#seen) {
       if (seen.untilMs > nowMs) break;
       this.#seen.delete(key);
@@ -137,7 +137,7 @@ class Folder {
 
   /** Lines whose window ended without a repeat need no telling. */
   #forgetEnded(): void {
-    const nowMs = this.#options.clock.now();
+    const nowMs = this.#options.clock.monotonicMs();
     for (const [key, seen] of this.#seen) {
       if (seen.untilMs > nowMs) break;
       if (seen.repeated === 0) this.#seen.delete(key);

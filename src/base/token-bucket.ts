@@ -1,11 +1,12 @@
-import type { SchedulerLike, Subscription } from 'rxjs';
+import type { Subscription } from 'rxjs';
+import type { Clock } from './clock.ts';
 
 export interface TokenBucketOptions {
   /** Tokens a second. Zero or less: no limit. */
   readonly qps: number;
   /** The most tokens that wait to be taken; the bucket starts full. */
   readonly burst: number;
-  readonly clock: SchedulerLike;
+  readonly clock: Pick<Clock, 'monotonicMs' | 'schedule'>;
 }
 
 /** Limits calls to `qps` a second with bursts of `burst`: first come, first served, with one timer at most and none while nobody waits. */
@@ -19,7 +20,7 @@ export class TokenBucket {
   constructor(options: TokenBucketOptions) {
     this.#options = { ...options, burst: Math.max(1, options.burst) };
     this.#tokens = this.#options.burst;
-    this.#filledAtMs = options.clock.now();
+    this.#filledAtMs = options.clock.monotonicMs();
   }
 
   /** Takes a token if there is one and nobody waits for it. */
@@ -57,9 +58,8 @@ export class TokenBucket {
 
   #take(): boolean {
     const { qps, burst, clock } = this.#options;
-    const nowMs = clock.now();
-    // A clock set back gives nothing and takes nothing.
-    this.#tokens = Math.min(burst, this.#tokens + (Math.max(0, nowMs - this.#filledAtMs) * qps) / 1000);
+    const nowMs = clock.monotonicMs();
+    this.#tokens = Math.min(burst, this.#tokens + ((nowMs - this.#filledAtMs) * qps) / 1000);
     this.#filledAtMs = nowMs;
     if (this.#tokens < 1) return false;
     this.#tokens -= 1;

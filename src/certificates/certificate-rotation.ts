@@ -1,6 +1,7 @@
 import { type Observable, ReplaySubject } from 'rxjs';
 import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
+import { exponential } from '../base/exponential.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Service } from '../base/service.ts';
 import { formatTime } from '../model/time.ts';
@@ -36,8 +37,9 @@ export interface CertificateRotationDeps {
 }
 
 const LOOK_EVERY_MS = 60_000;
-/** A signer may issue what is due again at once. */
 const LEAST_BETWEEN_RENEWALS_MS = 10_000;
+/** A signer may issue what is due again at once, each time: where its clock and this one are far apart. */
+const betweenRenewalsMs = exponential(LEAST_BETWEEN_RENEWALS_MS, 15 * 60_000);
 /** How often an operator hears the same. */
 const REMIND_EVERY_MS: Readonly<Record<Expiry, number>> = { expired: 5 * 60_000, soon: 60 * 60_000, far: 0 };
 
@@ -119,6 +121,7 @@ export class CertificateRotation implements Service {
   async #renewInTime(renewal: CertificateRenewal, signal: AbortSignal): Promise<void> {
     const { clock, log, random } = this.#deps;
     let failures = 0;
+    let renewals = 0;
     for (;;) {
       const subject = renewal.subject === undefined ? nodeSubject(renewal.nodeName) : renewal.subject();
       if (subject === undefined) {
@@ -128,6 +131,7 @@ export class CertificateRotation implements Service {
       const { dueMs, because } = decideRotation(this.#current, subject, this.#chance);
       const inMs = dueMs - clock.now();
       if (inMs > 0) {
+        renewals = 0;
         // Not longer: the file may change meanwhile, or the clock.
         await clock.sleep(Math.min(inMs, LOOK_EVERY_MS), signal);
         continue;
@@ -137,7 +141,7 @@ export class CertificateRotation implements Service {
         const identity = await this.#renew(renewal, subject, signal);
         failures = 0;
         this.#use(identity);
-        await clock.sleep(LEAST_BETWEEN_RENEWALS_MS, signal);
+        await clock.sleep(betweenRenewalsMs(++renewals), signal);
       } catch (error) {
         signal.throwIfAborted();
         failures++;
@@ -195,8 +199,8 @@ export class CertificateRotation implements Service {
     const current = this.#current;
     if (current === undefined) return;
     const { clock, log, renewal } = this.#deps;
-    const nowMs = clock.now();
-    const expiry = expiryOf(current, nowMs);
+    const expiry = expiryOf(current, clock.now());
+    const nowMs = clock.monotonicMs();
     const lastMs = this.#remindedAtMs[expiry] ?? Number.NEGATIVE_INFINITY;
     if (expiry === 'far' || nowMs - lastMs < REMIND_EVERY_MS[expiry]) return;
     this.#remindedAtMs = { [expiry]: nowMs };

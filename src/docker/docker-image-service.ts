@@ -119,16 +119,16 @@ export class DockerImageService implements ImageService {
       stop.abort(new Error(`Cancel pulling image ${quote(image)} because of no progress for ${duration}, latest progress: ${latest}`));
     };
     // One timer, moved on when it is due: an engine reports many times a second.
-    let heardMs = clock.now();
+    let heardMs = clock.monotonicMs();
     let timer = clock.schedule(check, deadlineMs);
     function check(): void {
-      const leftMs = heardMs + deadlineMs - clock.now();
+      const leftMs = heardMs + deadlineMs - clock.monotonicMs();
       if (leftMs <= 0) giveUp();
       else timer = clock.schedule(check, leftMs);
     }
     return {
       renew: () => {
-        heardMs = clock.now();
+        heardMs = clock.monotonicMs();
       },
       cancel: () => timer.unsubscribe(),
     };

@@ -72,7 +72,7 @@ export function engineClient({ endpoint, clock, requestTimeoutMs = defaultReques
     const onAbort = (): void => own.abort(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     const deadline = clock.schedule(() => own.abort(new EngineDeadlineError(what, deadlineMs)), Math.min(deadlineMs, MAX_TIMER_MS));
-    const entry: EngineCall = { what, sinceMs: clock.now() };
+    const entry: EngineCall = { what, sinceMs: clock.monotonicMs() };
     pending.add(entry);
     const agent = new CallAgent(shared);
     let failed: 'error' | 'timeout' | undefined;
@@ -89,7 +89,7 @@ export function engineClient({ endpoint, clock, requestTimeoutMs = defaultReques
       deadline.unsubscribe();
       signal.removeEventListener('abort', onAbort);
       pending.delete(entry);
-      onCall?.({ what, tookMs: clock.now() - entry.sinceMs, ...(failed === undefined ? {} : { failed }) });
+      onCall?.({ what, tookMs: clock.monotonicMs() - entry.sinceMs, ...(failed === undefined ? {} : { failed }) });
     }
   };
 

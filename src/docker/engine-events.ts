@@ -2,6 +2,7 @@ import type { GetEventsOptions } from 'dockerode';
 import { Observable } from 'rxjs';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
+import { momentOf } from '../base/moment.ts';
 import type { PodUid } from '../model/pod.ts';
 import { POD_UID_LABEL } from './docker-labels.ts';
 import type { EngineClient } from './engine-client.ts';
@@ -48,19 +49,21 @@ async function follow(
   let warned = false;
   while (!signal.aborted) {
     const silence = new AbortController();
-    const openedAtMs = clock.now();
+    const opened = momentOf(clock);
+    // By a clock that was set back meanwhile the last event may be still to come, and nothing since.
+    const fromMs = sinceMs === undefined ? undefined : Math.min(sinceMs, opened.dateMs);
     try {
-      const stream = await openEvents(client, sinceMs, AbortSignal.any([signal, silence.signal]));
+      const stream = await openEvents(client, fromMs, AbortSignal.any([signal, silence.signal]));
       if (warned) log.info('engine events are back', { failures });
       warned = false;
-      sinceMs ??= openedAtMs;
+      sinceMs ??= opened.dateMs;
       let watch = clock.schedule(() => silence.abort(), SILENCE_MS);
       try {
         for await (const event of jsonLines(stream)) {
           watch.unsubscribe();
           watch = clock.schedule(() => silence.abort(), SILENCE_MS);
           const { uid, atMs } = readEvent(event);
-          sinceMs = Math.max(sinceMs, atMs ?? sinceMs);
+          sinceMs = atMs ?? sinceMs;
           if (uid !== undefined) emit(uid);
         }
       } finally {
@@ -71,7 +74,7 @@ async function follow(
       if (signal.aborted) return;
       if (silence.signal.aborted) continue;
       // One that breaks off again and again is one trouble, told once and met with patience.
-      if (clock.now() - openedAtMs >= MAX_DELAY_MS) failures = 0;
+      if (clock.monotonicMs() - opened.monotonicMs >= MAX_DELAY_MS) failures = 0;
       if (failures === 0) {
         log.warn('engine events broke off; trying again', { error });
         warned = true;

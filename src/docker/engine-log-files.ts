@@ -11,11 +11,11 @@ const FRESH_MS = 300_000;
  */
 export class EngineLogFiles {
   readonly #client: EngineClient;
-  readonly #clock: Pick<Clock, 'now'>;
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
   #root: { readonly path: string | undefined; readonly atMs: number } | undefined;
   #asking: Promise<void> | undefined;
 
-  constructor(client: EngineClient, clock: Pick<Clock, 'now'>) {
+  constructor(client: EngineClient, clock: Pick<Clock, 'monotonicMs'>) {
     this.#client = client;
     this.#clock = clock;
   }
@@ -27,7 +27,7 @@ export class EngineLogFiles {
 
   /** How to name the log file of a container, given its id; undefined when the engine keeps no such files or does not say. Never rejects. */
   async locate(): Promise<((id: string) => string) | undefined> {
-    if (this.#root !== undefined && this.#clock.now() - this.#root.atMs >= FRESH_MS) this.#root = undefined;
+    if (this.#root !== undefined && this.#clock.monotonicMs() - this.#root.atMs >= FRESH_MS) this.#root = undefined;
     // One question for all that are starting now, so that it is nobody's to abort.
     if (this.#root === undefined) await (this.#asking ??= this.#ask());
     const path = this.#root?.path;
@@ -40,7 +40,7 @@ export class EngineLogFiles {
       const info: unknown = await client.call('GET /info', client.requestTimeoutMs, new AbortController().signal, (docker) =>
         docker.info(),
       );
-      this.#root = { path: jsonLogRoot(info), atMs: this.#clock.now() };
+      this.#root = { path: jsonLogRoot(info), atMs: this.#clock.monotonicMs() };
     } catch {
       // The start says what is wrong with the engine.
     } finally {

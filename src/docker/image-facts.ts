@@ -17,17 +17,17 @@ const MAX_ENTRIES = 1000;
 /** Image inspections, remembered for a minute: a pod is looked at far more often than its image is renamed. */
 export class ImageFactsCache {
   readonly #client: EngineClient;
-  readonly #clock: Pick<Clock, 'now'>;
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #entries = new LruMap<string, { readonly facts: ImageFacts; readonly atMs: number }>(MAX_ENTRIES);
 
-  constructor(client: EngineClient, clock: Pick<Clock, 'now'>) {
+  constructor(client: EngineClient, clock: Pick<Clock, 'monotonicMs'>) {
     this.#client = client;
     this.#clock = clock;
   }
 
   /** Undefined when the engine does not have the image. Only ids are remembered. */
   async get(image: string, signal: AbortSignal): Promise<ImageFacts | undefined> {
-    const nowMs = this.#clock.now();
+    const nowMs = this.#clock.monotonicMs();
     const known = this.#entries.get(image);
     if (known !== undefined && nowMs - known.atMs < FRESH_MS) return known.facts;
     const info = await inspectImage(this.#client, image, signal);

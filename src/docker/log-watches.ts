@@ -114,7 +114,7 @@ class SharedWatch {
     if (name !== null && name !== this.#name) return;
     if (event === 'rename') this.generation++;
     if (this.#gathering) return;
-    const waitMs = this.#toldAtMs + GATHER_MS - this.#clock.now();
+    const waitMs = this.#toldAtMs + GATHER_MS - this.#clock.monotonicMs();
     if (waitMs <= 0) this.#tell();
     else
       this.#gathering = this.#clock.schedule(() => {
@@ -124,7 +124,7 @@ class SharedWatch {
   }
 
   #tell(): void {
-    this.#toldAtMs = this.#clock.now();
+    this.#toldAtMs = this.#clock.monotonicMs();
     this.version++;
     for (const done of this.#waiting) done();
   }

@@ -1,4 +1,5 @@
 import { LruMap } from '../base/lru-map.ts';
+import type { Moment } from '../base/moment.ts';
 import { formatTime } from '../model/time.ts';
 import type { EventNamer } from './event-name.ts';
 import { eventKey, isAbout, type KubeEvent, similarKey } from './kube-event.ts';
@@ -33,16 +34,16 @@ export class EventAggregator {
     this.#similar.deleteWhere((key) => isAbout(key, uid));
   }
 
-  aggregate(event: KubeEvent, nowMs: number): AggregatedEvent {
+  aggregate(event: KubeEvent, { dateMs, monotonicMs }: Moment): AggregatedEvent {
     const key = similarKey(event);
     const before = this.#similar.get(key);
-    const messages = before === undefined || nowMs - before.lastMs > QUIET_MS ? new Set<string>() : before.messages;
+    const messages = before === undefined || monotonicMs - before.lastMs > QUIET_MS ? new Set<string>() : before.messages;
     messages.add(event.message);
-    this.#similar.set(key, { messages, lastMs: nowMs });
+    this.#similar.set(key, { messages, lastMs: monotonicMs });
     if (messages.size < MAX_SIMILAR) return { event, key: eventKey(event) };
     // Kubernetes forgets any of the ten. Here the first eight and the latest stay: said again, they are told in events of their own.
     messages.delete([...messages].at(-2) ?? event.message);
-    const now = formatTime(nowMs);
+    const now = formatTime(dateMs);
     return {
       event: {
         ...event,

@@ -1,3 +1,4 @@
+import type { Moment } from '../base/moment.ts';
 import { EventAggregator } from './event-aggregator.ts';
 import { EventCounter } from './event-counter.ts';
 import type { EventNamer } from './event-name.ts';
@@ -36,11 +37,11 @@ export class EventCorrelator {
     for (const part of [this.#aggregator, this.#counter, this.#spam]) part.forget(uid);
   }
 
-  correlate(recorded: KubeEvent, nowMs: number): CorrelatedEvent {
-    const aggregated = this.#aggregator.aggregate(recorded, nowMs);
+  correlate(recorded: KubeEvent, now: Moment): CorrelatedEvent {
+    const aggregated = this.#aggregator.aggregate(recorded, now);
     // Counted before it is filtered: the next repeat that passes tells of all.
     const event = this.#counter.count(aggregated.event, aggregated.key);
-    if (!this.#spam.admit(event, nowMs)) return { send: 'nothing' };
+    if (!this.#spam.admit(event, now.monotonicMs)) return { send: 'nothing' };
     if (event.count === 1) return { send: 'create', event };
     const { count, lastTimestamp, message } = event;
     return { send: 'patch', event, patch: { count, lastTimestamp, ...(message === '' ? {} : { message }) } };

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { jitter } from '../base/jitter.ts';
 import type { LogFields, Logger } from '../base/logger.ts';
+import { momentOf } from '../base/moment.ts';
 import type { Service } from '../base/service.ts';
 import type { KubeApi } from '../ports/kube-api.ts';
 import type { CorrelatedEvent, EventCorrelator } from './event-correlator.ts';
@@ -41,7 +42,7 @@ export class EventSink implements Service {
     try {
       for (;;) {
         const event = await queue.take(signal);
-        const correlated = correlator.correlate(event, clock.now());
+        const correlated = correlator.correlate(event, momentOf(clock));
         this.#taken++;
         this.#forgetGone();
         await this.#deliver(event, correlated, signal);

@@ -26,15 +26,13 @@ export class EventSpamFilter {
     this.#buckets.deleteWhere((key) => isAbout(key, uid));
   }
 
-  /** Whether the event may pass; a refused one costs nothing. */
+  /** Whether the event may pass; a refused one costs nothing. `nowMs` is on the clock's monotonic time. */
   admit(event: KubeEvent, nowMs: number): boolean {
     const key = spamKey(event);
     const bucket = this.#buckets.get(key) ?? { tokens: BURST, filledAtMs: nowMs };
-    // A clock set back gives nothing and takes nothing.
-    const filledAtMs = Math.min(bucket.filledAtMs, nowMs);
-    const tokens = Math.min(BURST, bucket.tokens + ((nowMs - filledAtMs) / 1000) * QPS) - 1;
+    const tokens = Math.min(BURST, bucket.tokens + ((nowMs - bucket.filledAtMs) / 1000) * QPS) - 1;
     const admitted = tokens > -EPSILON;
-    this.#buckets.set(key, admitted ? { tokens, filledAtMs: nowMs } : { tokens: bucket.tokens, filledAtMs });
+    this.#buckets.set(key, admitted ? { tokens, filledAtMs: nowMs } : bucket);
     return admitted;
   }
 }

@@ -67,12 +67,12 @@ export class CallGate {
   }
 
   get down(): boolean {
-    return this.#options.clock.now() < this.#upAtMs;
+    return this.#options.clock.monotonicMs() < this.#upAtMs;
   }
 
   /** Every call under way is cut off; new ones are refused for `downMs`. */
   restart(downMs: number): void {
-    this.#upAtMs = this.#options.clock.now() + downMs;
+    this.#upAtMs = this.#options.clock.monotonicMs() + downMs;
     this.#daemon.abort(new FakeEngineError('the connection to the fake engine was closed'));
     this.#daemon = new AbortController();
   }

@@ -2,6 +2,7 @@ import type { Backoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
+import { dateOf } from '../base/moment.ts';
 import { ContainerStartError } from '../model/container-start-error.ts';
 import { formatGoDuration } from '../model/go-duration.ts';
 import { quote } from '../model/go-text.ts';
@@ -35,6 +36,7 @@ export interface ImageManagerDependencies {
 interface Failures {
   readonly attempts: number;
   readonly last: unknown;
+  /** Of the last, on the clock's monotonic time. */
   readonly atMs: number;
 }
 
@@ -65,7 +67,7 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
   const pull = async (ask: Ask, signal: AbortSignal): Promise<string> => {
     const { pod, image } = ask;
     const note = (message: string, fields: Readonly<Record<string, unknown>>): void => trace.note(pod.metadata.uid, message, fields);
-    const reporter = new PullReporter({ image, nowMs: () => clock.now(), note });
+    const reporter = new PullReporter({ image, nowMs: () => clock.monotonicMs(), note });
     const credentials = await keyring.lookup(image, await pullSecrets(pod, signal));
     if (credentials.length === 0) log.v(3, 'pulling image without credentials', { image });
     return pulls.pull(
@@ -90,15 +92,20 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
     const { pod, name } = ask;
     const words = error instanceof Error ? error.message : String(error);
     const key = backoffKey(ask);
-    const atMs = clock.now();
+    const atMs = clock.monotonicMs();
     collectGarbage();
     backoff.next(key, atMs);
     const attempts = (failures.get(key)?.attempts ?? 0) + 1;
     failures.set(key, { attempts, last: error, atMs });
     const retryAtMs = atMs + backoff.get(key);
+    const retryDateMs = dateOf(retryAtMs, clock);
     record(ask, 'Failed', `Failed to pull image ${quote(name)}: ${words}`);
-    log.warn('image pull failed', { pod: showPod(pod), image: name, attempt: attempts, retryAt: formatTime(retryAtMs), error });
-    trace.note(pod.metadata.uid, `pulling ${name}: attempt ${attempts} failed: ${words}`, { image: name, attempt: attempts, retryAtMs });
+    log.warn('image pull failed', { pod: showPod(pod), image: name, attempt: attempts, retryAt: formatTime(retryDateMs), error });
+    trace.note(pod.metadata.uid, `pulling ${name}: attempt ${attempts} failed: ${words}`, {
+      image: name,
+      attempt: attempts,
+      retryAtMs: retryDateMs,
+    });
     return error instanceof RegistryUnavailableError
       ? new ContainerStartError('RegistryUnavailable', `image pull failed for ${name} because the registry is unavailable.`, {
           cause: error,
@@ -116,8 +123,9 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
     if (failure === undefined) return new ContainerStartError('ImagePullBackOff', message);
     const { attempts, last, atMs } = failure;
     const retryAtMs = atMs + backoff.get(key);
-    const detail = `attempt ${attempts} failed: ${errorText(last)}; next try at ${formatTime(retryAtMs)}`;
-    trace.note(pod.metadata.uid, `back-off pulling ${name}: ${detail}`, { image: name, attempt: attempts, retryAtMs });
+    const retryDateMs = dateOf(retryAtMs, clock);
+    const detail = `attempt ${attempts} failed: ${errorText(last)}; next try at ${formatTime(retryDateMs)}`;
+    trace.note(pod.metadata.uid, `back-off pulling ${name}: ${detail}`, { image: name, attempt: attempts, retryAtMs: retryDateMs });
     return new ContainerStartError('ImagePullBackOff', message, { cause: new Error(detail, { cause: last }), retryAtMs });
   };
 
@@ -157,7 +165,7 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
         throw new ContainerStartError('ErrImageNeverPull', message);
       }
       const key = backoffKey(ask);
-      const startMs = clock.now();
+      const startMs = clock.monotonicMs();
       if (backoff.isInBackOffSinceUpdate(key, startMs)) throw backingOff(ask);
       record(ask, 'Pulling', `Pulling image ${quote(name)}`);
       let id: string;
@@ -170,7 +178,7 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
         }
         throw failed(ask, error);
       }
-      const tookMs = clock.now() - startMs;
+      const tookMs = clock.monotonicMs() - startMs;
       const took = formatGoDuration(BigInt(Math.round(tookMs)) * 1_000_000n);
       record(ask, 'Pulled', `Successfully pulled image ${quote(name)} in ${took}`);
       log.info('image pulled', { pod: showPod(pod), image: name, tookMs });

@@ -39,9 +39,9 @@ async function send(
   let patienceLeftMs = patienceMs;
   let disbelieved = false;
   for (let retries = 0; ; retries++) {
-    const askedAtMs = clock.now();
+    const askedAtMs = clock.monotonicMs();
     await bucket.acquire(signal);
-    transport.waited(wire.method, clock.now() - askedAtMs);
+    transport.waited(wire.method, clock.monotonicMs() - askedAtMs);
     const deadline = deadlineWithin(request.timeoutMs ?? deadlineMs, clock, signal);
     let waitMs: number;
     try {

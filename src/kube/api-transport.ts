@@ -108,7 +108,7 @@ export class ApiTransport {
     const headers: Record<string, string> = { accept: 'application/json', 'user-agent': this.#options.userAgent };
     if (authorization !== undefined) headers['authorization'] = authorization;
     if (body !== undefined) headers['content-type'] = contentType ?? 'application/json';
-    const sentAtMs = this.#options.clock.now();
+    const sentAtMs = this.#options.clock.monotonicMs();
     let code: number | undefined;
     try {
       // Deadlines are the caller's. Until there is a connection undici does not hear the signal.
@@ -131,7 +131,7 @@ export class ApiTransport {
       signal.throwIfAborted();
       throw this.unreachable(request, error);
     } finally {
-      const tookMs = this.#options.clock.now() - sentAtMs;
+      const tookMs = this.#options.clock.monotonicMs() - sentAtMs;
       this.#options.observer?.requested({ method, server: this.#origin, status: code, tookMs });
     }
   }

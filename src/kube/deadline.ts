@@ -13,10 +13,10 @@ export interface Deadline {
 export function deadlineWithin(ms: number, clock: Clock, parent: AbortSignal): Deadline {
   const controller = new AbortController();
   let missed = false;
-  let untilMs = clock.now() + ms;
+  let untilMs = clock.monotonicMs() + ms;
   let timerAtMs = untilMs;
   const onTime = (): void => {
-    if (clock.now() < untilMs) {
+    if (clock.monotonicMs() < untilMs) {
       arm();
       return;
     }
@@ -26,7 +26,7 @@ export function deadlineWithin(ms: number, clock: Clock, parent: AbortSignal): D
   const arm = (): void => {
     timer.unsubscribe();
     timerAtMs = untilMs;
-    timer = clock.schedule(onTime, Math.max(0, untilMs - clock.now()));
+    timer = clock.schedule(onTime, Math.max(0, untilMs - clock.monotonicMs()));
   };
   let timer = clock.schedule(onTime, ms);
   const onAbort = (): void => controller.abort(parent.reason);
@@ -39,7 +39,7 @@ export function deadlineWithin(ms: number, clock: Clock, parent: AbortSignal): D
     },
     // Later ends are found when the timer fires; a new one each time would cost more than it saves.
     extend: (ms) => {
-      untilMs = clock.now() + ms;
+      untilMs = clock.monotonicMs() + ms;
       if (untilMs < timerAtMs) arm();
     },
     end: () => {

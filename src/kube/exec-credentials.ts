@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { isAbsolute, resolve } from 'node:path';
+import { agoAtMost, type Moment, momentOf } from '../base/moment.ts';
 import { unlessAborted } from '../base/unless-aborted.ts';
 import { parseTime } from '../model/time.ts';
 import { checkIdentity } from './check-identity.ts';
@@ -27,11 +28,14 @@ interface Plugin {
 export function execCredentials(exec: KubeconfigFields, deps: UserCredentialsDeps): CredentialSource {
   const plugin = pluginOf(exec, deps);
   const { clock, origin } = deps;
-  let known: { readonly credentials: Credentials; readonly expiresAtMs: number } | undefined;
+  let known: { readonly credentials: Credentials; readonly givenAt: Moment; readonly lifeMs: number } | undefined;
   let running: Promise<Credentials> | undefined;
   const run = async (): Promise<Credentials> => {
     try {
-      known = answerOf(await runPlugin(plugin), plugin, origin, clock.now());
+      const output = await runPlugin(plugin);
+      const givenAt = momentOf(clock);
+      const { credentials, expiresAtMs } = answerOf(output, plugin, origin, givenAt.dateMs);
+      known = { credentials, givenAt, lifeMs: expiresAtMs - givenAt.dateMs };
       return known.credentials;
     } finally {
       running = undefined;
@@ -40,7 +44,7 @@ export function execCredentials(exec: KubeconfigFields, deps: UserCredentialsDep
   return {
     current: async (signal) => {
       signal.throwIfAborted();
-      if (known !== undefined && clock.now() < known.expiresAtMs) return known.credentials;
+      if (known !== undefined && agoAtMost(known.givenAt, clock) < known.lifeMs) return known.credentials;
       return unlessAborted((running ??= run()), signal);
     },
     refused: () => {

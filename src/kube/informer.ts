@@ -84,7 +84,7 @@ class Follow<T extends WatchedObject> {
         error = caught;
       }
       signal.throwIfAborted();
-      const lasted = this.#watchingSinceMs !== undefined && clock.now() - this.#watchingSinceMs >= GOOD_WATCH_MS;
+      const lasted = this.#watchingSinceMs !== undefined && clock.monotonicMs() - this.#watchingSinceMs >= GOOD_WATCH_MS;
       if (lasted) this.#failures = 0;
       if (error instanceof ConnectionRetired) await clock.sleep(jitter(1, MOVE_SPREAD_MS), signal);
       else if (error !== undefined || !lasted) await this.#recover(error, signal);
@@ -102,7 +102,7 @@ class Follow<T extends WatchedObject> {
   async #watch(signal: AbortSignal): Promise<void> {
     const { transport, bucket, clock, idleMs = IDLE_MS } = this.#deps;
     await bucket.acquire(signal);
-    this.#watchingSinceMs = clock.now();
+    this.#watchingSinceMs = clock.monotonicMs();
     // Spread, so that a restarted server does not get all watches again at one moment ever after.
     const timeoutSeconds = Math.round(jitter(MIN_WATCH_SECONDS, 1));
     const request = { target: this.#target, resourceVersion: this.#version, timeoutSeconds };

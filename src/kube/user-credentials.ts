@@ -87,7 +87,7 @@ function rereadCredentials(
   { clock, log, origin }: UserCredentialsDeps,
 ): CredentialSource {
   let known = first;
-  let readAtMs = clock.now();
+  let readAtMs = clock.monotonicMs();
   let reading: Promise<void> | undefined;
   const reread = async (): Promise<void> => {
     try {
@@ -95,13 +95,13 @@ function rereadCredentials(
     } catch (error) {
       log.warn('credentials cannot be read again; the last ones are kept', { origin, error });
     }
-    readAtMs = clock.now();
+    readAtMs = clock.monotonicMs();
     reading = undefined;
   };
   return {
     current: async (signal) => {
       signal.throwIfAborted();
-      if (Math.abs(clock.now() - readAtMs) >= FRESH_MS) await unlessAborted((reading ??= reread()), signal);
+      if (clock.monotonicMs() - readAtMs >= FRESH_MS) await unlessAborted((reading ??= reread()), signal);
       return known;
     },
     refused: () => {

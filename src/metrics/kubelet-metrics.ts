@@ -13,7 +13,7 @@ import { serverMetrics } from './server-metrics.ts';
 import { workQueueMetrics } from './work-queue-metrics.ts';
 
 export interface KubeletMetricsOptions {
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
   readonly nodeName: string;
   /** "0.1.0" */
   readonly version: string;
@@ -63,6 +63,7 @@ const OPERATION = ['operation_type'] as const;
 
 /** Registers everything in registries of its own. */
 export function kubeletMetrics({ clock, nodeName, version, volumes }: KubeletMetricsOptions): KubeletMetrics {
+  const monotonicMs = (): number => clock.monotonicMs();
   const nowMs = (): number => clock.now();
   const registry = new Registry();
   const set = new MetricSet(registry);
@@ -128,8 +129,8 @@ export function kubeletMetrics({ clock, nodeName, version, volumes }: KubeletMet
   );
   const probedPods = new Map<string, Map<string, Record<ProbeLabel, string>>>();
   const runtime = runtimeOperations(set);
-  const workQueues = workQueueMetrics(set, nowMs);
-  const server = serverMetrics(set, nowMs);
+  const workQueues = workQueueMetrics(set, monotonicMs);
+  const server = serverMetrics(set, monotonicMs);
   processMetrics(registry, { nowMs });
 
   return {

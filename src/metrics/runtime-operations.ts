@@ -5,7 +5,7 @@ import type { ImageService } from '../ports/image-service.ts';
 export type OnOperation = (type: string, seconds: number, failed: boolean) => void;
 
 /** The runtime, with each call counted under the name that the kubelet has for it (pkg/kubelet/kuberuntime/instrumented_services.go). */
-export function observedRuntime(runtime: ContainerRuntime, clock: Pick<Clock, 'now'>, onOperation: OnOperation): ContainerRuntime {
+export function observedRuntime(runtime: ContainerRuntime, clock: Pick<Clock, 'monotonicMs'>, onOperation: OnOperation): ContainerRuntime {
   const timed = timer(clock, onOperation);
   return {
     hints: runtime.hints,
@@ -23,7 +23,7 @@ export function observedRuntime(runtime: ContainerRuntime, clock: Pick<Clock, 'n
 }
 
 /** As observedRuntime, for images. */
-export function observedImages(images: ImageService, clock: Pick<Clock, 'now'>, onOperation: OnOperation): ImageService {
+export function observedImages(images: ImageService, clock: Pick<Clock, 'monotonicMs'>, onOperation: OnOperation): ImageService {
   const timed = timer(clock, onOperation);
   return {
     inspectImage: (image, signal) => timed('image_status', () => images.inspectImage(image, signal)),
@@ -33,16 +33,16 @@ export function observedImages(images: ImageService, clock: Pick<Clock, 'now'>, 
   };
 }
 
-function timer(clock: Pick<Clock, 'now'>, onOperation: OnOperation): <T>(type: string, run: () => Promise<T>) => Promise<T> {
+function timer(clock: Pick<Clock, 'monotonicMs'>, onOperation: OnOperation): <T>(type: string, run: () => Promise<T>) => Promise<T> {
   return async (type, run) => {
-    const startedAtMs = clock.now();
+    const startedAtMs = clock.monotonicMs();
     let failed = true;
     try {
       const result = await run();
       failed = false;
       return result;
     } finally {
-      onOperation(type, (clock.now() - startedAtMs) / 1000, failed);
+      onOperation(type, (clock.monotonicMs() - startedAtMs) / 1000, failed);
     }
   };
 }

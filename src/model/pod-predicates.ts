@@ -26,11 +26,9 @@ export function restartsOnFailure(pod: Pod): boolean {
 }
 
 /**
- * When activeDeadlineSeconds is over, in milliseconds since the epoch; undefined without a deadline or a start
- * (pkg/kubelet/active_deadline.go).
+ * What is left of activeDeadlineSeconds for a pod that began `ageMs` ago, in milliseconds: 0 or less, it is over. Undefined without a deadline
+ * or a start (pkg/kubelet/active_deadline.go).
  */
-export function deadlineMs(pod: Pod, startTimeMs: number | undefined): number | undefined {
-  const { activeDeadlineSeconds } = pod.spec;
-  if (activeDeadlineSeconds === undefined || startTimeMs === undefined) return undefined;
-  return startTimeMs + activeDeadlineSeconds * 1000;
+export function deadlineLeftMs({ spec: { activeDeadlineSeconds } }: Pod, ageMs: number | undefined): number | undefined {
+  return activeDeadlineSeconds === undefined || ageMs === undefined ? undefined : activeDeadlineSeconds * 1000 - ageMs;
 }

@@ -24,7 +24,7 @@ export function lastKnown<T>(options: LastKnownOptions<T>): (signal: AbortSignal
     try {
       const deadline = clock.sleep(deadlineMs, stop).then(() => Promise.reject(new Error(`no answer within ${deadlineMs / 1000} s`)));
       const value = await Promise.race([options.read(stop), deadline]);
-      known = { value, atMs: clock.now() };
+      known = { value, atMs: clock.monotonicMs() };
     } catch (error) {
       if (!signal.aborted) options.onError?.(error);
     } finally {
@@ -35,7 +35,7 @@ export function lastKnown<T>(options: LastKnownOptions<T>): (signal: AbortSignal
 
   return async (signal) => {
     signal.throwIfAborted();
-    if (known && clock.now() - known.atMs < maxAgeMs) return known.value;
+    if (known && clock.monotonicMs() - known.atMs < maxAgeMs) return known.value;
     reading ??= read(signal);
     const waited = new AbortController();
     const patience = clock.sleep(waitMs, AbortSignal.any([signal, waited.signal])).catch(() => {});

@@ -31,6 +31,7 @@ function withoutZeros(value: unknown): unknown {
   return fields.length === 0 ? undefined : Object.fromEntries(fields);
 }
 
+/** On any one clock. */
 export interface ReportTimes {
   readonly nowMs: number;
   /** Undefined: nothing was sent yet. */

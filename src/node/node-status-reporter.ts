@@ -63,6 +63,7 @@ export class NodeStatusReporter implements Service {
   /** As it was last computed, with what made it ready or not. */
   #composed: { readonly status: NodeStatus; readonly errors: string } | undefined;
   #registered: boolean;
+  /** On the clock's monotonic time. */
   #lastReportMs: number | undefined;
   #unschedulable = false;
   #failures = 0;
@@ -106,7 +107,7 @@ export class NodeStatusReporter implements Service {
         pauseMs = this.#registered ? retryMs(this.#failures) : registerBackoffMs(this.#failures);
         this.#failed(error, pauseMs);
       }
-      await this.#pause(pauseMs, clock.now(), signal);
+      await this.#pause(pauseMs, clock.monotonicMs(), signal);
     }
   }
 
@@ -125,24 +126,25 @@ export class NodeStatusReporter implements Service {
     this.#failures = 0;
     this.#see(node);
     if (!created) return;
-    this.#lastReportMs = facts.nowMs;
+    this.#lastReportMs = this.#deps.clock.monotonicMs();
     this.#record(first.events);
     // A kubelet registers before it is ready and tells of it afterwards. This one may be ready from the beginning, and who reads the node's events looks for that.
     if (isNodeReady(first.node)) this.#record([nodeStatusEvent(this.#deps.nodeName, 'NodeReady')]);
   }
 
   async #update(facts: NodeFacts, signal: AbortSignal): Promise<void> {
-    const { api, reportFrequencyMs, log } = this.#deps;
+    const { clock, api, reportFrequencyMs, log } = this.#deps;
+    const nowMs = clock.monotonicMs();
     for (let tried = 0; ; tried++) {
       try {
         // A retry looks again: what is known may be what it failed for.
         const before = (tried === 0 ? this.#latest : undefined) ?? (await this.#read(tried === 0, signal));
         const { node, events } = this.#compose(before, facts);
-        const times = { nowMs: facts.nowMs, lastReportMs: this.#lastReportMs, reportFrequencyMs };
+        const times = { nowMs, lastReportMs: this.#lastReportMs, reportFrequencyMs };
         const patch = nodeStatusPatch(before, node, times);
         if (patch === undefined) return;
         this.#see(await this.#send(patch, signal));
-        this.#lastReportMs = facts.nowMs;
+        this.#lastReportMs = nowMs;
         this.#record(events);
         return;
       } catch (error) {
@@ -217,7 +219,7 @@ export class NodeStatusReporter implements Service {
   async #pause(pauseMs: number, sinceMs: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps;
     while (!signal.aborted) {
-      const leftMs = sinceMs + Math.min(pauseMs, this.#wakeGapMs ?? pauseMs) - clock.now();
+      const leftMs = sinceMs + Math.min(pauseMs, this.#wakeGapMs ?? pauseMs) - clock.monotonicMs();
       if (leftMs <= 0) return;
       const roused = new AbortController();
       this.#rouse = () => roused.abort();

@@ -12,7 +12,7 @@ import { Registrations } from './registrations.ts';
 
 export interface CachedObjectsDeps {
   readonly api: Pick<KubeApi, 'request'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
   /** How long what was read is good; 0: it is read each time. Milliseconds. */
   readonly ttlMs: number;
 }
@@ -58,7 +58,7 @@ export class CachedObjects implements ObjectStore, Service {
     const { api, clock, ttlMs } = this.#deps;
     const key = referenceKey(reference);
     const cached = this.#cache.get(key);
-    const fresh = cached?.readAtMs !== undefined && clock.now() - cached.readAtMs < ttlMs;
+    const fresh = cached?.readAtMs !== undefined && clock.monotonicMs() - cached.readAtMs < ttlMs;
     if (fresh && cached.answer !== undefined) return unwrap(cached.answer);
     let answer: NonNullable<Cached['answer']>;
     try {
@@ -69,7 +69,7 @@ export class CachedObjects implements ObjectStore, Service {
       if (!isNotFound(error)) return unwrap((ttlMs > 0 ? cached?.answer : undefined) ?? { error });
       answer = { error };
     }
-    if (this.#cache.has(key)) this.#cache.set(key, { answer, readAtMs: clock.now() });
+    if (this.#cache.has(key)) this.#cache.set(key, { answer, readAtMs: clock.monotonicMs() });
     return unwrap(answer);
   }
 }

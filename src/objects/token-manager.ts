@@ -2,8 +2,8 @@ import type { AuthenticationV1TokenRequest } from '@kubernetes/client-node';
 import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
+import { agoAtMost, type Moment, momentOf } from '../base/moment.ts';
 import { type Pod, type PodUid, showPod } from '../model/pod.ts';
-import { parseTime } from '../model/time.ts';
 import type { Wire } from '../model/wire.ts';
 import type { KubeApi } from '../ports/kube-api.ts';
 import type { ServiceAccountTokens, TokenRequest } from '../ports/service-account-tokens.ts';
@@ -12,7 +12,7 @@ type WireTokenRequest = Wire<AuthenticationV1TokenRequest>;
 
 export interface TokenManagerDeps {
   readonly api: Pick<KubeApi, 'request'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
   readonly log: Logger;
   /** Chance, so that not all tokens are renewed at once: from 0 up to 1. */
   readonly random: () => number;
@@ -20,8 +20,10 @@ export interface TokenManagerDeps {
 
 interface IssuedToken {
   readonly token: string;
-  readonly renewAtMs: number;
-  readonly expiresAtMs: number;
+  /** When it was asked for: its life began no earlier. */
+  readonly askedAt: Moment;
+  readonly renewAfterMs: number;
+  readonly lifeMs: number;
 }
 
 // pkg/kubelet/token: maxTTL, maxJitter, and a renewal once 80 % of the life are over.
@@ -43,7 +45,7 @@ export class TokenManager implements ServiceAccountTokens {
     const { uid } = pod.metadata;
     const key = JSON.stringify([request.audience, request.expirationSeconds]);
     const known = this.#issued.get(uid)?.get(key);
-    if (known !== undefined && clock.now() < known.renewAtMs) return known.token;
+    if (known !== undefined && agoAtMost(known.askedAt, clock) < known.renewAfterMs) return known.token;
     try {
       const issued = await this.#request(pod, request, signal);
       const ofPod = this.#issued.get(uid) ?? new Map<string, IssuedToken>();
@@ -51,7 +53,7 @@ export class TokenManager implements ServiceAccountTokens {
       return issued.token;
     } catch (error) {
       signal.throwIfAborted();
-      if (known === undefined || clock.now() >= known.expiresAtMs)
+      if (known === undefined || agoAtMost(known.askedAt, clock) >= known.lifeMs)
         throw new Error(`failed to fetch token: ${errorText(error)}`, { cause: error });
       log.warn('service account token not renewed, the old one is still good', {
         pod: showPod(pod),
@@ -79,12 +81,12 @@ export class TokenManager implements ServiceAccountTokens {
       },
     };
     const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`;
+    const askedAt = momentOf(clock);
     const { spec, status } = await api.request<WireTokenRequest>({ method: 'POST', path, body }, signal);
     if (!status?.token) throw new Error('the server answered without a token');
+    // The server's date of its end is by the server's clock; how long it lives is the same on both.
     const lifeMs = (spec?.expirationSeconds ?? expirationSeconds) * 1000;
-    const expiresAtMs = parseTime(status.expirationTimestamp) ?? clock.now() + lifeMs;
-    const issuedAtMs = expiresAtMs - lifeMs;
-    const renewAtMs = issuedAtMs + Math.min(MAX_AGE_MS, lifeMs * LIFE_BEFORE_RENEWAL) - random() * MAX_JITTER_MS;
-    return { token: status.token, renewAtMs, expiresAtMs };
+    const renewAfterMs = Math.min(MAX_AGE_MS, lifeMs * LIFE_BEFORE_RENEWAL) - random() * MAX_JITTER_MS;
+    return { token: status.token, askedAt, renewAfterMs, lifeMs };
   }
 }

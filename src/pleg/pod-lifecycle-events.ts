@@ -74,15 +74,19 @@ export function podLifecycleEvents({ runtime, clock, log, relistMs = 10_000, onR
 
   const relistOnce = defer(() => {
     const ask = ++asks;
-    const askedAtMs = clock.now();
+    const askedAtMs = clock.monotonicMs();
     const intervalMs = lastAskedAtMs === undefined ? undefined : askedAtMs - lastAskedAtMs;
     lastAskedAtMs = askedAtMs;
     health.asked('listPods');
     return call((signal) => runtime.listPods(signal)).pipe(
       map((listed) => {
         const recovered = health.answered();
-        const atMs = clock.now();
-        onRelist?.({ atMs, tookMs: atMs - askedAtMs, ...(intervalMs === undefined ? {} : { intervalMs }), pods: listed });
+        onRelist?.({
+          atMs: clock.now(),
+          tookMs: clock.monotonicMs() - askedAtMs,
+          ...(intervalMs === undefined ? {} : { intervalMs }),
+          pods: listed,
+        });
         const news = compare(listed, ask);
         return recovered ? [...news, { recovered }] : news;
       }),

@@ -19,7 +19,7 @@ const ago = (ms: number): string => formatGoDuration(BigInt(Math.floor(ms / 1000
 
 /** How relisting goes: what is waited for, what went wrong, each said once, and how old the truth is. */
 export class RelistHealth {
-  readonly #clock: Pick<Clock, 'now'>;
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #log: Logger;
   #beganAtMs: number | undefined;
   #succeededAtMs: number | undefined;
@@ -30,13 +30,13 @@ export class RelistHealth {
   readonly #said = new Set<string>();
   #lastError: string | undefined;
 
-  constructor({ clock, log }: { readonly clock: Pick<Clock, 'now'>; readonly log: Logger }) {
+  constructor({ clock, log }: { readonly clock: Pick<Clock, 'monotonicMs'>; readonly log: Logger }) {
     this.#clock = clock;
     this.#log = log;
   }
 
   asked(call: string): void {
-    const nowMs = this.#clock.now();
+    const nowMs = this.#clock.monotonicMs();
     this.#beganAtMs ??= nowMs;
     this.#call = call;
     this.#waiting = { call, sinceMs: nowMs };
@@ -44,7 +44,7 @@ export class RelistHealth {
 
   /** Whether this answer ends an outage. */
   answered(): boolean {
-    const nowMs = this.#clock.now();
+    const nowMs = this.#clock.monotonicMs();
     const recovered = this.#failures > 0;
     if (recovered) {
       const afterMs = nowMs - (this.#succeededAtMs ?? this.#beganAtMs ?? nowMs);
@@ -75,7 +75,7 @@ export class RelistHealth {
   }
 
   health(): PlegHealth {
-    const nowMs = this.#clock.now();
+    const nowMs = this.#clock.monotonicMs();
     const ageMs = nowMs - (this.#succeededAtMs ?? this.#beganAtMs ?? nowMs);
     if (this.#succeededAtMs === undefined) return { healthy: false, ageMs, message: `pleg has yet to be successful${this.#cause(nowMs)}` };
     if (ageMs < RELIST_THRESHOLD_MS) return { healthy: true, ageMs, message: '' };

@@ -32,26 +32,35 @@ export interface PodPlan {
 
 export interface HeldStart {
   readonly name: string;
-  /** In clock milliseconds. */
+  /** On the clock's monotonic time. */
   readonly notBeforeMs: number;
+}
+
+/** A start that is held back: until when, on the clock's monotonic time, and how long that is from the end of the last run. */
+export interface RestartHold {
+  readonly notBeforeMs: number;
+  readonly delayMs: number;
 }
 
 /** Where a pod stands: it never goes back. `waiting`: another pod holds its name. */
 export type PodPhaseOfLife = 'waiting' | 'syncing' | 'terminating' | 'terminated';
 
-/** Everything the planner may know beyond spec and engine. Its functions read and change nothing. */
+/**
+ * Everything the planner may know beyond spec and engine. Its functions read and change nothing. All times are on the clock's monotonic
+ * time: a date that somebody sets neither ends a pod nor holds it back.
+ */
 export interface PlanFacts {
   readonly nowMs: number;
   readonly life: PodPhaseOfLife;
   /** A static pod has its name and comes first. */
   readonly givesWay?: boolean | undefined;
-  /** When a container that keeps failing may be started again, in clock milliseconds; undefined: now. */
-  readonly restartNotBeforeMs: (pod: Pod, container: Container, observed: ObservedPod) => number | undefined;
+  /** When a container that keeps failing may be started again, and how long after its end that is; undefined: now. */
+  readonly restartHold: (pod: Pod, container: Container, observed: ObservedPod) => RestartHold | undefined;
   readonly liveness: (id: ContainerId) => ProbeResult | undefined;
   /** A sidecar that has a startup probe has started once this says so. */
   readonly startup: (id: ContainerId) => ProbeResult | undefined;
-  /** The pod's status.startTime, from which activeDeadlineSeconds counts; undefined: not started. */
-  readonly startTimeMs?: number | undefined;
+  /** How long ago the pod began, which activeDeadlineSeconds limits; undefined: not started. */
+  readonly ageMs?: number | undefined;
   /** The last phase that was told: a pod that has Succeeded or Failed does not begin again. */
   readonly phase?: string | undefined;
   /** How often the container had been restarted when its status was told last: counts where the engine has nothing of it any more. */

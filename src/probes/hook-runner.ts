@@ -70,7 +70,7 @@ export class HookRunner implements ContainerHooks, Service {
     const { clock, log } = this.#deps;
     const preStop = this.#preStops.get(id) ?? this.#begin(hook, pod, container, id);
     if (preStop.state !== 'running') return graceMs;
-    const beganAtMs = clock.now();
+    const beganAtMs = clock.monotonicMs();
     const waiting = new AbortController();
     const overdue = clock.sleep(graceMs, waiting.signal).then(
       () => {
@@ -84,7 +84,7 @@ export class HookRunner implements ContainerHooks, Service {
     } finally {
       waiting.abort(new Error('nobody waits any more'));
     }
-    const leftMs = graceMs - Math.floor((clock.now() - beganAtMs) / 1000) * 1000;
+    const leftMs = graceMs - Math.floor((clock.monotonicMs() - beganAtMs) / 1000) * 1000;
     return Math.max(leftMs, Math.min(graceMs, LEAST_GRACE_MS));
   }
 

@@ -1,5 +1,6 @@
 import { concat, defer, from, mergeMap, type Observable, Subject } from 'rxjs';
 import { drainInto } from '../base/drain-into.ts';
+import { type Moment, momentOf } from '../base/moment.ts';
 import type { Service } from '../base/service.ts';
 import { isSidecar } from '../model/pod-predicates.ts';
 import type { Container, Pod, PodStatus, PodUid } from '../model/pod.ts';
@@ -52,14 +53,14 @@ export class ProbeManager implements Service {
   /** Containers of which something was told before the pod was seen here: not all of them have every probe. */
   readonly #recalled = new Map<PodUid, readonly ContainerId[]>();
   readonly #added = new Subject<ProbeWorker>();
-  readonly #startedAtMs: number;
+  readonly #began: Moment;
 
   /** Pods to look at again, because of a probe. Hot. */
   readonly changes: Observable<PodUid> = this.#results.changes;
 
   constructor(deps: ProbeManagerDeps) {
     this.#deps = deps;
-    this.#startedAtMs = deps.clock.now();
+    this.#began = momentOf(deps.clock);
     if (deps.file) this.#results.restore(deps.file.load());
   }
 
@@ -147,8 +148,8 @@ export class ProbeManager implements Service {
   #firstDelayMs({ probe: { periodSeconds = 10 }, pod }: ProbeWorker): number {
     const { clock, statusOf, random } = this.#deps;
     const beganAtMs = parseTime(statusOf(pod.metadata.uid)?.startTime);
-    const ranBefore = beganAtMs !== undefined && beganAtMs < this.#startedAtMs;
-    return ranBefore && clock.now() - this.#startedAtMs < periodSeconds * 1000 ? random() * periodSeconds * 1000 : 0;
+    const ranBefore = beganAtMs !== undefined && beganAtMs < this.#began.dateMs;
+    return ranBefore && clock.monotonicMs() - this.#began.monotonicMs < periodSeconds * 1000 ? random() * periodSeconds * 1000 : 0;
   }
 
   #recall(pod: Pod): void {

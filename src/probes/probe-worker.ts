@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { coalesceMap } from '../base/coalesce-map.ts';
 import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
+import { momentOf, monotonicOf } from '../base/moment.ts';
 import { isTerminalPhase } from '../model/pod-predicates.ts';
 import { type Container, type ContainerStatus, type Pod, type PodStatus, type PodUid, showPod } from '../model/pod.ts';
 import type { ProbeResult } from '../model/probe-result.ts';
@@ -34,7 +35,7 @@ export interface ProbeWorkerDeps {
 }
 
 export interface ProbeRecord {
-  /** When it began, clock milliseconds. */
+  /** When it began, as a date. */
   readonly atMs: number;
   readonly tookMs: number;
   readonly containerId: ContainerId;
@@ -58,6 +59,9 @@ export class ProbeWorker {
   readonly #kicks = new Subject<void>();
   readonly #stop = new Subject<void>();
   readonly #history: ProbeRecord[] = [];
+  /** On the clock's monotonic time: when the container was looked at last, and since when it runs, by the date that was told of that. */
+  #lookedAtMs = Number.NEGATIVE_INFINITY;
+  #running: { readonly startedAt: string | undefined; readonly sinceMs: number } | undefined;
   #pod: Pod;
   #id: ContainerId | undefined;
   #kickedFor: string | undefined;
@@ -159,12 +163,13 @@ export class ProbeWorker {
   }
 
   async #turn(signal: AbortSignal): Promise<boolean> {
-    const { results, clock } = this.#deps;
+    const { results } = this.#deps;
     const { metadata, spec } = this.#pod;
     const status = this.#deps.statusOf(metadata.uid);
     if (status === undefined) return true;
     if (isTerminalPhase(status.phase)) return false;
     const found = containerStatus(status, this.container.name);
+    const runningMs = this.#runningMs(found);
     if (!found?.containerID) return true;
     this.#seen(idOf(found.containerID));
     if (this.#id === undefined || this.#onHold) return true;
@@ -175,7 +180,6 @@ export class ProbeWorker {
       results.set(this.kind, id, 'failure', metadata.uid);
       return terminated === undefined || this.container.restartPolicy === 'Always' || spec.restartPolicy !== 'Never';
     }
-    const runningMs = clock.now() - (parseTime(running.startedAt) ?? clock.now());
     if (Math.trunc(runningMs / 1000) < (this.probe.initialDelaySeconds ?? 0)) return true;
     // Until it has started there is only the startup probe, and from then on only the others.
     if ((found.started === true) === (this.kind === 'startup')) return true;
@@ -184,6 +188,24 @@ export class ProbeWorker {
     if (result === undefined || signal.aborted) return true;
     this.#judge(id, result);
     return true;
+  }
+
+  /** How long the container has run: by its date when it is first seen to run, and from then on by a clock whose date nobody sets. */
+  #runningMs(status: ContainerStatus | undefined): number {
+    const { clock } = this.#deps;
+    const { running } = status?.state ?? {};
+    const nowMs = clock.monotonicMs();
+    // Whatever did not run when it was looked at last has begun since.
+    const earliestMs = this.#lookedAtMs;
+    this.#lookedAtMs = nowMs;
+    if (running === undefined) {
+      this.#running = undefined;
+      return 0;
+    }
+    const { startedAt } = running;
+    if (this.#running === undefined || this.#running.startedAt !== startedAt)
+      this.#running = { startedAt, sinceMs: monotonicOf(parseTime(startedAt) ?? clock.now(), clock, earliestMs) };
+    return nowMs - this.#running.sinceMs;
   }
 
   /** Another id is another container: what was found about the last one does not count. */
@@ -213,15 +235,15 @@ export class ProbeWorker {
   /** Undefined: it could not be executed, and says nothing. */
   async #execute(id: ContainerId, status: PodStatus, signal: AbortSignal): Promise<ProbeResult | undefined> {
     const { clock, onProbe } = this.#deps;
-    const atMs = clock.now();
+    const began = momentOf(clock);
     const outcome = await this.#tries({ id, podIp: status.podIP }, signal);
     if (signal.aborted || this.#state !== 'probing') return undefined;
-    const tookMs = clock.now() - atMs;
+    const tookMs = clock.monotonicMs() - began.monotonicMs;
     const record =
       outcome instanceof Error
         ? { outcome: 'error' as const, message: errorText(outcome) }
         : { outcome: outcome.result, message: outcome.output };
-    this.#history.push({ atMs, tookMs, containerId: id, ...record });
+    this.#history.push({ atMs: began.dateMs, tookMs, containerId: id, ...record });
     if (this.#history.length > MAX_RECORDS) this.#history.shift();
     this.#tell(record.outcome, record.message);
     if (record.outcome === 'error') return undefined;

@@ -40,7 +40,7 @@ export class KeyedWorkQueue<K> implements WorkQueue<K> {
 
   add(key: K, reason: WakeReason, delayMs = 0): void {
     if (delayMs <= 0) this.#makeReady(key, reason);
-    else if (!this.#ready.has(key)) this.#wait(key, reason, this.#deps.clock.now() + delayMs);
+    else if (!this.#ready.has(key)) this.#wait(key, reason, this.#deps.clock.monotonicMs() + delayMs);
   }
 
   interrupt(key: K, reason: WakeReason): void {
@@ -84,7 +84,7 @@ export class KeyedWorkQueue<K> implements WorkQueue<K> {
     const waiting = this.#waiting.get(key);
     if (waiting && waiting.dueAtMs <= dueAtMs) return;
     waiting?.timer.unsubscribe();
-    const timer = this.#deps.clock.schedule(() => this.#makeReady(key, reason), dueAtMs - this.#deps.clock.now());
+    const timer = this.#deps.clock.schedule(() => this.#makeReady(key, reason), dueAtMs - this.#deps.clock.monotonicMs());
     this.#waiting.set(key, { dueAtMs, reason, timer });
   }
 

@@ -18,13 +18,13 @@ export async function executePlan<Context>(
   actions: readonly PodAction[],
   executors: Executors<Context>,
   context: Context,
-  { clock, signal }: { readonly clock: Pick<Clock, 'now'>; readonly signal: AbortSignal },
+  { clock, signal }: { readonly clock: Pick<Clock, 'monotonicMs'>; readonly signal: AbortSignal },
 ): Promise<Execution> {
   const outcomes: ActionOutcome[] = [];
   const errors: unknown[] = [];
   const one = async (action: PodAction): Promise<boolean> => {
-    const startedAtMs = clock.now();
-    const tookMs = (): number => clock.now() - startedAtMs;
+    const startedAtMs = clock.monotonicMs();
+    const tookMs = (): number => clock.monotonicMs() - startedAtMs;
     try {
       await execute(action, executors, context, signal);
       outcomes.push({ action, tookMs: tookMs() });

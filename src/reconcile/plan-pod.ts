@@ -1,4 +1,4 @@
-import { allContainers, deadlineMs, isTerminalPhase } from '../model/pod-predicates.ts';
+import { allContainers, deadlineLeftMs, isTerminalPhase } from '../model/pod-predicates.ts';
 import { type Pod, podFullName } from '../model/pod.ts';
 import type { ObservedPod } from '../ports/container-runtime.ts';
 import type { PlanFacts, PlanPod, PodAction, PodPlan } from '../ports/pod-plan.ts';
@@ -38,8 +38,8 @@ function whyOver({ pod }: DesiredPod, facts: PlanFacts): string | undefined {
   if (facts.life === 'terminated') return 'pod has ended';
   const phase = [pod.status?.phase, facts.phase].find(isTerminalPhase);
   // A pod over its deadline is Failed: the cause says more than the phase.
-  const deadline = deadlineMs(pod, facts.startTimeMs);
-  if (deadline !== undefined && deadline <= facts.nowMs) return `activeDeadlineSeconds ${pod.spec.activeDeadlineSeconds} exceeded`;
+  const leftMs = deadlineLeftMs(pod, facts.ageMs);
+  if (leftMs !== undefined && leftMs <= 0) return `activeDeadlineSeconds ${pod.spec.activeDeadlineSeconds} exceeded`;
   return phase === undefined ? undefined : `pod has ${phase === 'Failed' ? 'failed' : 'succeeded'} for good`;
 }
 
@@ -101,7 +101,7 @@ function syncPod(pod: Pod, observed: ObservedPod, facts: PlanFacts): PodPlan {
         attempt: nextAttempt(observed, name, facts.restartCount?.(name)),
         init: isInit(pod, container),
       });
-    const why = waits === undefined ? describeStart(pod, container, newestOf(observed, name)) : describeHeld(waits, observed);
+    const why = waits === undefined ? describeStart(pod, container, newestOf(observed, name)) : describeHeld(waits);
     if (why !== undefined) because.push(why);
   }
 
@@ -114,7 +114,7 @@ function syncPod(pod: Pod, observed: ObservedPod, facts: PlanFacts): PodPlan {
   if (because.length === 0) because.push(describeRest(pod, computed));
   return {
     actions,
-    next: wakeAt(facts.nowMs, [...held.map(({ notBeforeMs }) => notBeforeMs), deadlineMs(pod, facts.startTimeMs)]),
+    next: earliest([...held.map(({ notBeforeMs }) => notBeforeMs - facts.nowMs), deadlineLeftMs(pod, facts.ageMs)]),
     because,
     ...(held.length === 0 ? {} : { held: held.map(({ container: { name }, notBeforeMs }) => ({ name, notBeforeMs })) }),
   };
@@ -196,7 +196,7 @@ function describeRest(pod: Pod, { initializing }: ComputedPodActions): string {
   return initializing ? `${kindOf(pod, initializing)} ${initializing.name} is under way: the rest waits for it` : 'pod is as declared';
 }
 
-function wakeAt(nowMs: number, times: readonly (number | undefined)[]): Next {
-  const known = times.filter((time) => time !== undefined);
-  return known.length === 0 ? 'on-change' : { afterMs: Math.max(0, Math.min(...known) - nowMs) };
+function earliest(delaysMs: readonly (number | undefined)[]): Next {
+  const known = delaysMs.filter((ms) => ms !== undefined);
+  return known.length === 0 ? 'on-change' : { afterMs: Math.max(0, Math.min(...known)) };
 }

@@ -1,4 +1,7 @@
+import type { Clock } from '../base/clock.ts';
+import { type Moment, monotonicOf } from '../base/moment.ts';
 import type { Pod, PodUid } from '../model/pod.ts';
+import { parseTime } from '../model/time.ts';
 import type { ObservedPod } from '../ports/container-runtime.ts';
 import type { PodPhaseOfLife } from '../ports/pod-plan.ts';
 
@@ -10,7 +13,7 @@ export interface StartFailure {
 /** What the agent knows of pods and the engine does not: why a container did not start, when the pod began, what it was. Lost at a restart, without harm. */
 export class PodMemory {
   readonly #startFailures = new Map<PodUid, Map<string, StartFailure>>();
-  readonly #beganAtMs = new Map<PodUid, number>();
+  readonly #began = new Map<PodUid, Moment>();
   /** By container: until when its start was last held back. */
   readonly #heldUntilMs = new Map<PodUid, Map<string, number>>();
   /** Where the pod stood when it was last said that it gives way. */
@@ -52,16 +55,24 @@ export class PodMemory {
     return before;
   }
 
-  /** When the pod began: the earliest moment that anyone told, be it this one. */
-  beganAtMs({ uid, sandboxes }: Pick<ObservedPod, 'uid' | 'sandboxes'>, nowMs: number): number {
-    const beganAtMs = Math.min(nowMs, this.#beganAtMs.get(uid) ?? nowMs, ...sandboxes.map(({ createdAtMs }) => createdAtMs));
-    this.#beganAtMs.set(uid, beganAtMs);
-    return beganAtMs;
+  /** When the pod began: the earliest date that was known of it when it was first looked at, be it that of the first look. */
+  began(
+    pod: Pod | undefined,
+    { uid, sandboxes }: Pick<ObservedPod, 'uid' | 'sandboxes'>,
+    clock: Pick<Clock, 'now' | 'monotonicMs'>,
+  ): Moment {
+    const before = this.#began.get(uid);
+    if (before) return before;
+    const told = parseTime(pod?.status?.startTime) ?? Number.POSITIVE_INFINITY;
+    const dateMs = Math.min(clock.now(), told, ...sandboxes.map(({ createdAtMs }) => createdAtMs));
+    const began = { dateMs, monotonicMs: monotonicOf(dateMs, clock) };
+    this.#began.set(uid, began);
+    return began;
   }
 
   forget(uid: PodUid): void {
     this.#startFailures.delete(uid);
-    this.#beganAtMs.delete(uid);
+    this.#began.delete(uid);
     this.#declared.delete(uid);
     this.#heldUntilMs.delete(uid);
     this.#gaveWay.delete(uid);

@@ -19,7 +19,7 @@ export interface StepContext {
 }
 
 export interface PodReconcilerDeps {
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly pods: PodStore;
   readonly lives: PodLives;
   readonly runtime: Pick<ContainerRuntime, 'observePod'>;
@@ -39,7 +39,7 @@ export interface PodReconcilerDeps {
   readonly trace: Trace;
   /** Brings what a running pod sees of the API up to date, and gives back what one that has ended no longer needs. Tells of failures itself. */
   readonly refresh: (pod: Pod, observed: ObservedPod, signal: AbortSignal) => Promise<void>;
-  /** When to look again at a pod that gives no other cause. */
+  /** When to look again at a pod that gives no earlier cause. */
   readonly resyncMs: () => number;
   /** A pod that is being deleted has left no trace in the engine: removes what it left on the node; its status stays, to be told. Repeated when it rejects. */
   readonly release: (uid: PodUid, signal: AbortSignal) => Promise<void>;
@@ -54,7 +54,7 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
   const { clock, pods, lives, runtime, statuses, trace } = deps;
 
   return async function reconcile(uid: PodUid, signal: AbortSignal, wakes: readonly WakeReason[]): Promise<Next> {
-    const atMs = clock.now();
+    const atMs = clock.monotonicMs();
     const declared = pods.get(uid);
     // What no source declares is an orphan only once every source has spoken.
     if (!declared && !pods.synced) return 'on-change';
@@ -82,7 +82,7 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
       plan: run.plan,
       outcomes: run.outcomes,
       observeMs: run.observeMs,
-      totalMs: clock.now() - atMs,
+      totalMs: clock.monotonicMs() - atMs,
       phase: statuses.get(uid)?.phase,
       next,
       ...(run.failed === undefined ? {} : { failed: signal.aborted ? 'interrupted' : errorText(run.failed) }),
@@ -93,10 +93,11 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
   };
 
   function nextAfter({ plan, failed, errors }: Run, life: PodPhaseOfLife): Next | 'back-off' {
-    const next = plan.next === 'on-change' && life === 'syncing' ? { afterMs: deps.resyncMs() } : plan.next;
+    // A deadline or a back-off that is far away does not put off what has to be looked at again and again.
+    const next = life === 'syncing' ? earlier(plan.next, { afterMs: deps.resyncMs() }) : plan.next;
     if (failed === undefined) return next;
-    const retryAtMs = retryTime(errors, clock.now());
-    return retryAtMs === undefined ? 'back-off' : earlier(next, { afterMs: Math.max(0, retryAtMs - clock.now()) });
+    const retryAtMs = retryTime(errors, clock.monotonicMs());
+    return retryAtMs === undefined ? 'back-off' : earlier(next, { afterMs: Math.max(0, retryAtMs - clock.monotonicMs()) });
   }
 
   interface Run {
@@ -114,14 +115,21 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
     { life, givesWay }: Pick<PlanFacts, 'life' | 'givesWay'>,
     signal: AbortSignal,
   ): Promise<Run> {
-    const startedAtMs = clock.now();
+    const startedAtMs = clock.monotonicMs();
     let observed: ObservedPod;
     try {
       observed = await runtime.observePod(uid, signal);
     } catch (error) {
-      return { observed: undefined, plan: unobserved, outcomes: [], observeMs: clock.now() - startedAtMs, failed: error, errors: [error] };
+      return {
+        observed: undefined,
+        plan: unobserved,
+        outcomes: [],
+        observeMs: clock.monotonicMs() - startedAtMs,
+        failed: error,
+        errors: [error],
+      };
     }
-    const observeMs = clock.now() - startedAtMs;
+    const observeMs = clock.monotonicMs() - startedAtMs;
     const tell = (at: ObservedPod): void => {
       if (desired) statuses.set(desired.pod, deps.statusOf(desired, at));
     };

@@ -4,12 +4,14 @@ import { containerHash } from '../model/container-hash.ts';
 import { formatGoDuration } from '../model/go-duration.ts';
 import { type Container, formatPod, type Pod, type PodUid } from '../model/pod.ts';
 import type { ObservedPod } from '../ports/container-runtime.ts';
+import type { RestartHold } from '../ports/pod-plan.ts';
+import { ContainerEnds } from './container-ends.ts';
 import { instancesOf } from './instances.ts';
 
 /** pkg/kubelet/kubelet.go: backOffPeriod and MaxContainerBackOff. */
 const kubeletDelays = { baseMs: 10_000, maxMs: 300_000 };
 
-type Instances = Pick<ObservedPod, 'containers'>;
+type Instances = Pick<ObservedPod, 'uid' | 'containers'>;
 
 /**
  * Crash loops: every start of a container that has ended before doubles the time until its next start, counted from the end of its last run.
@@ -17,24 +19,32 @@ type Instances = Pick<ObservedPod, 'containers'>;
  */
 export class RestartBackoff {
   readonly #backoff: Backoff;
+  readonly #ends: ContainerEnds;
   /** Ids by pod, to forget them together. */
   readonly #ids = new Map<PodUid, Set<string>>();
 
-  constructor(clock: Pick<Clock, 'now'>, delays: { readonly baseMs: number; readonly maxMs: number } = kubeletDelays) {
+  constructor(clock: Pick<Clock, 'now' | 'monotonicMs'>, delays: { readonly baseMs: number; readonly maxMs: number } = kubeletDelays) {
     this.#backoff = new Backoff({ clock, ...delays });
+    this.#ends = new ContainerEnds(clock);
   }
 
-  /** When the container may be started, in clock milliseconds; undefined: now. Changes nothing. */
-  notBeforeMs(pod: Pod, container: Container, observed: Instances): number | undefined {
-    const endedAtMs = lastEndMs(container, observed);
+  /** To be called with each observation, before it is asked about: when containers ended is told from when they were seen to run. */
+  seen(observed: Instances): void {
+    this.#ends.seen(observed);
+  }
+
+  /** Whether the container has to wait for its next start; undefined: it may be started now. Never longer than the longest delay from now. */
+  hold(pod: Pod, container: Container, observed: Instances): RestartHold | undefined {
+    const endedAtMs = this.#lastEndMs(container, observed);
     const id = idOf(pod, container);
     if (endedAtMs === undefined || !this.#backoff.isInBackOffSince(id, endedAtMs)) return undefined;
-    return endedAtMs + this.#backoff.get(id);
+    const delayMs = this.#backoff.get(id);
+    return { notBeforeMs: endedAtMs + delayMs, delayMs };
   }
 
   /** To be called once for every start, with what was observed before it. */
   started(pod: Pod, container: Container, observed: Instances): void {
-    const endedAtMs = lastEndMs(container, observed);
+    const endedAtMs = this.#lastEndMs(container, observed);
     if (endedAtMs === undefined) return;
     const { uid } = pod.metadata;
     const id = idOf(pod, container);
@@ -42,7 +52,7 @@ export class RestartBackoff {
     this.#backoff.next(id, endedAtMs);
   }
 
-  /** What status shows, under the reason CrashLoopBackOff, while `notBeforeMs` holds the container. */
+  /** What status shows, under the reason CrashLoopBackOff, while `hold` holds the container. */
   message(pod: Pod, container: Container): string {
     const delay = formatGoDuration(BigInt(Math.round(this.#backoff.get(idOf(pod, container)))) * 1_000_000n);
     return `back-off ${delay} restarting failed container=${container.name} pod=${formatPod(pod)}`;
@@ -53,11 +63,11 @@ export class RestartBackoff {
     for (const id of this.#ids.get(uid) ?? []) this.#backoff.reset(id);
     this.#ids.delete(uid);
   }
-}
 
-function lastEndMs({ name }: Container, observed: Instances): number | undefined {
-  const last = instancesOf(observed, name).find(({ state }) => state.phase === 'exited');
-  return last?.state.phase === 'exited' ? last.state.finishedAtMs : undefined;
+  #lastEndMs({ name }: Container, observed: Instances): number | undefined {
+    const last = instancesOf(observed, name).find(({ state }) => state.phase === 'exited');
+    return last && this.#ends.endedAtMs(observed.uid, last.id);
+  }
 }
 
 /** The spec is part of it: a change deserves a new try. */

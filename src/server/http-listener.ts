@@ -97,8 +97,8 @@ async function cutStalled(streams: ReadonlySet<Duplex>, stalledAfterMs: number, 
       const written = 'bytesWritten' in stream && typeof stream.bytesWritten === 'number' ? stream.bytesWritten : 0;
       const takenBytes = written - stream.writableLength;
       const last = seen.get(stream);
-      if (last === undefined || last.takenBytes !== takenBytes) seen.set(stream, { takenBytes, sinceMs: clock.now() });
-      else if (clock.now() - last.sinceMs >= stalledAfterMs) stream.destroy();
+      if (last === undefined || last.takenBytes !== takenBytes) seen.set(stream, { takenBytes, sinceMs: clock.monotonicMs() });
+      else if (clock.monotonicMs() - last.sinceMs >= stalledAfterMs) stream.destroy();
     }
   }
 }

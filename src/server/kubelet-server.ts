@@ -107,7 +107,7 @@ async function https(deps: KubeletServerDeps, stop: AbortSignal): Promise<void> 
     // Who shows a bad certificate is told so by HTTP.
     rejectUnauthorized: false,
   });
-  server.on('secureConnection', (socket) => handshakes.set(socket, clock.now()));
+  server.on('secureConnection', (socket) => handshakes.set(socket, clock.monotonicMs()));
   const weak = options.tlsCipherSuites.filter((name) => tlsCipherSuites[name] === undefined);
   if (weak.length > 0) log.warn('cipher suites are too weak to be spoken', { suites: weak.join(', ') });
   const contexts = combineLatest([

@@ -23,7 +23,7 @@ export interface ManifestDirectoryDeps {
   readonly settleMs: number;
   /** Asked at the first look about files that are faulty then; undefined: what was good before this process is forgotten. */
   readonly lastGood?: LastGoodManifests | undefined;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly log: Logger;
 }
 
@@ -117,8 +117,8 @@ export class ManifestDirectory {
   async #settle(paths: readonly string[]): Promise<void> {
     const { lastGood, clock, settleMs } = this.#deps;
     const isMissing = (await lastGood?.hasOthers(paths)) ?? false;
-    this.#missingSinceMs = isMissing ? (this.#missingSinceMs ?? clock.now()) : undefined;
-    if (this.#missingSinceMs !== undefined && clock.now() - this.#missingSinceMs < settleMs) return;
+    this.#missingSinceMs = isMissing ? (this.#missingSinceMs ?? clock.monotonicMs()) : undefined;
+    if (this.#missingSinceMs !== undefined && clock.monotonicMs() - this.#missingSinceMs < settleMs) return;
     this.#missingSinceMs = undefined;
     this.#settled = true;
     await lastGood?.retain([...this.#files].filter(([, state]) => mayBeKept(state)).map(([path]) => path));
@@ -186,9 +186,9 @@ export class ManifestDirectory {
 
   async #takeGone(path: string, state: FileState): Promise<void> {
     const { clock, settleMs, log } = this.#deps;
-    const since = state.gone === true ? (state.doubtedSinceMs ?? clock.now()) : clock.now();
+    const since = state.gone === true ? (state.doubtedSinceMs ?? clock.monotonicMs()) : clock.monotonicMs();
     // An editor may be about to write it again.
-    if (state.made !== undefined && (state.gone !== true || clock.now() - since < settleMs)) {
+    if (state.made !== undefined && (state.gone !== true || clock.monotonicMs() - since < settleMs)) {
       this.#files.set(path, { ...state, gone: true, doubtedSinceMs: since });
       return;
     }
@@ -214,8 +214,8 @@ export class ManifestDirectory {
       if (digest !== state.digest) this.#tellWarnings(path, warnings);
       return;
     }
-    const since = digest === state.digest && state.gone !== true ? (state.doubtedSinceMs ?? clock.now()) : clock.now();
-    const settled = digest === state.digest && clock.now() - since >= settleMs;
+    const since = digest === state.digest && state.gone !== true ? (state.doubtedSinceMs ?? clock.monotonicMs()) : clock.monotonicMs();
+    const settled = digest === state.digest && clock.monotonicMs() - since >= settleMs;
     const kept = state.made ?? (await this.#madeBefore(path));
     this.#files.set(path, { ...state, made: kept, stamp, digest, gone: false, faulty: true, doubtedSinceMs: settled ? undefined : since });
     if (settled) {

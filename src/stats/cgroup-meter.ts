@@ -42,7 +42,8 @@ export class CgroupMeter {
       const use = reader.cpu(paths);
       if (use === undefined) return undefined;
       const atMs = clock.now();
-      const usageNanoCores = this.#rates.rate(key, { atMs, ...use }, startedAtMs);
+      const ageMs = startedAtMs === undefined ? undefined : atMs - startedAtMs;
+      const usageNanoCores = this.#rates.rate(key, { atMs: clock.monotonicMs(), ...use }, ageMs);
       return { atMs, ...use, ...(usageNanoCores === undefined ? {} : { usageNanoCores }) };
     };
     const memoryOf = ({ paths }: CgroupTarget): MemoryStats | undefined => {

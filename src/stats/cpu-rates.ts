@@ -1,4 +1,5 @@
 interface Sample {
+  /** On the clock's monotonic time. */
   readonly atMs: number;
   readonly usageCoreNanoSeconds: number;
 }
@@ -20,12 +21,12 @@ const YOUNG_MS = 60_000;
 export class CpuRates {
   readonly #known = new Map<string, Known>();
 
-  /** Nanocores; undefined when it takes another sample, FIRST_WINDOW_MS from now. `startedAtMs` is when the counter was zero. */
-  rate(key: string, sample: Sample, startedAtMs?: number): number | undefined {
-    const known = this.#known.get(key) ?? bornWith(startedAtMs, sample);
+  /** Nanocores; undefined when it takes another sample, FIRST_WINDOW_MS from now. `ageMs` is how long ago the counter was zero. */
+  rate(key: string, sample: Sample, ageMs?: number): number | undefined {
+    const known = this.#known.get(key) ?? bornWith(ageMs, sample);
     const elapsedMs = known === undefined ? 0 : sample.atMs - known.base.atMs;
     const restarted = known !== undefined && sample.usageCoreNanoSeconds < known.base.usageCoreNanoSeconds;
-    if (known === undefined || elapsedMs > MAX_WINDOW_MS || elapsedMs < 0 || restarted) {
+    if (known === undefined || elapsedMs > MAX_WINDOW_MS || restarted) {
       this.#known.set(key, { base: sample, nanoCores: undefined });
       return undefined;
     }
@@ -42,7 +43,8 @@ export class CpuRates {
   }
 }
 
-function bornWith(startedAtMs: number | undefined, { atMs }: Sample): Known | undefined {
-  if (startedAtMs === undefined || atMs - startedAtMs > YOUNG_MS) return undefined;
-  return { base: { atMs: startedAtMs, usageCoreNanoSeconds: 0 }, nanoCores: undefined };
+function bornWith(ageMs: number | undefined, { atMs }: Sample): Known | undefined {
+  // By dates, which may be set meanwhile: what seems to begin only later says nothing.
+  if (ageMs === undefined || ageMs < 0 || ageMs > YOUNG_MS) return undefined;
+  return { base: { atMs: atMs - ageMs, usageCoreNanoSeconds: 0 }, nanoCores: undefined };
 }

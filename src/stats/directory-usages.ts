@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { type DirectoryUsage, directoryUsage } from './directory-usage.ts';
 
 export interface DirectoryUsagesDeps {
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
   /** Ends what is under way. */
   readonly signal: AbortSignal;
   readonly measure?: typeof directoryUsage;
@@ -36,9 +36,9 @@ export class DirectoryUsages {
   /** What was counted last; undefined while the first count is under way, and for what cannot be read. Begins a count that is due. */
   latest(path: string): MeasuredDirectory | undefined {
     const { clock, signal } = this.#deps;
-    const entry = this.#entries.get(path) ?? { latest: undefined, notBeforeMs: 0, measuring: undefined };
+    const entry = this.#entries.get(path) ?? { latest: undefined, notBeforeMs: Number.NEGATIVE_INFINITY, measuring: undefined };
     this.#entries.set(path, entry);
-    if (entry.measuring === undefined && clock.now() >= entry.notBeforeMs && !signal.aborted) {
+    if (entry.measuring === undefined && clock.monotonicMs() >= entry.notBeforeMs && !signal.aborted) {
       entry.measuring = this.#last = this.#last.then(() => this.#measure(path, entry));
     }
     return entry.latest;
@@ -61,7 +61,7 @@ export class DirectoryUsages {
 
   async #measure(path: string, entry: Entry): Promise<void> {
     const { clock, signal, measure = directoryUsage } = this.#deps;
-    const startedAtMs = clock.now();
+    const startedAtMs = clock.monotonicMs();
     try {
       // Nobody asks for it any more.
       if (this.#entries.get(path) !== entry || signal.aborted) return;
@@ -71,8 +71,8 @@ export class DirectoryUsages {
       entry.latest = undefined;
     } finally {
       entry.measuring = undefined;
-      const tookMs = clock.now() - startedAtMs;
-      entry.notBeforeMs = clock.now() + Math.max(FRESH_MS, tookMs * REST_FACTOR);
+      const nowMs = clock.monotonicMs();
+      entry.notBeforeMs = nowMs + Math.max(FRESH_MS, (nowMs - startedAtMs) * REST_FACTOR);
     }
   }
 }

@@ -21,7 +21,7 @@ export class FileSystems {
   /** The file system that holds `path`; undefined when it cannot be told in time. `mountInfo` is /proc/self/mountinfo. */
   async holding(path: string, mountInfo: string): Promise<FilesystemStats | undefined> {
     const { atMs, answer } = this.#asked.get(path) ?? this.#begin(path, mountInfo);
-    const patienceMs = PATIENCE_MS - (this.#clock.now() - atMs);
+    const patienceMs = PATIENCE_MS - (this.#clock.monotonicMs() - atMs);
     if (patienceMs <= 0) return undefined;
     const enough = new AbortController();
     const tooLong = this.#clock.sleep(patienceMs, enough.signal).catch(() => undefined);
@@ -34,7 +34,7 @@ export class FileSystems {
 
   #begin(path: string, mountInfo: string): { readonly atMs: number; readonly answer: Promise<FilesystemStats | undefined> } {
     const answer = this.#ask(path, mountInfo).finally(() => this.#asked.delete(path));
-    const asked = { atMs: this.#clock.now(), answer };
+    const asked = { atMs: this.#clock.monotonicMs(), answer };
     this.#asked.set(path, asked);
     return asked;
   }

@@ -106,8 +106,10 @@ export class NodeMeter {
   }
 
   #rated(key: string, usageCoreNanoSeconds: number, startedAtMs?: number): CpuStats {
-    const atMs = this.#deps.clock.now();
-    const usageNanoCores = this.#rates.rate(key, { atMs, usageCoreNanoSeconds }, startedAtMs);
+    const { clock } = this.#deps;
+    const atMs = clock.now();
+    const ageMs = startedAtMs === undefined ? undefined : atMs - startedAtMs;
+    const usageNanoCores = this.#rates.rate(key, { atMs: clock.monotonicMs(), usageCoreNanoSeconds }, ageMs);
     return { atMs, usageCoreNanoSeconds, ...(usageNanoCores === undefined ? {} : { usageNanoCores }) };
   }
 

@@ -3,13 +3,13 @@ import { unlessAborted } from '../base/unless-aborted.ts';
 
 /** One measurement for all who ask within a short while. It belongs to nobody: who no longer waits does not end it for the others. */
 export class SharedMeasure<T> {
-  readonly #clock: Pick<Clock, 'now'>;
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #freshMs: number;
   readonly #measure: () => Promise<T>;
   #begun: { readonly atMs: number; readonly result: Promise<T> } | undefined;
   #underWay = false;
 
-  constructor(clock: Pick<Clock, 'now'>, freshMs: number, measure: () => Promise<T>) {
+  constructor(clock: Pick<Clock, 'monotonicMs'>, freshMs: number, measure: () => Promise<T>) {
     this.#clock = clock;
     this.#freshMs = freshMs;
     this.#measure = measure;
@@ -22,7 +22,7 @@ export class SharedMeasure<T> {
   }
 
   #current(): Promise<T> {
-    const nowMs = this.#clock.now();
+    const nowMs = this.#clock.monotonicMs();
     const { atMs, result } = this.#begun ?? {};
     if (result !== undefined && atMs !== undefined && (this.#underWay || nowMs - atMs < this.#freshMs)) return result;
     this.#underWay = true;

@@ -1,7 +1,7 @@
-import { deadlineMs, isTerminalPhase } from '../model/pod-predicates.ts';
+import { deadlineLeftMs, isTerminalPhase } from '../model/pod-predicates.ts';
 import type { ContainerStatus, Pod, PodCondition, PodStatus } from '../model/pod.ts';
 import { podQosClass } from '../model/qos.ts';
-import { formatTime, parseTime } from '../model/time.ts';
+import { formatTime } from '../model/time.ts';
 import type { ObservedPod } from '../ports/container-runtime.ts';
 import { containerStatuses, type ContainerStatusInput, type StartError } from './container-statuses.ts';
 import { containersReadyCondition, kubeletConditions, podInitializedCondition, podReadyCondition } from './pod-conditions.ts';
@@ -10,7 +10,6 @@ import { initReady, type ProbeFindings, startedAndReady } from './started-and-re
 
 /** With what the probes found: a container with a startup probe has started, one with a readiness probe is ready, once they say so. */
 export interface PodStatusFacts extends ProbeFindings {
-  readonly nowMs: number;
   /** The status told before; undefined: the one that came with the pod. */
   readonly previous: PodStatus | undefined;
   readonly startErrors: ReadonlyMap<string, StartError>;
@@ -21,8 +20,10 @@ export interface PodStatusFacts extends ProbeFindings {
   readonly ending?: boolean;
   /** A container of the pod, of whatever kind, runs still: no end is told before its own (mergePodStatus in pkg/kubelet/status, as of 1.22). */
   readonly running?: boolean;
-  /** When the pod began, where that is known better than from `previous`: activeDeadlineSeconds counts from it, and status shows it. */
+  /** When the pod began: status shows it. */
   readonly startTimeMs?: number | undefined;
+  /** How long ago the pod began, which activeDeadlineSeconds limits: on a clock whose date nobody sets. */
+  readonly ageMs?: number | undefined;
 }
 
 /** The pod's status as the API shows it, but for what the status manager adds: times of transitions, the start time. generateAPIPodStatus in pkg/kubelet. */
@@ -44,8 +45,8 @@ export function generatePodStatus(pod: Pod, observed: Pick<ObservedPod, 'contain
     ...(ephemeralStatuses.length > 0 ? { ephemeralContainerStatuses: ephemeralStatuses } : {}),
   };
 
-  const deadline = deadlineMs(pod, facts.startTimeMs ?? parseTime(previous?.startTime));
-  if (deadline !== undefined && deadline <= facts.nowMs && !facts.running) {
+  const leftMs = deadlineLeftMs(pod, facts.ageMs);
+  if (leftMs !== undefined && leftMs <= 0 && !facts.running) {
     return withContainers({ ...common, phase: 'Failed', ...deadlineExceeded }, appStatuses, initStatuses, foreign);
   }
 

@@ -26,7 +26,7 @@ export interface PodStatusSyncDeps {
   readonly queue: WorkQueue<PodUid>;
   /** What the pod still holds on this node. Rejects where that cannot be told. */
   readonly remainsOf: (uid: PodUid, signal: AbortSignal) => Promise<PodRemains>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly log: Logger;
 }
 
@@ -138,7 +138,7 @@ export class PodStatusSync implements Service {
       this.#told.set(name, { uid, status, resourceVersion, overruledAtMs });
       return undefined;
     }
-    const waitMs = again && overruledAtMs !== undefined ? overruledAtMs + RECONCILE_MS - clock.now() : 0;
+    const waitMs = again && overruledAtMs !== undefined ? overruledAtMs + RECONCILE_MS - clock.monotonicMs() : 0;
     if (waitMs > 0) return { afterMs: waitMs };
     if (again) log.v(2, 'status in the API differs from what was sent: sent again', { pod: showPod(object) });
     let answer: Pod;
@@ -160,7 +160,7 @@ export class PodStatusSync implements Service {
         uid,
         status,
         resourceVersion: asTold ? answer.metadata.resourceVersion : undefined,
-        overruledAtMs: again ? clock.now() : overruledAtMs,
+        overruledAtMs: again ? clock.monotonicMs() : overruledAtMs,
       });
     return asTold ? undefined : { afterMs: 0 };
   }

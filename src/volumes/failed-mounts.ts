@@ -23,11 +23,11 @@ const WAIT_MS = 123_000;
 
 /** FailedMount events: at once when something new is wrong, then as often as the kubelet tells of the same fault, however often it is met. */
 export class FailedMounts {
-  readonly #clock: Pick<Clock, 'now'>;
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #events: EventRecorder;
   readonly #pods = new Map<PodUid, Pending>();
 
-  constructor(clock: Pick<Clock, 'now'>, events: EventRecorder) {
+  constructor(clock: Pick<Clock, 'monotonicMs'>, events: EventRecorder) {
     this.#clock = clock;
     this.#events = events;
   }
@@ -37,7 +37,7 @@ export class FailedMounts {
     const { told } = this.#pending(pod.metadata.uid);
     const before = told.get(subject);
     const times = before?.message === message ? before.times + 1 : 1;
-    const nowMs = this.#clock.now();
+    const nowMs = this.#clock.monotonicMs();
     if (before !== undefined && times > 1 && nowMs < before.againAtMs) return;
     told.set(subject, { message, times, againAtMs: nowMs + delayMs(times) });
     this.#events.record(pod, 'Warning', 'FailedMount', message);
@@ -50,7 +50,7 @@ export class FailedMounts {
   /** The pod cannot begin without these: said after as long as the kubelet waits, and again each time as long. */
   waits(pod: Pod, unmounted: readonly string[], all: readonly string[]): void {
     const pending = this.#pending(pod.metadata.uid);
-    const nowMs = this.#clock.now();
+    const nowMs = this.#clock.monotonicMs();
     pending.waitsSinceMs ??= nowMs;
     if (nowMs - pending.waitsSinceMs < WAIT_MS) return;
     pending.waitsSinceMs = nowMs;

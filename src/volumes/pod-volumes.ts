@@ -47,7 +47,7 @@ export interface Swept {
 
 export interface PodVolumesDeps {
   readonly rootDir: string;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
   readonly events: EventRecorder;
   /** What volumes are made of, where that depends on the pod. */
   readonly factsFor: (pod: Pod) => PayloadFacts & ClaimFacts;

@@ -44,7 +44,7 @@ before(async () => {
   rootDir = await mkdtemp(join(tmpdir(), 'rxlet-cluster-'));
   const tokens = new TokenManager({
     api: node.main,
-    clock: { now: () => systemClock.now() + aheadMs },
+    clock: { now: () => systemClock.now() + aheadMs, monotonicMs: () => systemClock.monotonicMs() },
     log: silentLogger,
     random: () => 0,
   });

@@ -51,7 +51,7 @@ export class VolumeStage {
     const { objects, claims, persistentVolumes, asked, events, mounted, busy } = this;
     return podVolumes({
       rootDir: this.rootDir,
-      clock: { now: () => this.nowMs },
+      clock: { now: () => this.nowMs, monotonicMs: () => this.nowMs },
       events: { record: (_about, type, reason, message) => events.push(`${type} ${reason} ${message}`) },
       mounts: {
         tmpfs: async (directory, options) => void mounted.set(directory, options),

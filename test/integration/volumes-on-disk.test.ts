@@ -37,7 +37,7 @@ const mounted = async (): Promise<string[]> => (await mountTable()).map(({ path 
 const newVolumes = (): PodVolumes =>
   podVolumes({
     rootDir,
-    clock: { now: () => Date.UTC(2026, 0) },
+    clock: { now: () => Date.UTC(2026, 0), monotonicMs: () => 0 },
     events: { record: () => {} },
     factsFor: () => ({
       objects: { get: async ({ name }) => ({ metadata: { name, uid: '1', resourceVersion: '1' }, data: { key: base64('value') } }) },

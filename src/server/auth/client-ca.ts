@@ -46,7 +46,7 @@ export class ClientCaFile {
     return new ClientCaFile(path, await readBundle(path), clock, log);
   }
 
-  /** Since when `current` is what it is; from the beginning: minus infinity. */
+  /** Since when `current` is what it is, on the clock's monotonic time; from the beginning: minus infinity. */
   get sinceMs(): number {
     return this.#sinceMs;
   }
@@ -71,7 +71,7 @@ export class ClientCaFile {
         unreadable = '';
         if (bundle.pem === this.current.pem) continue;
         this.#log.info('the client certificate authorities have changed', { file: this.#path, certificates: bundle.certificates.length });
-        this.#sinceMs = this.#clock.now();
+        this.#sinceMs = this.#clock.monotonicMs();
         this.#bundles.next(bundle);
       } catch (error) {
         if (errorText(error) !== unreadable) this.#log.error('the client certificate authorities stay as they were', { error });

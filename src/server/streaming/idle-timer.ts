@@ -13,12 +13,12 @@ export class IdleTimer {
     this.#clock = clock;
     this.#idleMs = idleMs;
     this.#onIdle = onIdle;
-    this.#touchedAtMs = clock.now();
+    this.#touchedAtMs = clock.monotonicMs();
     if (idleMs > 0) this.#arm(idleMs);
   }
 
   touch(): void {
-    this.#touchedAtMs = this.#clock.now();
+    this.#touchedAtMs = this.#clock.monotonicMs();
   }
 
   stop(): void {
@@ -28,8 +28,7 @@ export class IdleTimer {
 
   #arm(ms: number): void {
     this.#timer = this.#clock.schedule(() => {
-      // A clock set back counts as a touch.
-      const quietMs = Math.max(0, this.#clock.now() - this.#touchedAtMs);
+      const quietMs = this.#clock.monotonicMs() - this.#touchedAtMs;
       if (quietMs < this.#idleMs) this.#arm(this.#idleMs - quietMs);
       else this.#onIdle();
     }, ms);

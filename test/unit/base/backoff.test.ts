@@ -4,7 +4,7 @@ import { Backoff } from '../../../src/base/backoff.ts';
 
 function setUp(): { readonly backoff: Backoff; readonly at: (ms: number) => void } {
   let nowMs = 0;
-  const backoff = new Backoff({ clock: { now: () => nowMs }, baseMs: 10_000, maxMs: 300_000 });
+  const backoff = new Backoff({ clock: { monotonicMs: () => nowMs }, baseMs: 10_000, maxMs: 300_000 });
   return { backoff, at: (ms) => (nowMs = ms) };
 }
 

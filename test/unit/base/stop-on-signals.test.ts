@@ -19,7 +19,7 @@ for (const [first, second, code] of [
   test(`${first} stops in good order, ${second} after it exits with ${code}, unless it comes at once`, () => {
     const process = new FakeProcess();
     let nowMs = 5_000;
-    const stop = stopOnSignals(process, silentLogger, { now: () => nowMs });
+    const stop = stopOnSignals(process, silentLogger, { monotonicMs: () => nowMs });
     assert.equal(stop.aborted, false);
     process.emit(first);
     assert.deepEqual([stop.aborted, process.exits], [true, []]);

@@ -67,8 +67,22 @@ describe('engine events', () => {
       response.writeHead(200).write(event(`u${nth}`, 5000 + nth), () => nth === 0 && response.destroy());
     });
     await until(() => seen.length === 1);
+    clock.moveDate(10_000);
     await pumped(clock, () => seen.length === 2);
     assert.equal(sinceOf(engine.requests[1]), '5');
+  });
+
+  test('after a clock was set back a break asks for what came since now, and then since the last event again', async (t) => {
+    const { engine, clock, seen } = await follow(t, (response, nth) => {
+      const atMs = [3_600_000, 2000, 2001][nth] ?? 0;
+      response.writeHead(200).write(event(`u${nth}`, atMs), () => nth < 2 && response.destroy());
+    });
+    await until(() => seen.length === 1);
+    await pumped(clock, () => seen.length === 2);
+    assert.ok(Number(sinceOf(engine.requests[1])) < 1);
+    clock.moveDate(10_000);
+    await pumped(clock, () => seen.length === 3);
+    assert.equal(sinceOf(engine.requests[2]), '2');
   });
 
   test('a connection without any event is resumed from its beginning', async (t) => {

@@ -165,7 +165,8 @@ function factsAt(
   return {
     nowMs: engine.nowMs,
     life: 'syncing',
-    restartNotBeforeMs: (_, { name }: Container) => (held[name] === undefined ? undefined : bootMs + 1_000_000 + held[name]),
+    restartHold: (_, { name }: Container) =>
+      held[name] === undefined ? undefined : { notBeforeMs: bootMs + 1_000_000 + held[name], delayMs: held[name] },
     // Only what was there before fails; what is started anew is well.
     liveness: (id) => (sick && id.startsWith('a-') ? 'failure' : 'success'),
     startup: () => undefined,

@@ -10,7 +10,7 @@ import { anInstance, anObservedPod, aSandbox, bootMs, exited } from '../../build
 const calm: PlanFacts = {
   nowMs: bootMs + 60_000,
   life: 'syncing',
-  restartNotBeforeMs: () => undefined,
+  restartHold: () => undefined,
   liveness: () => undefined,
   startup: () => undefined,
 };
@@ -115,7 +115,12 @@ table([
       sandboxes: [aSandbox()],
       containers: ['app', 'log'].map((name) => anInstance(pod, name, { state: exited(1, calm.nowMs - 5000) })),
     }),
-    facts: { restartNotBeforeMs: (_, { name }) => calm.nowMs + (name === 'app' ? 35_000 : 15_000) },
+    facts: {
+      restartHold: (_, { name }) => {
+        const delayMs = name === 'app' ? 40_000 : 20_000;
+        return { notBeforeMs: calm.nowMs - 5000 + delayMs, delayMs };
+      },
+    },
     actions: [],
     because: [
       'container app waits: back-off 40s restarting failed container',
@@ -126,7 +131,7 @@ table([
   {
     it: 'one container in back-off does not hold the others',
     observed: () => ({ sandboxes: [aSandbox()] }),
-    facts: { restartNotBeforeMs: (_, { name }) => (name === 'app' ? calm.nowMs + 1 : calm.nowMs) },
+    facts: { restartHold: (_, { name }) => ({ notBeforeMs: name === 'app' ? calm.nowMs + 1 : calm.nowMs, delayMs: 10_000 }) },
     actions: ['start log 0'],
     next: { afterMs: 1 },
   },
@@ -361,7 +366,7 @@ table([
     it: 'a pod over its deadline stops and is not removed',
     pod: web({ activeDeadlineSeconds: 30 }),
     observed: running('app', 'log'),
-    facts: { startTimeMs: calm.nowMs - 30_000 },
+    facts: { ageMs: 30_000 },
     actions: ['stop app-0 in 30s', 'stop log-0 in 30s', 'stop sandbox-0'],
     because: ['activeDeadlineSeconds 30 exceeded'],
   },
@@ -369,7 +374,7 @@ table([
     it: 'the plan wakes for the deadline',
     pod: web({ activeDeadlineSeconds: 30 }),
     observed: running('app', 'log'),
-    facts: { startTimeMs: calm.nowMs - 29_000 },
+    facts: { ageMs: 29_000 },
     actions: [],
     next: { afterMs: 1000 },
   },

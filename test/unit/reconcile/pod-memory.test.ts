@@ -6,13 +6,23 @@ import { anObservedPod, aSandbox } from '../../builders/an-observed-pod.ts';
 
 const pod = aPod('web');
 const { uid } = pod.metadata;
-test('a pod began at the earliest moment that anyone told', () => {
+const withSandboxesOf = (...createdAtMs: readonly number[]) =>
+  anObservedPod(pod, { sandboxes: createdAtMs.map((at) => aSandbox({ createdAtMs: at })) });
+const at = (dateMs: number, monotonicMs: number) => ({ now: () => dateMs, monotonicMs: () => monotonicMs });
+
+test('a pod began at the earliest date that was known when it was first looked at', () => {
+  assert.deepEqual(new PodMemory().began(pod, withSandboxesOf(), at(20_000, 5)), { dateMs: 20_000, monotonicMs: 5 });
+  assert.deepEqual(new PodMemory().began(pod, withSandboxesOf(15_000, 10_000), at(30_000, 7)), { dateMs: 10_000, monotonicMs: 7 - 20_000 });
+  const told = { ...pod, status: { startTime: '1970-01-01T00:00:05Z' } };
+  assert.deepEqual(new PodMemory().began(told, withSandboxesOf(15_000), at(30_000, 7)), { dateMs: 5_000, monotonicMs: 7 - 25_000 });
+});
+
+test('when a pod began does not move with the date, and is never still to come', () => {
   const memory = new PodMemory();
-  const seen = (...createdAtMs: readonly number[]) =>
-    anObservedPod(pod, { sandboxes: createdAtMs.map((at) => aSandbox({ createdAtMs: at })) });
-  assert.equal(memory.beganAtMs(seen(), 20), 20);
-  assert.equal(memory.beganAtMs(seen(15, 10), 30), 10);
-  assert.equal(memory.beganAtMs(seen(), 40), 10);
+  const began = memory.began(pod, withSandboxesOf(10_000), at(30_000, 100));
+  for (const jumpMs of [-3_600_000, 3_600_000, 365 * 86_400_000])
+    assert.deepEqual(memory.began(pod, withSandboxesOf(30_000 + jumpMs, 10_000), at(30_000 + jumpMs, 200)), began);
+  assert.deepEqual(new PodMemory().began(pod, withSandboxesOf(99_000), at(30_000, 100)), { dateMs: 30_000, monotonicMs: 100 });
 });
 
 test('a container is held anew once for each end of its back-off', () => {

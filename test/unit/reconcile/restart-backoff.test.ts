@@ -8,19 +8,34 @@ const pod = aPod('web');
 const app = aContainer('app');
 const endedAt = (atMs: number) => anObservedPod(pod, { containers: [anInstance(pod, 'app', { state: exited(1, atMs) })] });
 
+/** Sees whatever it is asked about. */
+class Asked extends RestartBackoff {
+  constructor(nowMs: () => number) {
+    super({ now: nowMs, monotonicMs: nowMs });
+  }
+  override hold(...[of, container, observed]: Parameters<RestartBackoff['hold']>): ReturnType<RestartBackoff['hold']> {
+    this.seen(observed);
+    return super.hold(of, container, observed);
+  }
+  override started(...[of, container, observed]: Parameters<RestartBackoff['started']>): void {
+    this.seen(observed);
+    super.started(of, container, observed);
+  }
+}
+
 test('asking when to restart changes nothing; only starts lengthen the delay', () => {
   let nowMs = 0;
-  const backoff = new RestartBackoff({ now: () => nowMs });
+  const backoff = new Asked(() => nowMs);
   backoff.started(pod, app, endedAt(0));
   nowMs = 1000;
-  for (let i = 0; i < 5; i++) assert.equal(backoff.notBeforeMs(pod, app, endedAt(1000)), 11_000);
+  for (let i = 0; i < 5; i++) assert.equal(backoff.hold(pod, app, endedAt(1000))?.notBeforeMs, 11_000);
   assert.equal(backoff.message(pod, app), 'back-off 10s restarting failed container=app pod=web_default(uid-web)');
   backoff.started(pod, app, endedAt(1000));
-  assert.equal(backoff.notBeforeMs(pod, app, endedAt(1000)), 21_000);
+  assert.equal(backoff.hold(pod, app, endedAt(1000))?.notBeforeMs, 21_000);
 });
 
 test('delays double up to five minutes, in the words of Go', () => {
-  const backoff = new RestartBackoff({ now: () => 0 });
+  const backoff = new Asked(() => 0);
   const delays = Array.from({ length: 7 }, () => {
     backoff.started(pod, app, endedAt(0));
     return backoff.message(pod, app).split(' ')[1];
@@ -29,18 +44,18 @@ test('delays double up to five minutes, in the words of Go', () => {
 });
 
 test('a container that never ended is never held', () => {
-  const backoff = new RestartBackoff({ now: () => 0 });
+  const backoff = new Asked(() => 0);
   backoff.started(pod, app, anObservedPod(pod));
-  assert.equal(backoff.notBeforeMs(pod, app, anObservedPod(pod)), undefined);
-  assert.equal(backoff.notBeforeMs(pod, app, endedAt(0)), undefined);
+  assert.equal(backoff.hold(pod, app, anObservedPod(pod))?.notBeforeMs, undefined);
+  assert.equal(backoff.hold(pod, app, endedAt(0))?.notBeforeMs, undefined);
 });
 
 test('a changed spec and a forgotten pod start over', () => {
-  const backoff = new RestartBackoff({ now: () => 0 });
+  const backoff = new Asked(() => 0);
   backoff.started(pod, app, endedAt(0));
-  assert.equal(backoff.notBeforeMs(pod, aContainer('app', { image: 'other' }), endedAt(0)), undefined);
+  assert.equal(backoff.hold(pod, aContainer('app', { image: 'other' }), endedAt(0))?.notBeforeMs, undefined);
   backoff.forget(pod.metadata.uid);
-  assert.equal(backoff.notBeforeMs(pod, app, endedAt(0)), undefined);
+  assert.equal(backoff.hold(pod, app, endedAt(0))?.notBeforeMs, undefined);
 });
 
 test('what ran well for more than ten minutes starts over', () => {
@@ -48,8 +63,10 @@ test('what ran well for more than ten minutes starts over', () => {
     [600_000, '20s'],
     [600_001, '10s'],
   ] as const) {
-    const backoff = new RestartBackoff({ now: () => 0 });
+    let nowMs = 0;
+    const backoff = new Asked(() => nowMs);
     backoff.started(pod, app, endedAt(0));
+    nowMs = endedAtMs;
     backoff.started(pod, app, endedAt(endedAtMs));
     assert.equal(backoff.message(pod, app).split(' ')[1], delay);
   }

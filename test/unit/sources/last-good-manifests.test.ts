@@ -52,7 +52,7 @@ function anAgent(path = manifests): Looker {
     read,
     settleMs: SETTLE_MS,
     lastGood: { ...store, keep },
-    clock: { now: () => nowMs },
+    clock: { monotonicMs: () => nowMs },
     log,
   });
   const glance = async (): Promise<ManifestScan> => {

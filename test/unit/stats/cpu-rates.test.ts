@@ -12,11 +12,11 @@ test('a rate is what was used between two samples', () => {
 });
 
 test('what has just started is known since its start', () => {
-  assert.equal(new CpuRates().rate('a', s(10_000, 1e9), 8_000), 500_000_000);
+  assert.equal(new CpuRates().rate('a', s(10_000, 1e9), 2_000), 500_000_000);
 });
 
 test('what has run for long is not averaged over its life', () => {
-  assert.equal(new CpuRates().rate('a', s(10_000_000, 1e9), 8_000), undefined);
+  assert.equal(new CpuRates().rate('a', s(10_000_000, 1e9), 9_992_000), undefined);
 });
 
 test('samples that are too close repeat the rate, and the first one may be had sooner', () => {
@@ -31,7 +31,6 @@ test('samples that are too close repeat the rate, and the first one may be had s
 for (const [why, at, use] of [
   ['nobody asked for minutes', 121_000, 2e9],
   ['the counter began anew', 2_000, 1],
-  ['the clock was set back', -5_000, 2e9],
 ] as const)
   test(`the measuring begins anew when ${why}`, () => {
     const rates = new CpuRates();

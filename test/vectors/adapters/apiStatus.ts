@@ -73,14 +73,15 @@ const observedOf = (record: EngineRecord): ObservedContainer => ({
 export const run = ({ pod, containers = [], podIPs = [], startErrors = [], startupResults = {}, now }: In): unknown => {
   const sandbox = { id: 'sb' as SandboxId, attempt: 0, createdAtMs: 0, ready: true, network: 'pod' as const, ips: podIPs };
   const observed = { uid: 'u' as PodUid, sandboxes: [sandbox], containers: containers.map(observedOf) };
+  const startTimeMs = parseTime(pod.status?.startTime);
   const { hostIPs: _newer, ...status } = generatePodStatus(goPod(pod), observed, {
-    nowMs: parseTime(now) ?? 0,
     previous: undefined,
     startErrors: new Map(startErrors.map(({ container, reason, message = '' }) => [container, { reason, message }])),
     startup: (id) => startupResults[id]?.toLowerCase() as ProbeResult | undefined,
     readiness: () => undefined,
     hostIPs: ['10.1.2.3'],
     runtimeName: 'docker',
+    ...(startTimeMs === undefined ? {} : { ageMs: (parseTime(now) ?? 0) - startTimeMs }),
   });
   return status;
 };

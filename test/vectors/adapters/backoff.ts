@@ -14,7 +14,7 @@ interface Input {
 
 export function run({ baseMs, maxMs, ops }: Input): unknown {
   let nowMs = 0;
-  const backoff = new Backoff({ clock: { now: () => nowMs }, baseMs, maxMs });
+  const backoff = new Backoff({ clock: { monotonicMs: () => nowMs }, baseMs, maxMs });
   return ops.map(({ op, atMs, id = '', eventMs = 0 }) => {
     nowMs = atMs;
     switch (op) {

@@ -53,7 +53,7 @@ export async function run(input: readonly Recorded[]): Promise<unknown> {
         ...(fieldPath ? { fieldPath } : {}),
       };
       recorder.record(about, type, reason, numbered ? `${message} ${i}` : message);
-      const correlated = correlator.correlate(await queue.take(new AbortController().signal), nowMs);
+      const correlated = correlator.correlate(await queue.take(new AbortController().signal), { dateMs: nowMs, monotonicMs: nowMs });
       if (correlated.send === 'nothing') {
         out.push('skip');
         continue;

@@ -1,4 +1,3 @@
-import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import type { ContainerStatus, Pod, PodStatus, PodUid } from '../../../src/model/pod.ts';
 import type { ContainerId } from '../../../src/ports/container-runtime.ts';
@@ -6,6 +5,7 @@ import type { ProbeKind } from '../../../src/probes/probe-kind.ts';
 import { ProbeResults } from '../../../src/probes/probe-results.ts';
 import { ProbeWorker } from '../../../src/probes/probe-worker.ts';
 import type { Probe } from '../../../src/probes/run-probe.ts';
+import { FakeClock } from '../../fakes/fake-clock.ts';
 
 interface Tick {
   readonly noStatus?: boolean;
@@ -28,6 +28,8 @@ const uid = 'u' as PodUid;
 const resultNames = { success: 'Success', failure: 'Failure', unknown: 'Unknown' };
 
 export const run = async ({ type, restartPolicy, probe, ticks }: In): Promise<unknown> => {
+  // The suite's ticks know nothing of each other: there is time between them for any of their ages.
+  const clock = new FakeClock();
   let now: Tick | undefined;
   let probeRuns = 0;
   const results = new ProbeResults();
@@ -35,11 +37,11 @@ export const run = async ({ type, restartPolicy, probe, ticks }: In): Promise<un
   const pod: Pod = { metadata: { uid, name: 'p', namespace: 'n' }, spec: { restartPolicy, containers: [container] } };
   const worker = new ProbeWorker(
     {
-      clock: systemClock,
+      clock,
       log: silentLogger,
       events: { record: () => {} },
       results,
-      statusOf: () => now && statusOf(now),
+      statusOf: () => now && statusOf(now, clock.now()),
       runProbe: async () => {
         probeRuns++;
         if (now === undefined || now.probe === 'error') throw new Error('test');
@@ -55,6 +57,7 @@ export const run = async ({ type, restartPolicy, probe, ticks }: In): Promise<un
   const ids = [...new Set(ticks.map(({ containerID }) => containerID))];
   for (const tick of ticks) {
     now = tick;
+    await clock.advance(3_600_000);
     probeRuns = 0;
     const keepGoing = await worker.doProbe(new AbortController().signal);
     const found = ids.flatMap((id) => {
@@ -66,17 +69,10 @@ export const run = async ({ type, restartPolicy, probe, ticks }: In): Promise<un
   return out;
 };
 
-function statusOf({
-  noStatus,
-  phase = 'Running',
-  noContainer,
-  containerID,
-  state,
-  runningForSec = 0,
-  started,
-}: Tick): PodStatus | undefined {
+function statusOf(tick: Tick, nowMs: number): PodStatus | undefined {
+  const { noStatus, phase = 'Running', noContainer, containerID, state, runningForSec = 0, started } = tick;
   if (noStatus) return undefined;
-  const startedAt = new Date(Date.now() - runningForSec * 1000).toISOString();
+  const startedAt = new Date(nowMs - runningForSec * 1000).toISOString();
   const status: ContainerStatus = {
     name: 'c',
     image: '',

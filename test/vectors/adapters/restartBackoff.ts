@@ -15,7 +15,7 @@ const stateOf = (phase: ContainerState['phase'], finishedAtMs = 0): ContainerSta
 
 export const run = ({ steps }: { readonly steps: readonly Step[] }): unknown => {
   let nowMs = 0;
-  const backoff = new RestartBackoff({ now: () => nowMs });
+  const backoff = new RestartBackoff({ now: () => nowMs, monotonicMs: () => nowMs });
   return steps.map(({ atMs, image = 'img', containers = [] }) => {
     nowMs = atMs;
     const container: Container = { name: 'c', image };
@@ -30,10 +30,12 @@ export const run = ({ steps }: { readonly steps: readonly Step[] }): unknown => 
       createdAtMs: 0,
       state: stateOf(state, finishedAtMs),
     }));
-    if (backoff.notBeforeMs(pod, container, { containers: observed }) !== undefined) {
+    const at = { uid: pod.metadata.uid, containers: observed };
+    backoff.seen(at);
+    if (backoff.hold(pod, container, at) !== undefined) {
       return { backoff: true, message: backoff.message(pod, container) };
     }
-    backoff.started(pod, container, { containers: observed });
+    backoff.started(pod, container, at);
     return { backoff: false };
   });
 };
