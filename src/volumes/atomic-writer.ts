@@ -1,4 +1,19 @@
-import { chmod, chown, lstat, mkdir, mkdtemp, readdir, readFile, readlink, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  lchown,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  symlink,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMissingFile } from '../base/error-code.ts';
 import { formatTime } from '../model/time.ts';
@@ -32,18 +47,18 @@ export async function writeAtomically(
   for (const { path } of files) checkPath(path);
   const current = await currentState(directory);
   if (current !== undefined && (await shows(join(directory, current), files, fsGroup))) {
-    await showNames(directory, files);
+    await showNames(directory, files, fsGroup);
     return false;
   }
   const state = await mkdtemp(join(directory, `..${formatTime(nowMs).replace('Z', '').replaceAll(/[-:T]/g, '_')}.`));
   await chmod(state, 0o755);
   for (const file of files) await writeOne(state, file, fsGroup);
   await own(state, fsGroup, true);
-  await showNames(directory, files, 'add');
+  await showNames(directory, files, fsGroup, 'add');
   await rm(join(directory, NEW_DATA), { force: true });
-  await symlink(state.slice(directory.length + 1), join(directory, NEW_DATA));
+  await makeLink(state.slice(directory.length + 1), join(directory, NEW_DATA), fsGroup);
   await rename(join(directory, NEW_DATA), join(directory, DATA));
-  await showNames(directory, files);
+  await showNames(directory, files, fsGroup);
   await removeOldStates(directory, state.slice(directory.length + 1));
   return true;
 }
@@ -122,16 +137,22 @@ async function shows(state: string, files: readonly PayloadFile[], fsGroup: numb
 }
 
 /** The names that a container sees: those of the payload, and unless `add` is said no others. */
-async function showNames(directory: string, files: readonly PayloadFile[], only?: 'add'): Promise<void> {
+async function showNames(directory: string, files: readonly PayloadFile[], fsGroup: number | undefined, only?: 'add'): Promise<void> {
   const names = new Set(files.map(({ path }) => path.split('/')[0] ?? path));
   const entries = await readdir(directory, { withFileTypes: true });
   const present = new Set(entries.map(({ name }) => name));
-  for (const name of names) if (!present.has(name)) await symlink(join(DATA, name), join(directory, name));
+  for (const name of names) if (!present.has(name)) await makeLink(join(DATA, name), join(directory, name), fsGroup);
   if (only === 'add') return;
   // What is no link is where another volume is mounted.
   for (const entry of entries) {
     if (entry.isSymbolicLink() && !entry.name.startsWith('..') && !names.has(entry.name)) await unlink(join(directory, entry.name));
   }
+}
+
+/** A link stays the agent's own, whatever group the directory passes on: the kubelet gives a group all but links (pkg/volume SetVolumeOwnership). */
+async function makeLink(target: string, path: string, fsGroup: number | undefined): Promise<void> {
+  await symlink(target, path);
+  if (fsGroup !== undefined) await lchown(path, process.getuid?.() ?? 0, process.getgid?.() ?? 0);
 }
 
 /** Also what a crash left half written. */
