@@ -4,7 +4,7 @@ import { mountOf, type MountPoint, parseMountInfo } from '../base/mount-info.ts'
 
 /** What is mounted where this process looks. */
 export async function mountTable(): Promise<readonly MountPoint[]> {
-  return parseMountInfo(await readFile('/proc/self/mountinfo', 'utf8'));
+  return parseMountInfo(await readFile('/proc/self/mountinfo'));
 }
 
 /** Where else the directory `path`, free of links, is mounted (GetMountRefs in k8s.io/mount-utils). */

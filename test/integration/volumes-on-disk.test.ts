@@ -7,6 +7,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Pod, PodUid } from '../../src/model/pod.ts';
 import type { PersistentVolume } from '../../src/ports/claim-reader.ts';
+import { mounts } from '../../src/volumes/mounts.ts';
 import { mountTable } from '../../src/volumes/mount-table.ts';
 import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
 import { removeTree } from '../../src/volumes/remove-tree.ts';
@@ -27,20 +28,20 @@ beforeEach(async () => {
   persistent = {};
 });
 afterEach(async () => {
-  for (const path of (await mounted()).reverse()) await run('umount', [path]);
+  await mounts.unmountBelow(root);
   await rm(root, { recursive: true });
 });
 
 const mounted = async (): Promise<string[]> => (await mountTable()).map(({ path }) => path).filter((path) => path.startsWith(`${root}/`));
 
 /** As another agent process would have them. */
-const newVolumes = (): PodVolumes =>
+const newVolumes = (dataOf = (): Record<string, string> => ({ key: base64('value') })): PodVolumes =>
   podVolumes({
     rootDir,
     clock: { now: () => Date.UTC(2026, 0), monotonicMs: () => 0 },
     events: { record: () => {} },
     factsFor: () => ({
-      objects: { get: async ({ name }) => ({ metadata: { name, uid: '1', resourceVersion: '1' }, data: { key: base64('value') } }) },
+      objects: { get: async ({ name }) => ({ metadata: { name, uid: '1', resourceVersion: '1' }, data: dataOf() }) },
       tokens: { get: async () => 'a.b.c' },
       allocatable: () => ({}),
       claims: {
@@ -71,7 +72,7 @@ test('what is in memory is mounted once, found again by the next process, and un
   const memory = [dir('empty-dir', 'm'), dir('secret', 's')];
   assert.deepEqual(await mounted(), memory);
   await writeFile(join(dir('empty-dir', 'm'), 'kept'), 'x');
-  assert.equal((await run('stat', ['-c', '%g %a', dir('empty-dir', 'm')])).stdout, '4321 2777\n');
+  assert.equal((await run('stat', ['-c', '%g %a', dir('empty-dir', 'm')])).stdout, '4321 3777\n');
   await assert.rejects(writeFile(join(dir('empty-dir', 'm'), 'big'), Buffer.alloc(2 ** 21)), { code: 'ENOSPC' });
   const next = newVolumes();
   await next.prepare(pod, signal);
@@ -212,6 +213,66 @@ test('what a pod mounts in a shared volume is seen by its peers', async () => {
   );
   await volumes.remove(uid, signal);
   assert.deepEqual(await mounted(), []);
+});
+
+test('a volume of any medium has the mode that a kubelet gives it: in memory users may only remove what is theirs', async () => {
+  const list = [
+    { name: 'm', emptyDir: { medium: 'Memory' } },
+    { name: 'd', emptyDir: {} },
+    { name: 's', secret: { secretName: 's' } },
+    { name: 'c', configMap: { name: 'c' } },
+    { name: 'w', downwardAPI: { items: [{ path: 'name', fieldRef: { fieldPath: 'metadata.name' } }] } },
+    { name: 'p', projected: { sources: [{ secret: { name: 's' } }] } },
+  ];
+  const paths = ['empty-dir/m', 'empty-dir/d', 'secret/s', 'configmap/c', 'downward-api/w', 'projected/p'];
+  const modes = async (): Promise<string> =>
+    (await run('stat', ['-c', '%g %a', ...paths.map((path) => dir(...(path.split('/') as [string, string])))])).stdout;
+  const volumes = newVolumes();
+  await volumes.prepare(podWith(list), signal);
+  assert.equal(await modes(), '0 1777\n0 777\n0 1777\n0 777\n0 1777\n0 1777\n');
+  await volumes.remove(uid, signal);
+  await volumes.prepare(podWith(list, { securityContext: { fsGroup: 4321 } }), signal);
+  assert.equal(await modes(), '4321 3777\n4321 2777\n4321 3777\n4321 2777\n4321 3777\n4321 3777\n');
+  await volumes.remove(uid, signal);
+});
+
+test('the group of the pod owns the files and directories of what is made of API data, and no link, also after a change', async () => {
+  let text = 'before';
+  const volumes = newVolumes(() => ({ 'a-key': base64(text), [`key-${text}`]: base64('x') }));
+  const list = [
+    { name: 's', secret: { secretName: 's' } },
+    { name: 'c', configMap: { name: 'c' } },
+    { name: 'p', projected: { sources: [{ secret: { name: 's', items: [{ key: 'a-key', path: 'below/a-key' }] } }] } },
+    { name: 'w', downwardAPI: { items: [{ path: 'below/labels', fieldRef: { fieldPath: 'metadata.labels' } }] } },
+  ];
+  const found = async (type: string): Promise<ReadonlySet<string>> => {
+    const tops = ['secret/s', 'configmap/c', 'projected/p', 'downward-api/w'].map((path) => dir(...(path.split('/') as [string, string])));
+    const { stdout } = await run('find', [...tops, '-type', type, '-printf', '%U:%G %f\n']);
+    return new Set(stdout.trim().split('\n'));
+  };
+  const owners = async (type: string): Promise<readonly string[]> => [
+    ...new Set([...(await found(type))].map((line) => line.split(' ')[0] ?? '')),
+  ];
+  for (text of ['before', 'after']) {
+    const pod = podWith(list, { securityContext: { fsGroup: 4321 } });
+    await volumes.prepare({ ...pod, metadata: { ...pod.metadata, labels: { is: text } } }, signal);
+    assert.ok((await found('l')).has('0:0 ..data') && (await found('l')).has(`0:0 key-${text}`) && (await found('l')).has('0:0 below'));
+    assert.deepEqual([await owners('l'), await owners('f'), await owners('d')], [['0:0'], ['0:4321'], ['0:4321']]);
+  }
+  await volumes.remove(uid, signal);
+});
+
+test('what is mounted under a name that is no UTF-8 is unmounted', async () => {
+  const volumes = newVolumes();
+  await volumes.prepare(podWith([{ name: 'e', emptyDir: {} }]), signal);
+  const volume = dir('empty-dir', 'e');
+  // As a container with mount propagation may, whose names are its own affair.
+  const mountAt = 'at=$(printf "%b." "$2"); at=$1/${at%.}; mkdir -p "$at" && mount -t tmpfs tmpfs "$at"';
+  const names = ['\\0377\\0012', 'a b\\0134\\0303', 'é', '%s $(false)\\0200\\0012'];
+  for (const name of names) await run('sh', ['-c', mountAt, 'sh', volume, name]);
+  assert.equal((await mounted()).length, names.length);
+  await volumes.remove(uid, signal);
+  assert.deepEqual([await mounted(), await readdir(join(rootDir, 'pods'))], [[], []]);
 });
 
 test('nfs says what the node lacks', async (t) => {
