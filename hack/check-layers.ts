@@ -1,6 +1,7 @@
-// Fails when a module imports sideways or upwards, or uses a vendor library outside its owner's folder.
+// Fails when a module imports sideways or upwards, uses a vendor library outside its owner's folder, or goes past the clock.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
+import { timeFaults } from './time-faults.ts';
 
 /** base ← model ← ports ← islands (every other folder). Files directly in src/ are the composition root and may import anything. */
 const rank: Record<string, number> = { base: 0, model: 1, ports: 2 };
@@ -20,10 +21,13 @@ const folderOf = (file: string): string => relative(src, file).split('/')[0] ?? 
 const faults: string[] = [];
 let imports = 0;
 for (const entry of readdirSync(src, { recursive: true, encoding: 'utf8' })) {
-  if (!entry.endsWith('.ts') || !entry.includes('/')) continue;
+  if (!entry.endsWith('.ts')) continue;
   const file = resolve(src, entry);
+  const source = readFileSync(file, 'utf8');
   const from = folderOf(file);
-  for (const [, type, specifier = ''] of readFileSync(file, 'utf8').matchAll(/^(?:import|export) (type )?[^;'"]*?from '([^']+)'/gms)) {
+  if (from !== 'base') faults.push(...timeFaults(source).map((fault) => `src/${entry}: ${fault}`));
+  if (!entry.includes('/')) continue;
+  for (const [, type, specifier = ''] of source.matchAll(/^(?:import|export) (type )?[^;'"]*?from '([^']+)'/gms)) {
     imports++;
     const to = specifier.startsWith('.') ? folderOf(resolve(dirname(file), specifier)) : undefined;
     const sideways = to !== undefined && to !== from && (rank[to] ?? ISLAND) >= (rank[from] ?? ISLAND);

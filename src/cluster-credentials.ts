@@ -1,6 +1,7 @@
 import { skip } from 'rxjs';
 import { chance } from './base/chance.ts';
 import type { Clock } from './base/clock.ts';
+import { withDeadline } from './base/with-deadline.ts';
 import { drainInto } from './base/drain-into.ts';
 import type { Logger } from './base/logger.ts';
 import type { Service } from './base/service.ts';
@@ -40,7 +41,13 @@ export async function clusterCredentials(
   const load = (file: string): Promise<ClusterAccess> => loadKubeconfig(file, { clock, log });
   const store = new CertificateStore(options.certDir, clock);
   const kubeconfigPair = async (): Promise<TlsIdentity | undefined> =>
-    (await (await load(kubeconfig)).credentials.current(AbortSignal.timeout(READ_TIMEOUT_MS))).identity;
+    withDeadline(
+      clock,
+      READ_TIMEOUT_MS,
+      `reading the credentials of ${kubeconfig}`,
+      new AbortController().signal,
+      async (signal) => (await (await load(kubeconfig)).credentials.current(signal)).identity,
+    );
   const bootstrapClients = async () => {
     const cluster = await load(bootstrapKubeconfig);
     const { main, informer } = open(cluster);

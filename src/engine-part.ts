@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Observable } from 'rxjs';
 import { chance } from './base/chance.ts';
 import type { Clock } from './base/clock.ts';
+import { withDeadline } from './base/with-deadline.ts';
 import type { Logger } from './base/logger.ts';
 import type { Service } from './base/service.ts';
 import type { CniNetwork } from './network/cni/cni-network.ts';
@@ -130,7 +131,10 @@ async function cniNetwork({ cniConfDir, cniBinDir, cniCacheDir, rootDir }: Kubel
     clock,
     log,
   });
-  await network.reload(AbortSignal.timeout(CNI_LOAD_MS)).catch((error: unknown) => log.warn('CNI configuration cannot be read', { error }));
+  const { signal } = new AbortController();
+  await withDeadline(clock, CNI_LOAD_MS, 'reading the CNI configuration', signal, (within) => network.reload(within)).catch(
+    (error: unknown) => log.warn('CNI configuration cannot be read', { error }),
+  );
   return network;
 }
 

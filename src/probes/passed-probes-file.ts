@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
-import { debounceTime } from 'rxjs';
+import { debounce, timer } from 'rxjs';
 import type { Clock } from '../base/clock.ts';
 import { isMissingFile } from '../base/error-code.ts';
 import { coalesceMap } from '../base/coalesce-map.ts';
@@ -38,7 +38,10 @@ export class PassedProbesFile {
   /** Saves what changes until `signal` aborts, and once more then. */
   async follow(results: ProbeResults, signal: AbortSignal): Promise<void> {
     const save = (): Promise<void> => this.#save(results.passed());
-    const saves = results.touched.pipe(debounceTime(SAVE_AFTER_MS, this.#clock), coalesceMap(save));
+    const saves = results.touched.pipe(
+      debounce(() => timer(SAVE_AFTER_MS, this.#clock)),
+      coalesceMap(save),
+    );
     await drainInto(saves, () => {}, signal);
     await save();
   }
