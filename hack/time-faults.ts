@@ -21,9 +21,9 @@ const datedOperators: ReadonlySet<string> = new Set([
   'timestamp',
 ]);
 /** Operators that take a scheduler, and another one by themselves where they are given none. */
-const scheduled: ReadonlySet<string> = new Set([
-  ...['timer', 'interval', 'delay', 'timeout', 'timeoutWith', 'auditTime', 'sampleTime', 'throttleTime', 'bufferTime', 'windowTime'],
-]);
+const scheduled: ReadonlySet<string> = new Set(
+  'timer interval delay timeout timeoutWith auditTime sampleTime throttleTime bufferTime windowTime'.split(' '),
+);
 
 /** Where a source of ours goes past the clock: nothing outside src/base asks for the time of day, sets a timer, or lets RxJS do so. */
 export function timeFaults(source: string): readonly string[] {
