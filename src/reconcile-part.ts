@@ -23,7 +23,7 @@ import { podSteps } from './reconcile/pod-steps.ts';
 import { RestartBackoff } from './reconcile/restart-backoff.ts';
 import type { RestartMarks } from './reconcile/restart-marks.ts';
 import { Restarts } from './reconcile/restarts.ts';
-import type { PodVolumes } from './volumes/pod-volumes.ts';
+import type { OutOfDate, PodVolumes } from './volumes/pod-volumes.ts';
 
 export interface ReconcilePartDeps {
   readonly clock: Clock;
@@ -62,9 +62,9 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
   const backoff = new RestartBackoff(clock);
   const addresses = new PodAddresses(runtime, node.ips);
 
-  const prepare = async (pod: Pod, signal: AbortSignal): Promise<void> => {
+  const prepare = async (pod: Pod, signal: AbortSignal): Promise<OutOfDate | undefined> => {
     objects.register(pod);
-    await volumes.prepare(pod, signal);
+    return volumes.prepare(pod, signal);
   };
   const forgetObjects = (uid: PodUid): void => {
     objects.unregister(uid);
@@ -156,11 +156,11 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
       const { uid } = pod.metadata;
       const runs = observed.containers.some(({ state }) => state.phase === 'running');
       if (!isTerminalPhase(statuses.get(uid)?.phase)) {
-        if (runs) await prepare(pod, signal);
-        return;
+        return runs ? prepare(pod, signal) : undefined;
       }
       forgetObjects(uid);
       if (!runs) await volumes.tearDown(uid, signal);
+      return undefined;
     },
     resyncMs: () => jitter(deps.syncFrequencyMs, 0.5, deps.random),
     release,

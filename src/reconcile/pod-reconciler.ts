@@ -18,6 +18,12 @@ export interface StepContext {
   sandbox: ObservedPod['sandboxes'][number]['id'] | undefined;
 }
 
+/** What a pod sees of the API is as it was before. */
+export interface OutOfDateView {
+  readonly message: string;
+  readonly retryInMs: number;
+}
+
 export interface PodReconcilerDeps {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly pods: PodStore;
@@ -37,8 +43,11 @@ export interface PodReconcilerDeps {
   readonly statusOf: (desired: DesiredPod, observed: ObservedPod) => PodStatus;
   readonly statuses: StatusManager;
   readonly trace: Trace;
-  /** Brings what a running pod sees of the API up to date, and gives back what one that has ended no longer needs. Tells of failures itself. */
-  readonly refresh: (pod: Pod, observed: ObservedPod, signal: AbortSignal) => Promise<void>;
+  /**
+   * Brings what a running pod sees of the API up to date, and removes what one that has ended no longer needs. Resolves with what could not be
+   * brought up to date: the pod goes on with it as it was. Repeated when it rejects.
+   */
+  readonly refresh: (pod: Pod, observed: ObservedPod, signal: AbortSignal) => Promise<OutOfDateView | undefined>;
   /** When to look again at a pod that gives no earlier cause. */
   readonly resyncMs: () => number;
   /** A pod that is being deleted has left no trace in the engine: removes what it left on the node; its status stays, to be told. Repeated when it rejects. */
@@ -79,7 +88,7 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
       atMs,
       wakes,
       life,
-      plan: run.plan,
+      plan: run.outOfDate ? { ...run.plan, because: [...run.plan.because, `but its volumes are not: ${run.outOfDate.message}`] } : run.plan,
       outcomes: run.outcomes,
       observeMs: run.observeMs,
       totalMs: clock.monotonicMs() - atMs,
@@ -92,9 +101,10 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
     return next;
   };
 
-  function nextAfter({ plan, failed, errors }: Run, life: PodPhaseOfLife): Next | 'back-off' {
+  function nextAfter({ plan, failed, errors, outOfDate }: Run, life: PodPhaseOfLife): Next | 'back-off' {
+    const planned = outOfDate ? earlier(plan.next, { afterMs: outOfDate.retryInMs }) : plan.next;
     // A deadline or a back-off that is far away does not put off what has to be looked at again and again.
-    const next = life === 'syncing' ? earlier(plan.next, { afterMs: deps.resyncMs() }) : plan.next;
+    const next = life === 'syncing' ? earlier(planned, { afterMs: deps.resyncMs() }) : planned;
     if (failed === undefined) return next;
     const retryAtMs = retryTime(errors, clock.monotonicMs());
     return retryAtMs === undefined ? 'back-off' : earlier(next, { afterMs: Math.max(0, retryAtMs - clock.monotonicMs()) });
@@ -107,6 +117,7 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
     readonly observeMs: number;
     readonly failed: unknown;
     readonly errors: readonly unknown[];
+    readonly outOfDate?: OutOfDateView | undefined;
   }
 
   async function lookAndAct(
@@ -143,14 +154,20 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
     const sandbox = observed.sandboxes.find(({ ready }) => ready)?.id;
     const context: StepContext = { uid, desired, observed, sandbox };
     const { outcomes, errors } = await executePlan(plan.actions, deps.executors, context, { clock, signal });
-    // A failure has been told, and nothing that runs depends on it.
-    if (desired && life === 'syncing') await deps.refresh(desired.pod, observed, signal).catch(() => {});
     let failed = errors.at(-1) ?? (signal.aborted ? signal.reason : undefined);
     if (errors.length > 0) tell(observed);
+    let outOfDate: OutOfDateView | undefined;
+    if (desired && life === 'syncing') {
+      try {
+        outOfDate = await deps.refresh(desired.pod, observed, signal);
+      } catch (error) {
+        failed ??= error;
+      }
+    }
     if (life === 'terminating' && failed === undefined && plan.next === 'on-change') {
       failed = await endIfGone(uid, desired, observed, plan, signal);
     }
-    return { observed, plan, outcomes, observeMs, failed, errors };
+    return { observed, plan, outcomes, observeMs, failed, errors, outOfDate };
   }
 
   /** The engine, not the plan, says that a pod has ended. */

@@ -26,7 +26,7 @@ export interface PodStepsDeps {
   readonly restarts: Pick<Restarts, 'mark'>;
   readonly hooks: Pick<ContainerHooks, 'postStart' | 'preStop' | 'ended'>;
   /** Makes the pod's volumes, before its sandbox and again before each container. A failure holds the start, and has been told. */
-  readonly prepare: (pod: Pod, signal: AbortSignal) => Promise<void>;
+  readonly prepare: (pod: Pod, signal: AbortSignal) => Promise<unknown>;
   readonly network: {
     /** Why no pod can be connected to the pods' network now; undefined: it works. */
     readonly fault: () => string | undefined;

@@ -32,15 +32,17 @@ export class FailedMounts {
     this.#events = events;
   }
 
-  /** `subject`: the volume, or whatever else it is that fails. */
-  failed(pod: Pod, subject: string, message: string): void {
+  /** `subject`: the volume, or whatever else it is that fails. Returns when to try again, in milliseconds from now. */
+  failed(pod: Pod, subject: string, message: string): number {
     const { told } = this.#pending(pod.metadata.uid);
     const before = told.get(subject);
     const times = before?.message === message ? before.times + 1 : 1;
     const nowMs = this.#clock.monotonicMs();
-    if (before !== undefined && times > 1 && nowMs < before.againAtMs) return;
-    told.set(subject, { message, times, againAtMs: nowMs + delayMs(times) });
+    if (before !== undefined && times > 1 && nowMs < before.againAtMs) return before.againAtMs - nowMs;
+    const retryInMs = delayMs(times);
+    told.set(subject, { message, times, againAtMs: nowMs + retryInMs });
     this.#events.record(pod, 'Warning', 'FailedMount', message);
+    return retryInMs;
   }
 
   worked({ metadata }: Pod, subject: string): void {

@@ -19,9 +19,9 @@ import { kindOf } from './volume-kinds.ts';
 export interface PodVolumes {
   /**
    * Makes the volumes that the pod's containers mount as they should be now; equal ones are left alone. Rejects when one that the pod has never
-   * had cannot be made; one that it has keeps its last state. Either is told in FailedMount events.
+   * had cannot be made; one that it has keeps its last state, and what then is out of date is the result. Either is told in FailedMount events.
    */
-  prepare(pod: Pod, signal: AbortSignal): Promise<void>;
+  prepare(pod: Pod, signal: AbortSignal): Promise<OutOfDate | undefined>;
   /** What a container of this environment mounts, once the pod is prepared. Rejects with CreateContainerConfigError. */
   mountsFor(pod: Pod, container: Container, env: ReadonlyMap<string, string>): Promise<readonly Mount[]>;
   /** Unmounts and removes the volumes of a pod whose containers have all ended for good. Succeeds when there are none. */
@@ -38,6 +38,14 @@ export interface PodVolumes {
    * a source may still declare. Resolves with what it removed, and with what could not be and may be later.
    */
   sweep(isKnown: (uid: PodUid) => Promise<boolean>, signal: AbortSignal): Promise<Swept>;
+}
+
+/** Volumes that are there, and as they were before. */
+export interface OutOfDate {
+  /** What failed, of all of them. */
+  readonly message: string;
+  /** When to try again, in milliseconds from now. */
+  readonly retryInMs: number;
 }
 
 export interface Swept {
@@ -82,8 +90,8 @@ export function podVolumes({ rootDir, clock, events, factsFor, mounts = systemMo
     return supplementalGroup === undefined ? made : { ...made, supplementalGroup };
   };
 
-  /** Resolves with why the pod must go without the volume, undefined when it has it, be it as it was before. Tells what fails. */
-  const prepareOne = async (pod: Pod, volume: PodVolume, signal: AbortSignal): Promise<VolumeFault | undefined> => {
+  /** Resolves with what is wrong with the volume: the pod must go without it, or has it as it was before. Tells what fails. */
+  const prepareOne = async (pod: Pod, volume: PodVolume, signal: AbortSignal): Promise<VolumeFault | OutOfDate | undefined> => {
     const { uid } = pod.metadata;
     const ofPod = present.get(uid) ?? new Map<string, Present>();
     const before = ofPod.get(volume.name);
@@ -110,19 +118,20 @@ export function podVolumes({ rootDir, clock, events, factsFor, mounts = systemMo
       signal.throwIfAborted();
       const step = error instanceof MountStepError ? error.step : 'SetUp';
       const message = `MountVolume.${step} failed for volume "${resolved.name}" : ${errorText(error)}`;
-      failedMounts.failed(pod, volume.name, message);
-      if (before !== undefined) return undefined;
+      const retryInMs = failedMounts.failed(pod, volume.name, message);
+      if (before !== undefined) return { message, retryInMs };
       const directory = directories.volume(uid, plugin, resolved.name);
       if (!changes || !(await holdsState(directory))) return { error, refused: false, message };
       // As it was before the agent was started.
       present.set(uid, ofPod.set(volume.name, { hostPath: directory, readOnly: true, changes }));
-      return undefined;
+      return { message, retryInMs };
     }
   };
 
-  const prepare = async (pod: Pod, signal: AbortSignal): Promise<void> => {
+  const prepare = async (pod: Pod, signal: AbortSignal): Promise<OutOfDate | undefined> => {
     const { mounted, devices } = volumesInUse(pod);
     const faults = new Map<string, VolumeFault>();
+    const outOfDate: OutOfDate[] = [];
     for (const name of devices) {
       const message = `volume "${name}" is asked for as a block device (volumeDevices), which this node does not support`;
       faults.set(name, { error: new VolumeRefusedError(message), refused: true, message });
@@ -130,7 +139,9 @@ export function podVolumes({ rootDir, clock, events, factsFor, mounts = systemMo
     for (const volume of pod.spec.volumes ?? []) {
       if (!mounted.has(volume.name)) continue;
       const fault = await prepareOne(pod, volume, signal);
-      if (fault) faults.set(volume.name, fault);
+      if (fault === undefined) continue;
+      if ('retryInMs' in fault) outOfDate.push(fault);
+      else faults.set(volume.name, fault);
     }
     const all = [...new Set([...mounted, ...devices])];
     const unmounted = [...faults.keys()];
@@ -147,6 +158,9 @@ export function podVolumes({ rootDir, clock, events, factsFor, mounts = systemMo
       throw new Error(first.message, { cause: first.error });
     }
     failedMounts.complete(pod);
+    if (outOfDate.length === 0) return undefined;
+    const message = outOfDate.map((each) => each.message).join('; ');
+    return { message, retryInMs: Math.min(...outOfDate.map(({ retryInMs }) => retryInMs)) };
   };
 
   const tearDown = async (uid: PodUid, whole: boolean, signal: AbortSignal): Promise<void> => {

@@ -22,6 +22,7 @@ import { PodAdmissions } from '../../src/reconcile/pod-admissions.ts';
 import { reconcilePart } from '../../src/reconcile-part.ts';
 import { apiSource } from '../../src/sources/api-source.ts';
 import { PodStatusManager } from '../../src/status/status-manager.ts';
+import type { OutOfDate } from '../../src/volumes/pod-volumes.ts';
 import { FakeClock } from './fake-clock.ts';
 
 export interface AgentOnFakeEngine {
@@ -55,7 +56,13 @@ export interface ClusterOfAgent {
 
 /** The whole agent but for manifest files, on the embedded engine and a clock that moves when told. Until the first `declare` its source has not spoken. */
 export function agentOnFakeEngine(
-  over: { readonly clock?: FakeClock; readonly engine?: FakeEngine; readonly cluster?: ClusterOfAgent } = {},
+  over: {
+    readonly clock?: FakeClock;
+    readonly engine?: FakeEngine;
+    readonly cluster?: ClusterOfAgent;
+    /** What a pod's volumes cannot be brought up to date for. */
+    readonly outOfDate?: (pod: Pod) => OutOfDate | undefined;
+  } = {},
 ): AgentOnFakeEngine {
   const clock = over.clock ?? new FakeClock();
   const engine = over.engine ?? fakeEngine({ clock, log: silentLogger });
@@ -82,6 +89,7 @@ export function startAgent(over: {
   readonly clock: Clock;
   readonly engine: FakeEngine;
   readonly cluster?: ClusterOfAgent;
+  readonly outOfDate?: (pod: Pod) => OutOfDate | undefined;
 }): Pick<AgentOnFakeEngine, 'statuses' | 'records' | 'events' | 'declare' | 'stop'> {
   const { clock, engine } = over;
   const log = silentLogger;
@@ -153,7 +161,7 @@ export function startAgent(over: {
         pullSecrets: async () => [],
       }),
       volumes: {
-        prepare: async () => {},
+        prepare: async (pod) => over.outOfDate?.(pod),
         mountsFor: async () => [],
         tearDown: async () => {},
         remove: async () => {},

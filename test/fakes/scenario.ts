@@ -5,6 +5,7 @@ import type { FakeEngine } from '../../src/fakeengine/fake-engine.ts';
 import { fakeEngine } from '../../src/fakeengine/fake-engine.ts';
 import type { Pod, PodStatus } from '../../src/model/pod.ts';
 import type { ReconcileRecord } from '../../src/ports/pod-plan.ts';
+import type { OutOfDate } from '../../src/volumes/pod-volumes.ts';
 import { type AgentOnFakeEngine, agentOnFakeEngine, type ClusterOfAgent } from './agent-on-fake-engine.ts';
 import { FakeClock } from './fake-clock.ts';
 
@@ -22,6 +23,8 @@ export class Scenario {
   readonly clock = new FakeClock();
   readonly engine = fakeEngine({ clock: this.clock, log: silentLogger });
   readonly history: Moment[] = [];
+  /** Of the pods' volumes: throws what the preparing rejects with. */
+  volumes: () => OutOfDate | undefined = () => undefined;
   /** Called with each moment as it comes. */
   onMoment: (moment: Moment) => void = () => {};
   #agent: AgentOnFakeEngine | undefined;
@@ -43,6 +46,7 @@ export class Scenario {
     return (this.#agent ??= agentOnFakeEngine({
       clock: this.clock,
       engine: this.engine,
+      outOfDate: () => this.volumes(),
       ...(this.#cluster && { cluster: this.#cluster }),
     }));
   }

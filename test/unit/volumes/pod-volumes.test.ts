@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { PodUid } from '../../../src/model/pod.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
-import { podWith, VolumeStage } from '../../fakes/volume-stage.ts';
+import { base64, filesShown, podWith, VolumeStage } from '../../fakes/volume-stage.ts';
 
 const signal = AbortSignal.timeout(10_000);
 const stage = VolumeStage.forTests();
@@ -143,4 +143,26 @@ test('what pods left that are known no more is swept; one in use is left alone u
   busy.clear();
   assert.deepEqual((await stage.volumes.sweep(isKnown, signal)).removed, ['busy']);
   assert.deepEqual((await readdir(join(rootDir, 'pods'))).sort(), ['a-file', 'known']);
+});
+
+test('a volume that cannot be brought up to date stays as it was, and says why and when to try again', async () => {
+  const pod = podWith({ name: 's', secret: { secretName: 'login' } }, { name: 'c', configMap: { name: 'settings' } });
+  objects.set('Secret default/login', { data: { key: base64('x') } });
+  objects.set('ConfigMap default/settings', { data: {} });
+  assert.equal(await stage.volumes.prepare(pod, signal), undefined);
+  objects.delete('Secret default/login');
+  const message = 'MountVolume.SetUp failed for volume "s" : secret "login" not found';
+  assert.deepEqual(await stage.volumes.prepare(pod, signal), { message, retryInMs: 500 });
+  stage.nowMs = 100;
+  assert.deepEqual(await stage.volumes.prepare(pod, signal), { message, retryInMs: 400 });
+  stage.nowMs = 500;
+  assert.deepEqual(await stage.volumes.prepare(pod, signal), { message, retryInMs: 1_000 });
+  assert.deepEqual(
+    events,
+    Array.from({ length: 2 }, () => `Warning FailedMount ${message}`),
+  );
+  assert.deepEqual(await filesShown(dir('secret', 's')), { key: 'x' });
+  objects.set('Secret default/login', { data: { key: base64('y') } });
+  assert.equal(await stage.volumes.prepare(pod, signal), undefined);
+  assert.deepEqual(await filesShown(dir('secret', 's')), { key: 'y' });
 });
