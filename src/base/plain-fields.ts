@@ -105,5 +105,11 @@ function plainObject(value: object, above: readonly object[]): Plain | undefined
 
 function plainText(text: string): string {
   const short = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… [${text.length - MAX_TEXT} more]` : text;
-  return short.includes('@') ? short.replace(/(\/\/[^/\s:@]*):[^/\s@]+@/g, `$1:${REDACTED}@`) : short;
+  return short.includes('@') ? short.replace(/\/\/([^/\s]+)@/g, (_, user: string) => `//${withoutPassword(user)}@`) : short;
+}
+
+/** A user without a password may be a token. */
+function withoutPassword(user: string): string {
+  const colon = user.indexOf(':');
+  return colon < 0 ? REDACTED : `${user.slice(0, colon)}:${REDACTED}`;
 }

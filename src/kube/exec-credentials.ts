@@ -110,10 +110,13 @@ function runPlugin({ command, args, env, installHint, where }: Plugin): Promise<
       const why =
         error.code === 'ENOENT'
           ? `is not there${hint}`
-          : error.killed === true
-            ? `did not end within ${DEADLINE_MS / 1000} s`
-            : `failed (${typeof error.code === 'number' ? `exit code ${error.code}` : (error.code ?? error.signal ?? 'unknown')})${said === '' ? '' : `: ${said}`}`;
-      fail(new KubeconfigError('unreadable', `${where} ${why}`, { cause: error }));
+          : error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER'
+            ? `failed: it printed more than ${MAX_OUTPUT_BYTES} bytes`
+            : error.killed === true
+              ? `did not end within ${DEADLINE_MS / 1000} s`
+              : `failed (${typeof error.code === 'number' ? `exit code ${error.code}` : (error.code ?? error.signal ?? 'unknown')})${said === '' ? '' : `: ${said}`}`;
+      // Its cause would say the whole command line, which may hold secrets.
+      fail(new KubeconfigError('unreadable', `${where} ${why}`));
     }).stdin?.end();
   });
 }

@@ -38,6 +38,8 @@ function masked(value: unknown): unknown {
   return Object.fromEntries(Object.keys(value).map((name) => [name, [REDACTED]]));
 }
 
+/** Without a URL's password, and without its query, which may hold a key. */
 function withoutPassword(value: unknown): unknown {
-  return typeof value === 'string' ? value.replace(/(:\/\/[^/\s@:]*):[^/\s@]*@/, `$1:${REDACTED}@`) : value;
+  if (typeof value !== 'string' || !value.includes('://')) return value;
+  return value.replace(/(:\/\/[^/\s@:]*):[^/\s]*@/, `$1:${REDACTED}@`).replace(/\?.*/s, `?${REDACTED}`);
 }

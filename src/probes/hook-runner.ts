@@ -104,7 +104,8 @@ export class HookRunner implements ContainerHooks, Service {
     const run = async (): Promise<void> => {
       const why = await this.#execute(hook, pod, container, id, aborter.signal).catch(() => undefined);
       if (preStop.state === 'running') preStop.state = 'ended';
-      if (why !== undefined) events.record(pod, 'Warning', 'FailedPreStopHook', why, container.name);
+      // As today's kubelet: what a hook runs and prints may be secret, and events are read by many.
+      if (why !== undefined) events.record(pod, 'Warning', 'FailedPreStopHook', 'PreStopHook failed', container.name);
     };
     const preStop: PreStop = { uid: pod.metadata.uid, aborter, state: 'running', ended: Promise.resolve().then(run) };
     this.#preStops.set(id, preStop);

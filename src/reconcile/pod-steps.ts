@@ -128,7 +128,8 @@ export function podSteps({
       tell(context, 'Normal', 'Started', `Started container ${name}`, name);
       const why = await hooks.postStart(pod, container, id, signal, async (message, agentSignal) => {
         memory.containerFailed(pod.metadata.uid, name, { reason: POST_START_HOOK_ERROR, message });
-        tell(context, 'Warning', 'FailedPostStartHook', message, name);
+        // Why is in the pod's status and in the log: events are read by many.
+        tell(context, 'Warning', 'FailedPostStartHook', 'PostStartHook failed', name);
         tell(context, 'Normal', 'Killing', 'FailedPostStartHook', name);
         await stop(context, { id, name, graceMs: killGracePeriodSeconds(gracePeriodsOf(pod)) * 1000 }, agentSignal);
       });

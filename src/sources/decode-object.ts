@@ -1,6 +1,6 @@
 import { nearest } from '../base/nearest.ts';
 import { Quantity, QuantityParseError } from '../model/quantity.ts';
-import { describeNode, type DocumentNode, type MapNode, toPlain } from './document.ts';
+import { describeNode, type DocumentNode, kindOf, type MapNode, toPlain } from './document.ts';
 import { normalizeTime } from './go-time.ts';
 import type { Field, Kind, PodSchema } from './pod-schema.ts';
 
@@ -183,7 +183,8 @@ class ObjectDecoder {
 
   #wrong(node: DocumentNode, path: string, expected: string): undefined {
     const quote = expected === 'a string' && (node.is === 'number' || node.is === 'boolean') ? ' (put it in quotes)' : '';
-    this.#fault('type', node, path, `expected ${expected}, found ${describeNode(node)}${quote}`);
+    const found = mayBeSecret.test(path) ? kindOf(node) : describeNode(node);
+    this.#fault('type', node, path, `expected ${expected}, found ${found}${quote}`);
   }
 
   #fault(type: DecodeFault['type'], { at }: DocumentNode, field: string, detail: string): void {
@@ -197,6 +198,9 @@ class ObjectDecoder {
     this.warnings.push({ at, field: join(path, name), detail: `unknown field, ignored${hint}` });
   }
 }
+
+/** Where passwords stand in a pod's spec, though they should not. */
+const mayBeSecret = /\.(?:env\[\d+\]\.value|httpHeaders\[\d+\]\.value|args\[\d+\]|command\[\d+\])$/;
 
 const join = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);
 

@@ -79,3 +79,6 @@ export function describeNode(node: DocumentNode): string {
   }
   return node satisfies never;
 }
+
+/** The same without the value. */
+export const kindOf = ({ is }: DocumentNode): string => (is === 'null' ? is : `a ${is}`);

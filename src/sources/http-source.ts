@@ -135,11 +135,12 @@ class UrlPods {
   }
 }
 
-/** Without its credentials. */
+/** Without its credentials, which may be in its query, too. */
 function shownUrl(url: string): string {
-  if (!URL.canParse(url)) return url;
-  const shown = new URL(url);
+  const shown = URL.parse(url);
+  if (shown === null) return 'a URL that cannot be read';
   shown.username = '';
   shown.password = '';
+  if (shown.search !== '') shown.search = '[redacted]';
   return shown.href;
 }

@@ -191,8 +191,10 @@ describe('hooks', { timeout: 300_000 }, () => {
     const lifecycle = { postStart: { exec: { command: ['sh', '-c', 'echo no way; exit 7'] } } };
     await agent.declare('refuses', pod([app(stays, { lifecycle })]));
     const { message } = await agent.logged('told', event('FailedPostStartHook'));
+    assert.equal(message, 'PostStartHook failed');
+    const { why } = await agent.logged('what it was', ({ msg }) => msg === 'lifecycle hook failed');
     assert.match(
-      String(message),
+      String(why),
       /^Exec lifecycle hook \(\[sh -c echo no way; exit 7\]\) for Container "app" in Pod ".*" failed - error: command 'sh -c echo no way; exit 7' exited with 7: no way\n, message: "no way\\n"$/,
     );
     await agent.until('it has ended', () => agent.engine.events.some(({ action, container }) => action === 'die' && container === 'app'));

@@ -40,6 +40,11 @@ for (const [name, fields, plain] of [
     { url: 'http://u:p@h/a', at: new URL('http://u:p@h/') },
     { url: 'http://u:[redacted]@h/a', at: 'http://u:[redacted]@h/' },
   ],
+  [
+    'so do user names that may be tokens, and passwords that hold what they should not',
+    { url: 'http://token@h/a', odd: 'http://u:p@ss@h/a', mail: 'a@b', npm: 'https://h/@scope/name' },
+    { url: 'http://[redacted]@h/a', odd: 'http://u:[redacted]@h/a', mail: 'a@b', npm: 'https://h/@scope/name' },
+  ],
   ['errors are their chain', { error: new Error('a', { cause: new Error('b') }) }, { error: 'a: b' }],
   ['undefined and functions are left out', { a: undefined, b: () => 1, c: { d: undefined } }, { c: {} }],
   ['numbers JSON lacks become text', { a: Number.NaN, b: 10n }, { a: 'NaN', b: '10' }],

@@ -3,6 +3,8 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { inspect } from 'node:util';
+import { errorText } from '../../../src/base/error-text.ts';
 import { KubeconfigError, type KubeconfigFault } from '../../../src/kube/kubeconfig-error.ts';
 import { loadKubeconfig } from '../../../src/kube/load-kubeconfig.ts';
 import type { ClusterAccess } from '../../../src/kube/cluster-access.ts';
@@ -334,6 +336,22 @@ describe('an exec plugin', () => {
       const [found, said] = await faultOf(credentials.current(never));
       assert.equal(found, fault);
       assert.match(said, message);
+    });
+  }
+
+  for (const [name, script] of [
+    ['fails', 'exit 1'],
+    ['is killed', 'kill -9 $$'],
+    ['prints too much', 'yes | head -c 2000000'],
+  ] as const) {
+    test(`that ${name} is named, its arguments and its environment are not: they may be secret`, async () => {
+      const { credentials } = await plugin(script, ['args: [--password=sesame]', 'env: [{name: A, value: sesame}]']);
+      await assert.rejects(credentials.current(never), (error) => {
+        assert.match(errorText(error), /exec plugin \.\/plugin failed/);
+        assert.doesNotMatch(errorText(error), /sesame/);
+        assert.doesNotMatch(inspect(error, { depth: 10 }), /sesame/);
+        return true;
+      });
     });
   }
 

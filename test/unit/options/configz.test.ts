@@ -35,7 +35,7 @@ test('what is shown is a config file that means the same', async () => {
 });
 
 test('secrets are not shown', async () => {
-  const config = await load('--manifest-url=https://me:hunter2@host/pods', '--manifest-url-header=Authorization:hunter2');
-  assert.equal(config['staticPodURL'], 'https://me:[redacted]@host/pods');
+  const config = await load('--manifest-url=https://me:hunter2@host/pods?key=hunter2', '--manifest-url-header=Authorization:hunter2');
+  assert.equal(config['staticPodURL'], 'https://me:[redacted]@host/pods?[redacted]');
   assert.deepEqual(config['staticPodURLHeader'], { Authorization: ['[redacted]'] });
 });

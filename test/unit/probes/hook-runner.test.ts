@@ -89,8 +89,8 @@ describe('hooks', () => {
     end(3, 'oh');
     assert.equal(await left, 10_000);
     assert.deepEqual(events, [
-      'Warning FailedPreStopHook app: Exec lifecycle hook ([do it]) for Container "app" in Pod "web_default(uid-web)" failed - error: ' +
-        'command \'do it\' exited with 3: oh, message: "oh"',
+      // What the hook runs and says may be secret: the log has it.
+      'Warning FailedPreStopHook app: PreStopHook failed',
     ]);
   });
 
@@ -177,10 +177,7 @@ describe('hooks', () => {
   });
 
   test('a hook whose port has no such name fails and says so', async () => {
-    await hooks.preStop(...withHooks({ preStop: { httpGet: { port: 'nope', path: '/x' } } }), ID, 10_000, never);
-    assert.match(
-      events.join(),
-      /Http lifecycle hook \(\/x\) .* failed - error: strconv\.Atoi: parsing "nope": invalid syntax, message: ""$/,
-    );
+    const why = await hooks.postStart(...withHooks({ postStart: { httpGet: { port: 'nope', path: '/x' } } }), ID, never, async () => {});
+    assert.match(why ?? '', /Http lifecycle hook \(\/x\) .* failed - error: strconv\.Atoi: parsing "nope": invalid syntax, message: ""$/);
   });
 });

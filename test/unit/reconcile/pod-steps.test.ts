@@ -97,7 +97,7 @@ test('a postStart that fails kills its container with the grace period of the po
   assert.deepEqual(done, [
     'Created: Created container app',
     'Started: Started container app',
-    'FailedPostStartHook: it failed',
+    'FailedPostStartHook: PostStartHook failed',
     'Killing: FailedPostStartHook',
     'preStop app with a hook',
     'stop app-0 in 25000',

@@ -12,6 +12,20 @@ function faultsOf(text: string | Uint8Array, allowList = false): readonly string
 }
 const pod = (...lines: readonly string[]): string => `apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\nspec:\n${lines.join('\n')}\n`;
 
+test('a fault does not repeat what may be secret', () => {
+  const decode = manifestDecoder();
+  const container = (fields: string): string =>
+    `apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: a, image: b, ${fields}}]}\n`;
+  const probe = (value: string): string => container(`livenessProbe: {httpGet: {port: 1, httpHeaders: [{name: a, value: ${value}}]}}`);
+  for (const text of [container('env: [{name: A, value: 4711}]'), container('args: [4711]'), container('command: [4711]'), probe('4711')]) {
+    const faults = decode(Buffer.from(text)).pods.flatMap(({ faults }) => faults);
+    assert.deepEqual(
+      faults.map(({ detail }) => detail),
+      ['expected a string, found a number (put it in quotes)'],
+    );
+  }
+});
+
 test('every fault is one line with file, line, column, field, what was expected and what was found', () => {
   const cases: readonly (readonly [text: string, fault: string])[] = [
     ['a: [b', 'web.yaml:1:6 Flow sequence in block collection must be sufficiently indented and end with a ]'],
