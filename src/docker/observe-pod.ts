@@ -1,4 +1,5 @@
 import type { ContainerInspectInfo } from 'dockerode';
+import { newestFirst } from '../model/newest-first.ts';
 import type { PodUid } from '../model/pod.ts';
 import type {
   ContainerId,
@@ -11,7 +12,7 @@ import type {
 import { type Connecting, isLeftToPlugin } from './connect-sandbox.ts';
 import { type ContainerNote, readContainerLabels } from './container-labels.ts';
 import { containerState, dockerTimeMs } from './container-state.ts';
-import { fromDockerLabels, POD_UID_LABEL } from './docker-labels.ts';
+import { fromDockerLabels, POD_UID_LABEL, SANDBOX_ID_LABEL } from './docker-labels.ts';
 import type { ImageFacts, ImageFactsCache } from './image-facts.ts';
 import { inspectContainer } from './inspect-container.ts';
 import { type ListedContainer, listContainers } from './list-pods.ts';
@@ -52,13 +53,6 @@ export async function observePod({ client, network, images, messages }: Observin
   };
 }
 
-interface Aged {
-  readonly createdAtMs: number;
-  readonly attempt: number;
-}
-
-const newestFirst = (a: Aged, b: Aged): number => b.createdAtMs - a.createdAtMs || b.attempt - a.attempt;
-
 function sandbox({ name }: ListedContainer, info: ContainerInspectInfo, ips: readonly string[] = addresses(info)): ObservedSandbox {
   const onHost = info.HostConfig.NetworkMode === 'host';
   return {
@@ -95,6 +89,7 @@ function container(
 ): ObservedContainer {
   const asked = info.Config.Image;
   const { repoTags = [], repoDigests = [] } = image ?? {};
+  const sandboxId = info.Config.Labels[SANDBOX_ID_LABEL];
   return {
     id: info.Id as ContainerId,
     name: name.container,
@@ -102,6 +97,7 @@ function container(
     imageId: repoDigests[0] === undefined ? `docker://${info.Image}` : `docker-pullable://${repoDigests[0]}`,
     specHash: note.hash,
     attempt: name.attempt,
+    ...(sandboxId !== undefined && { sandboxId: sandboxId as SandboxId }),
     createdAtMs: dockerTimeMs(info.Created) ?? 0,
     state,
     ...(note.terminationGracePeriodSeconds !== undefined && { terminationGracePeriodSeconds: note.terminationGracePeriodSeconds }),

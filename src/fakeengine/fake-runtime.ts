@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { containerHash } from '../model/container-hash.ts';
 import { ContainerStartError } from '../model/container-start-error.ts';
+import { newestFirst } from '../model/newest-first.ts';
 import { type Pod, type PodUid, showPod } from '../model/pod.ts';
 import type {
   ContainerId,
@@ -68,13 +69,13 @@ export class FakeRuntime implements ContainerRuntime {
   observePod(uid: PodUid, signal: AbortSignal): Promise<ObservedPod> {
     const { gate, daemon } = this.#deps;
     return gate.pass('observePod', signal, () => {
-      const parts = daemon.parts.filter((p) => p.uid === uid).toReversed();
+      const parts = daemon.parts.filter((p) => p.uid === uid);
       return {
         uid,
         name: parts[0]?.podName ?? '',
         namespace: parts[0]?.namespace ?? '',
-        sandboxes: parts.flatMap((p) => (p.role.kind === 'sandbox' ? [observedSandbox(p, p.role)] : [])),
-        containers: parts.flatMap((p) => (p.role.kind === 'container' ? [observedContainer(p, p.role)] : [])),
+        sandboxes: parts.flatMap((p) => (p.role.kind === 'sandbox' ? [observedSandbox(p, p.role)] : [])).sort(newestFirst),
+        containers: parts.flatMap((p) => (p.role.kind === 'container' ? [observedContainer(p, p.role)] : [])).sort(newestFirst),
       };
     });
   }
@@ -209,6 +210,6 @@ function observedSandbox({ id, attempt, createdAtMs, state, ips }: Part, { netwo
 }
 
 function observedContainer({ id, name, attempt, createdAtMs, state }: Part, role: PartRole & { kind: 'container' }): ObservedContainer {
-  const { kind: _kind, sandbox: _sandbox, ...told } = role;
-  return { id: id as ContainerId, name, attempt, createdAtMs, state, ...told };
+  const { kind: _kind, sandbox: sandboxId, ...told } = role;
+  return { id: id as ContainerId, name, attempt, sandboxId: sandboxId as SandboxId, createdAtMs, state, ...told };
 }

@@ -36,6 +36,8 @@ export interface ObservedContainer {
   readonly specHash: string;
   /** Counts restarts from 0: the last part of the docker name, and status.restartCount. */
   readonly attempt: number;
+  /** The sandbox that it was created in, where the engine knows. */
+  readonly sandboxId?: SandboxId;
   readonly createdAtMs: number;
   readonly state: ContainerState;
   /** From the labels, so that a pod that no source knows any more still ends with its own grace period. Seconds. */

@@ -56,10 +56,12 @@ function hasFailed(container: ObservedContainer): boolean {
   return container.state.phase === 'unknown' || exitCodeOf(container) !== 0;
 }
 
-/** Instances older than the newest sandbox belong to a life that is over. */
+/** Instances of older sandboxes than the newest belong to a life that is over. */
 function appContainersWereCreated(pod: Pod, { sandboxes, containers }: ObservedPod): boolean {
   const sandbox = sandboxes[0];
   if (sandbox === undefined) return false;
   const apps = new Set(pod.spec.containers.map(({ name }) => name));
-  return containers.some(({ name, createdAtMs }) => apps.has(name) && createdAtMs >= sandbox.createdAtMs);
+  const isIn = ({ sandboxId, createdAtMs }: ObservedContainer): boolean =>
+    sandboxId === undefined ? createdAtMs >= sandbox.createdAtMs : sandboxId === sandbox.id;
+  return containers.some((container) => apps.has(container.name) && isIn(container));
 }

@@ -30,7 +30,8 @@ function newestDead({ containers }: ObservedPod, name: string): ObservedContaine
   return containers.find((container) => container.name === name && container.state.phase === 'exited');
 }
 
-/** A pod has one sandbox at a time, so the one that was the newest when the container was created is the container's own. */
-function sandboxOf({ createdAtMs }: ObservedContainer, sandboxes: readonly ObservedSandbox[]): ObservedSandbox | undefined {
+/** Where the engine does not say: a pod has one sandbox at a time, so that the one that was the newest when the container was created is its own. */
+function sandboxOf({ sandboxId, createdAtMs }: ObservedContainer, sandboxes: readonly ObservedSandbox[]): ObservedSandbox | undefined {
+  if (sandboxId !== undefined) return sandboxes.find(({ id }) => id === sandboxId);
   return sandboxes.find((sandbox) => sandbox.createdAtMs <= createdAtMs) ?? sandboxes.at(-1);
 }

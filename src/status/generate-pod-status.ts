@@ -1,4 +1,5 @@
 import { deadlineLeftMs, isTerminalPhase } from '../model/pod-predicates.ts';
+import { newestFirst } from '../model/newest-first.ts';
 import type { ContainerStatus, Pod, PodCondition, PodStatus } from '../model/pod.ts';
 import { podQosClass } from '../model/qos.ts';
 import { formatTime } from '../model/time.ts';
@@ -29,7 +30,7 @@ export interface PodStatusFacts extends ProbeFindings {
 /** The pod's status as the API shows it, but for what the status manager adds: times of transitions, the start time. generateAPIPodStatus in pkg/kubelet. */
 export function generatePodStatus(pod: Pod, observed: Pick<ObservedPod, 'containers' | 'sandboxes'>, facts: PodStatusFacts): PodStatus {
   const previous = facts.previous ?? pod.status;
-  const containers = [...observed.containers].sort((a, b) => b.createdAtMs - a.createdAtMs);
+  const containers = [...observed.containers].sort(newestFirst);
   const { startErrors, runtimeName } = facts;
   const input: Omit<ContainerStatusInput, 'previous'> = { pod, containers, startErrors, runtimeName };
   const appStatuses = containerStatuses({ ...input, previous: previous?.containerStatuses ?? [] }, 'app');

@@ -116,6 +116,9 @@ export class RandomPods {
         await this.#wait(step.silentMs);
         this.#speak();
         return;
+      case 'set the date':
+        this.clock.moveDate(step.byMs);
+        return;
       case 'wait':
         await this.#wait(step.ms);
         return;
@@ -221,7 +224,7 @@ export class RandomPods {
     if (this.#agents > 1 && end === 'runs' && pod.spec.restartPolicy === 'OnFailure') return [];
     const expected = end === 'runs' ? ['POD', ...all.map(({ name }) => name)].sort() : [];
     if (end === 'loops') {
-      const sinceMs = this.clock.now() - LOOP_MS;
+      const sinceMs = this.clock.monotonicMs() - LOOP_MS;
       if (!this.#it.history.some((m) => m.part.uid === uid && m.what === 'started' && m.atMs >= sinceMs)) say('is not tried any more');
       if (!runningNames.includes('POD')) say('has no sandbox');
     } else if (runningNames.join() !== expected.join()) say(`[${runningNames.join()}] run, not [${expected.join()}]`);

@@ -24,6 +24,7 @@ export type Step =
   | { readonly do: 'fault'; readonly kind: 'fail' | 'lose' | 'hang'; readonly verb: Verb; readonly times: number }
   | { readonly do: 'drop hints'; readonly drop: boolean }
   | { readonly do: 'restart agent'; readonly awayMs: number; readonly silentMs: number }
+  | { readonly do: 'set the date'; readonly byMs: number }
   | { readonly do: 'wait'; readonly ms: number };
 
 const name = fc.constantFrom(...names);
@@ -46,6 +47,13 @@ export const steps: fc.Arbitrary<Step> = fc.oneof(
       kind: fc.constantFrom('fail' as const, 'lose' as const, 'hang' as const),
       verb: fc.constantFrom(...verbs),
       times: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('set the date' as const),
+      byMs: fc.constantFrom(1000, 30_000, 3_600_000, 365 * 86_400_000).chain((ms) => fc.constantFrom(ms, -ms)),
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('drop hints' as const), drop: fc.boolean() }) },

@@ -36,7 +36,7 @@ export class Scenario {
       const what = gone
         ? 'removed'
         : ({ created: 'created', running: 'started', exited: 'ended', unknown: 'ended' } as const)[part.state.phase];
-      const moment: Moment = { atMs: this.clock.now(), part, what };
+      const moment: Moment = { atMs: this.clock.monotonicMs(), part, what };
       this.history.push(moment);
       this.onMoment(moment);
     });
