@@ -14,6 +14,7 @@ import { imagePart } from './image-part.ts';
 import { type Kubelet, kubelet } from './kubelet.ts';
 import { lifecyclePart } from './lifecycle-part.ts';
 import { metricsPart } from './metrics-part.ts';
+import { isShownBy } from './model/mirror-pod.ts';
 import type { Node } from './model/node.ts';
 import { type Pod, podFullName, type PodStatus } from './model/pod.ts';
 import type { PodWake } from './mux/desired-pods.ts';
@@ -61,7 +62,10 @@ export async function runKubelet(
       ? undefined
       : await (await import('./cluster-part.ts')).clusterPart(options, { clock, log: folded, observer: metrics?.kubelet.api });
   const events = cluster ? eventRecorders(new EventLog(log), cluster.recorder) : new EventLog(log);
-  const apiStatusOf = (pod: Pod): PodStatus | undefined => cluster?.source.pods.byName(podFullName(pod))?.status;
+  const apiStatusOf = (pod: Pod): PodStatus | undefined => {
+    const object = cluster?.source.pods.byName(podFullName(pod));
+    return object && isShownBy(pod, object) ? object.status : undefined;
+  };
   const statuses = new PodStatusManager({ clock, log, ...(cluster && { apiStatusOf }) });
   const manifestObjects = new ManifestObjects();
   const sources = [

@@ -20,6 +20,11 @@ export function staticPodHash({ metadata }: WithMeta): string {
   return metadata.annotations?.[CONFIG_HASH_ANNOTATION] ?? '';
 }
 
+/** Whether what the API shows under the pod's name is the pod itself, or the mirror pod of this very static pod. */
+export function isShownBy(pod: WithMeta, object: WithMeta): boolean {
+  return isMirrorPod(object) ? isMirrorPodOf(object, pod) : object.metadata.uid === pod.metadata.uid;
+}
+
 /** Whether the mirror pod stands for this very static pod: same name, same manifest (pkg/kubelet/pod IsMirrorPodOf). */
 export function isMirrorPodOf(mirror: WithMeta, pod: WithMeta): boolean {
   return podFullName(mirror) === podFullName(pod) && mirror.metadata.annotations?.[CONFIG_MIRROR_ANNOTATION] === staticPodHash(pod);

@@ -4,7 +4,7 @@ import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Service } from '../base/service.ts';
 import { ApiUnreachableError, isConflict, isNotFound } from '../model/api-error.ts';
-import { isMirrorPod } from '../model/mirror-pod.ts';
+import { isMirrorPod, isMirrorPodOf } from '../model/mirror-pod.ts';
 import { isTerminalPhase } from '../model/pod-predicates.ts';
 import { containersAreTerminal } from '../model/pod-termination.ts';
 import { type Pod, type PodFullName, podFullName, type PodStatus, type PodUid, showPod } from '../model/pod.ts';
@@ -99,10 +99,11 @@ export class PodStatusSync implements Service {
   }
 
   async #sync(uid: PodUid, signal: AbortSignal): Promise<Next> {
-    const { statuses, log } = this.#deps;
+    const { pods, statuses, log } = this.#deps;
     const object = this.#objectOf(uid);
     // A static pod did not wait for its mirror pod to be seen.
-    if (object?.status && isMirrorPod(object) && !this.#told.has(podFullName(object))) statuses.adopt(uid, object.status);
+    const own = pods.get(uid)?.pod;
+    if (object?.status && own && isMirrorPodOf(object, own) && !this.#told.has(podFullName(object))) statuses.adopt(uid, object.status);
     const status = statuses.get(uid);
     if (!status || !object) {
       // A pod without an API object is shown once it has one.

@@ -28,6 +28,7 @@ export interface PodStatusManagerDeps {
  *
  * INVARIANTS
  * - A condition's lastTransitionTime moves only with its status; a pod's startTime never moves.
+ * - A pod that has lost its network keeps the addresses that it had (pkg/kubelet/pleg getPodIPs).
  * - A container that has ended for good by the restart policy does not come back: such a status is refused.
  */
 export class PodStatusManager implements StatusManager {
@@ -56,6 +57,7 @@ export class PodStatusManager implements StatusManager {
     }
     const now = formatTime(this.#clock.now());
     const told = normalizePodStatus(pod, {
+      ...addressesOf(old),
       ...status,
       ...(status.conditions ? { conditions: status.conditions.map((condition) => withTransitionTime(condition, old, now)) } : {}),
       startTime: old.startTime ?? status.startTime ?? now,
@@ -71,21 +73,29 @@ export class PodStatusManager implements StatusManager {
 
   /**
    * What was told of the pod before this agent started has become known only now: conditions that are as they were have been so since
-   * then. Nobody is told.
+   * then, and its addresses are those of a pod that has no others. Nobody is told.
    */
   adopt(uid: PodUid, before: PodStatus): void {
     const status = this.#statuses.get(uid);
-    if (!status?.conditions) return;
-    const conditions = status.conditions.map((condition) => {
+    if (!status) return;
+    const conditions = status.conditions?.map((condition) => {
       const { lastTransitionTime } = condition;
       return lastTransitionTime === undefined ? condition : withTransitionTime(condition, before, lastTransitionTime);
     });
-    this.#statuses.set(uid, { ...status, conditions });
+    this.#statuses.set(uid, { ...addressesOf(before), ...status, ...(conditions && { conditions }) });
   }
 
   forget(uid: PodUid): void {
     this.#statuses.delete(uid);
   }
+}
+
+function addressesOf({ podIP, podIPs, hostIP, hostIPs }: PodStatus): PodStatus {
+  return {
+    ...(podIP !== undefined && podIPs !== undefined ? { podIP, podIPs } : {}),
+    ...(hostIP === undefined ? {} : { hostIP }),
+    ...(hostIPs === undefined ? {} : { hostIPs }),
+  };
 }
 
 function withTransitionTime(condition: PodCondition, old: PodStatus, now: string): PodCondition {

@@ -10,6 +10,7 @@ import { PullQueue } from '../../src/images/pull-queue.ts';
 import { type Kubelet, kubelet } from '../../src/kubelet.ts';
 import { lifecyclePart } from '../../src/lifecycle-part.ts';
 import type { MirrorOwner } from '../../src/mirror/mirror-pod-actions.ts';
+import { isShownBy } from '../../src/model/mirror-pod.ts';
 import type { PodRefusal } from '../../src/model/pod-admission.ts';
 import { type Pod, podFullName, type PodStatus } from '../../src/model/pod.ts';
 import { noApi } from '../../src/objects/api-for-pods.ts';
@@ -94,7 +95,10 @@ export function startAgent(over: {
   const { clock, engine } = over;
   const log = silentLogger;
   const api = over.cluster && apiSource({ ...over.cluster, log });
-  const apiStatusOf = (pod: Pod): PodStatus | undefined => api?.pods.byName(podFullName(pod))?.status;
+  const apiStatusOf = (pod: Pod): PodStatus | undefined => {
+    const object = api?.pods.byName(podFullName(pod));
+    return object && isShownBy(pod, object) ? object.status : undefined;
+  };
   const statuses = new PodStatusManager({ clock, log, apiStatusOf });
   const told: RecordedEvent[] = [];
   const events: EventRecorder = {

@@ -210,3 +210,19 @@ clusterScenario('a sandbox that turns up after its pod was seen to have ended is
   await it.advance(600_000);
   assert.equal(it.engine.controls.calls('observePod'), observed, 'an ended pod is not looked at without cause');
 });
+
+clusterScenario('a pod that has ended keeps its address in the API, also with the next agent', async (it) => {
+  const pod = aPodThat('job', { restartPolicy: 'Never' }, { app: 'exit=0 after=10s' });
+  it.create(pod);
+  await it.advance(1000);
+  const { podIP, podIPs } = it.apiStatus(pod) ?? {};
+  assert.ok(podIP);
+  await it.advance(20_000);
+  assert.deepEqual(it.running(), []);
+  const shown = () => ({ phase: it.apiStatus(pod)?.phase, podIP: it.apiStatus(pod)?.podIP, podIPs: it.apiStatus(pod)?.podIPs });
+  assert.deepEqual(shown(), { phase: 'Succeeded', podIP, podIPs });
+  await it.restartAgent();
+  it.declare();
+  await it.advance(120_000);
+  assert.deepEqual(shown(), { phase: 'Succeeded', podIP, podIPs });
+});

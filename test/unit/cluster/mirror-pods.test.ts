@@ -133,3 +133,26 @@ clusterScenario('a restarted agent leaves right mirrors as they are', async (it)
     [],
   );
 });
+
+clusterScenario(
+  'a static pod that has ended keeps its address in its mirror pod, also with the next agent; an edited one has none yet',
+  async (it) => {
+    const pod = withHash(aPodThat('job', { restartPolicy: 'Never' }, { app: 'exit=0 after=10s' }));
+    it.declare(pod);
+    await it.advance(1000);
+    const podIP = it.apiStatus(pod)?.podIP;
+    assert.ok(podIP);
+    await it.advance(20_000);
+    const shown = () => ({ phase: it.apiStatus(pod)?.phase, podIP: it.apiStatus(pod)?.podIP });
+    assert.deepEqual(shown(), { phase: 'Succeeded', podIP });
+    await it.restartAgent();
+    it.declare(pod);
+    await it.advance(120_000);
+    assert.deepEqual(shown(), { phase: 'Succeeded', podIP });
+    await it.restartAgent();
+    it.engine.controls.fail('runSandbox', undefined, 1000);
+    it.declare(withHash(edited(pod, 'job-2')));
+    await it.advance(60_000);
+    assert.deepEqual(shown(), { phase: 'Pending', podIP: undefined });
+  },
+);

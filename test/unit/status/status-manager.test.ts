@@ -121,3 +121,28 @@ test('a forgotten pod is told anew', () => {
   manager.set(pod, ready('True'));
   assert.equal(changes.length, 2);
 });
+
+const addresses: PodStatus = { podIP: '10.0.0.5', podIPs: [{ ip: '10.0.0.5' }], hostIP: '10.1.2.3', hostIPs: [{ ip: '10.1.2.3' }] };
+const addressesOf = ({ podIP, podIPs, hostIP, hostIPs }: PodStatus = {}) => ({ podIP, podIPs, hostIP, hostIPs });
+
+test('a pod that has lost its network keeps the addresses that it had, until it has others', () => {
+  manager.set(pod, { phase: 'Running', ...addresses });
+  manager.set(pod, { phase: 'Failed', reason: 'DeadlineExceeded' });
+  assert.deepEqual(addressesOf(manager.get(uid)), addresses);
+  const others: PodStatus = { ...addresses, podIP: '10.0.0.6', podIPs: [{ ip: '10.0.0.6' }] };
+  manager.set(pod, { phase: 'Running', ...others });
+  assert.deepEqual(addressesOf(manager.get(uid)), others);
+});
+
+test('addresses that came with the pod survive a restart of the agent', () => {
+  manager.set({ ...pod, status: { phase: 'Succeeded', ...addresses } }, { phase: 'Succeeded' });
+  assert.deepEqual(addressesOf(manager.get(uid)), addresses);
+});
+
+test('addresses that become known late count, unless the pod has others', () => {
+  manager.set(pod, { phase: 'Succeeded' });
+  manager.adopt(uid, { phase: 'Running', ...addresses });
+  assert.deepEqual(addressesOf(manager.get(uid)), addresses);
+  manager.adopt(uid, { phase: 'Running', podIP: '10.0.0.9', podIPs: [{ ip: '10.0.0.9' }] });
+  assert.deepEqual(addressesOf(manager.get(uid)), addresses);
+});
