@@ -1,6 +1,6 @@
 import { lstatSync, type Stats } from 'node:fs';
-import { lstat, opendir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { holdDirectory } from '../base/held-directory.ts';
+import { walkTree } from '../base/walk-tree.ts';
 
 export interface DirectoryUsage {
   /** What is allocated, as du counts: a file with several links once. */
@@ -8,51 +8,38 @@ export interface DirectoryUsage {
   readonly inodes: number;
 }
 
-/** So many entries are looked at before others have their turn. */
-const SLICE = 256;
 const BLOCK_BYTES = 512;
+/** So many files with several links are remembered, however many a pod makes. Of others each link counts as its share. */
+const LINKED_FILES = 100_000;
 
 /**
- * What a directory and everything below it uses, itself included, on its own file system. What vanishes meanwhile does not count. Rejects
- * when the directory cannot be read.
+ * What a directory and everything below it uses, itself included, on its own file system. What vanishes meanwhile or cannot be read does not
+ * count. Rejects when the directory itself cannot be read.
  */
-export async function directoryUsage(path: string, signal: AbortSignal): Promise<DirectoryUsage> {
-  const top = await lstat(path);
-  let bytes = 0;
-  let inodes = 0;
+export async function directoryUsage(path: string, signal: AbortSignal, linkedFiles = LINKED_FILES): Promise<DirectoryUsage> {
+  let [bytes, inodes] = [0, 0];
   const linked = new Set<number>();
-  const count = (info: Stats): void => {
-    bytes += info.blocks * BLOCK_BYTES;
-    inodes++;
+  const count = ({ blocks }: Stats, share = 1): void => {
+    bytes += blocks * BLOCK_BYTES * share;
+    inodes += share;
   };
-
-  count(top);
-  const pending = top.isDirectory() ? [path] : [];
-  for (let directory = pending.pop(); directory !== undefined; directory = pending.pop()) {
-    signal.throwIfAborted();
-    const isTop = directory === path;
-    if (!isTop) {
-      // A directory may be where another file system begins, and that one may not answer: never wait for it here.
-      const info = await lstat(directory).catch(() => undefined);
-      if (info?.dev !== top.dev) continue;
+  const top = await holdDirectory(path, { follow: true });
+  try {
+    const topInfo = await top.stat();
+    count(topInfo);
+    const file = (below: Buffer): void => {
+      // Dearer by half through the thread pool.
+      const info = lstatSync(below, { throwIfNoEntry: false });
+      if (info?.dev !== topInfo.dev) return;
+      if (info.nlink === 1) return count(info);
+      if (linked.has(info.ino)) return;
+      if (linked.size >= linkedFiles) return count(info, 1 / info.nlink);
+      linked.add(info.ino);
       count(info);
-    }
-    try {
-      for await (const entry of await opendir(directory, { bufferSize: SLICE })) {
-        const below = join(directory, entry.name);
-        if (entry.isDirectory()) {
-          pending.push(below);
-          continue;
-        }
-        // Dearer by half through the thread pool.
-        const info = lstatSync(below, { throwIfNoEntry: false });
-        if (info?.dev !== top.dev || (info.nlink > 1 && linked.has(info.ino))) continue;
-        if (info.nlink > 1) linked.add(info.ino);
-        count(info);
-      }
-    } catch (error) {
-      if (isTop) throw error;
-    }
+    };
+    await walkTree(top, { file, directory: (_, info) => count(info) }, signal);
+  } finally {
+    await top.close();
   }
-  return { bytes, inodes };
+  return { bytes: Math.round(bytes), inodes: Math.round(inodes) };
 }

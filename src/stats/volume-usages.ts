@@ -27,7 +27,8 @@ const ephemeralPlugins: ReadonlySet<string> = new Set(['kubernetes.io~empty-dir'
 /** What a pod's volumes hold, as they lie below --root-dir: pods/UID/volumes/PLUGIN/NAME. What lies elsewhere (hostPath) is not the pod's. */
 export async function volumeUsages(deps: VolumeUsagesDeps, uid: PodUid, mountInfo: string): Promise<readonly FoundVolume[]> {
   const above = join(deps.rootDir, 'pods', uid, 'volumes');
-  const plugins = await readdir(above).catch(() => []);
+  // What has two dots is no plugin's: it is being removed.
+  const plugins = (await readdir(above).catch(() => [])).filter((name) => !name.startsWith('..'));
   const mounted = mountPoints(mountInfo);
   const claims = claimsOf(deps.declared(uid));
   const found = plugins.map(async (plugin) => {

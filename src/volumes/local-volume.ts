@@ -17,7 +17,7 @@ export const localVolume = volumeKind('local', {
     await mounts.mount(directory, { type: 'bind', source: path, options: [...(readOnly ? ['ro'] : []), ...mountOptions] }, signal);
     const { fsGroup, fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
     // The group of the pod that came first: nobody takes the volume from it.
-    if (!readOnly && isFirst && fsGroup !== undefined) await setVolumeOwnership(directory, { fsGroup, policy, readOnly });
+    if (!readOnly && isFirst && fsGroup !== undefined) await setVolumeOwnership(directory, { fsGroup, policy, readOnly }, signal);
     return { hostPath: directory, readOnly };
   },
 });

@@ -1,6 +1,7 @@
-import { constants } from 'node:fs';
-import { chmod, chown, type FileHandle, open, readdir, stat } from 'node:fs/promises';
-import { O_PATH } from '../base/held-directory.ts';
+import { constants, type Stats } from 'node:fs';
+import { chmod, chown, type FileHandle, open, stat } from 'node:fs/promises';
+import { heldPath, O_PATH } from '../base/held-directory.ts';
+import { walkTree } from '../base/walk-tree.ts';
 import { unlessMissing } from './unless-missing.ts';
 
 export interface Ownership {
@@ -16,16 +17,22 @@ const ENTER = 0o110;
 const SET_GID = 0o2000;
 
 /**
- * Gives a volume to a group: everything in it belongs to the group and the group may use it, and what is made later inherits that. The volume's
- * own directory comes last, so that it tells whether all was done; under OnRootMismatch nothing is touched when it says so (pkg/volume
- * SetVolumeOwnership).
+ * Gives a volume to a group: all of its own file system belongs to the group and the group may use it, and what is made later inherits that.
+ * Links stay whose they are. The volume's own directory comes last, so that it tells whether all was done; under OnRootMismatch nothing is touched
+ * when it says so (pkg/volume SetVolumeOwnership).
  */
-export async function setVolumeOwnership(directory: string, { fsGroup, policy, readOnly }: Ownership): Promise<void> {
+export async function setVolumeOwnership(directory: string, { fsGroup, policy, readOnly }: Ownership, signal?: AbortSignal): Promise<void> {
   const bits = readOnly ? READ_ONLY : READ_WRITE;
   if (policy === 'OnRootMismatch' && (await isOwned(directory, fsGroup, bits | ENTER))) return;
   const root = await open(directory, O_PATH);
+  const giveTo = (found: FileHandle, info: Stats): Promise<void> => give(found, info, fsGroup, bits);
   try {
-    await give(root, fsGroup, bits);
+    const info = await root.stat();
+    if (info.isDirectory()) {
+      const fault = await walkTree(root, { file: (path) => giveEntry(path, giveTo), directory: giveTo }, signal);
+      if (fault !== undefined) throw fault;
+    }
+    await giveTo(root, info);
   } finally {
     await root.close();
   }
@@ -36,23 +43,23 @@ async function isOwned(directory: string, fsGroup: number, bits: number): Promis
   return found.isDirectory() && found.gid === fsGroup && (found.mode & bits) === bits && (found.mode & SET_GID) !== 0;
 }
 
-/** Each step is taken from a directory that is held open, for a container may exchange what has a name. */
-async function give(at: FileHandle, fsGroup: number, bits: number): Promise<void> {
-  const found = await at.stat();
-  if (found.isSymbolicLink()) return;
-  const path = `/proc/self/fd/${at.fd}`;
-  if (found.isDirectory()) {
-    for (const name of await readdir(path)) {
-      const entry = await open(`${path}/${name}`, O_PATH | constants.O_NOFOLLOW).catch(unlessMissing);
-      if (entry === undefined) continue;
-      try {
-        await give(entry, fsGroup, bits);
-      } finally {
-        await entry.close();
-      }
-    }
+/** What is changed is what was looked at: a container may exchange what has a name. */
+async function giveEntry(path: Buffer, giveTo: (found: FileHandle, info: Stats) => Promise<void>): Promise<void> {
+  const entry = await open(path, O_PATH | constants.O_NOFOLLOW).catch(unlessMissing);
+  if (entry === undefined) return;
+  try {
+    const info = await entry.stat();
+    if (!info.isSymbolicLink()) await giveTo(entry, info);
+  } finally {
+    await entry.close();
   }
-  const mode = (found.mode & 0o7777) | bits | (found.isDirectory() ? SET_GID | ENTER : 0);
-  await chown(path, found.uid, fsGroup);
+}
+
+async function give(found: FileHandle, info: Stats, fsGroup: number, bits: number): Promise<void> {
+  const path = heldPath(found);
+  const before = info.mode & 0o7777;
+  const mode = before | bits | (info.isDirectory() ? SET_GID | ENTER : 0);
+  if (info.gid === fsGroup && mode === before) return;
+  await chown(path, info.uid, fsGroup);
   await chmod(path, mode);
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { directoryUsage } from '../../../src/stats/directory-usage.ts';
 import { DirectoryUsages } from '../../../src/stats/directory-usages.ts';
+import { longestName, makeDeep, makeWide } from '../../builders/a-big-tree.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 
 const never = new AbortController().signal;
@@ -26,6 +27,27 @@ test('counts as du does: links once, nothing outside', async (t) => {
   const { bytes, inodes } = await directoryUsage(root, never);
   assert.equal(bytes, Number(execFileSync('du', ['-s', '-B1', '-x', root], { encoding: 'utf8' }).split('\t')[0]));
   assert.equal(inodes, 6);
+});
+
+test('counts what lies deeper than a path can say, under names that are no UTF-8', async (t) => {
+  const root = await mkdtemp(join(tmpdir(), 'rxlet-usage-'));
+  t.after(() => execFileSync('rm', ['-rf', root]));
+  makeDeep(root, 50, longestName());
+  makeDeep(root, 2_500);
+  makeWide(root, 500, longestName);
+  const { bytes, inodes } = await directoryUsage(root, never);
+  assert.equal(bytes, Number(execFileSync('du', ['-s', '-B1', '-x', root], { encoding: 'utf8' }).split('\t')[0]));
+  assert.equal(inodes, 1 + 50 + 1 + 2_500 + 1 + 500);
+});
+
+test('of more files with several links than are remembered each link counts as its share', async (t) => {
+  const root = await mkdtemp(join(tmpdir(), 'rxlet-usage-'));
+  t.after(() => rm(root, { recursive: true }));
+  for (let i = 0; i < 20; i++) {
+    await writeFile(join(root, `${i}`), 'x');
+    await link(join(root, `${i}`), join(root, `${i}-again`));
+  }
+  assert.deepEqual(await directoryUsage(root, never, 5), await directoryUsage(root, never));
 });
 
 test('what is not there rejects; an abort ends the counting', async (t) => {

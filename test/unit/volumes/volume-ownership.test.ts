@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
-import { chmod, chown, lstat, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { chmod, chown, lstat, mkdir, mkdtemp, rename, symlink, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
+import { promisify } from 'node:util';
 import { setVolumeOwnership } from '../../../src/volumes/volume-ownership.ts';
+
+import { longestName, makeDeep, makeWide } from '../../builders/a-big-tree.ts';
 
 const fsGroup = 4321;
 let root: string;
@@ -21,7 +25,7 @@ beforeEach(async () => {
   ] as const)
     await chmod(join(root, path), mode);
 });
-afterEach(() => rm(root, { recursive: true }));
+afterEach(() => promisify(execFile)('rm', ['-rf', root]));
 
 async function found(): Promise<Readonly<Record<string, string>>> {
   const shown = async (path: string): Promise<readonly [string, string]> => {
@@ -56,4 +60,37 @@ test('OnRootMismatch: what is in the volume is left alone when its own directory
     assert.equal(after['v/sub'] === before['v/sub'], isLeftAlone, mode.toString(8));
     await chown(join(root, 'v/sub'), 0, 0);
   }
+});
+
+test('all of a volume is given that is deeper than a path can say, of names that are no UTF-8', async () => {
+  makeDeep(join(root, 'v'), 50, longestName());
+  makeDeep(join(root, 'v'), 2_500);
+  makeWide(join(root, 'v'), 500, longestName);
+  await setVolumeOwnership(join(root, 'v'), { fsGroup, readOnly: false });
+  const { stdout } = await promisify(execFile)('find', [join(root, 'v'), '-not', '-type', 'l', '-printf', '%G %y\n'], {
+    maxBuffer: 2 ** 24,
+  });
+  const lines = stdout.trim().split('\n');
+  assert.deepEqual([lines.length, new Set(lines)], [3 + 50 + 1 + 2_500 + 1 + 500, new Set([`${fsGroup} d`, `${fsGroup} f`])]);
+});
+
+test('a directory whose place is taken by a link meanwhile leads to nothing else', async () => {
+  await mkdir(join(root, 'elsewhere/below'), { recursive: true });
+  await writeFile(join(root, 'elsewhere/below/precious'), '', { mode: 0o600 });
+  const stop = new AbortController();
+  let swaps = 0;
+  const attack = async (): Promise<void> => {
+    for (; !stop.signal.aborted; swaps++) {
+      await rename(join(root, 'v/sub'), join(root, 'v/was'));
+      await symlink('../elsewhere/below', join(root, 'v/sub'));
+      await unlink(join(root, 'v/sub'));
+      await rename(join(root, 'v/was'), join(root, 'v/sub'));
+    }
+  };
+  const attacking = attack();
+  for (let i = 0; i < 200; i++) await setVolumeOwnership(join(root, 'v'), { fsGroup: fsGroup + i, readOnly: false });
+  stop.abort();
+  await attacking;
+  assert.ok(swaps > 50, `${swaps}`);
+  for (const path of ['elsewhere', 'elsewhere/below', 'elsewhere/below/precious']) assert.equal((await lstat(join(root, path))).gid, 0);
 });

@@ -1,0 +1,129 @@
+import type { Dirent, Stats } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { errorCode } from './error-code.ts';
+import { heldEntries, heldPath, holdDirectory, pathIn } from './held-directory.ts';
+
+export interface TreeVisitor {
+  /** What is no directory. `path` leads there from its directory, which is held open; it may be a link, and another thing by now. */
+  readonly file: (path: Buffer) => void | Promise<void>;
+  /** A directory below the top, held open. */
+  readonly directory: (directory: FileHandle, info: Stats) => void | Promise<void>;
+}
+
+export interface WalkLimits {
+  /** Of the names that wait for their turn, all together. */
+  readonly namesBytes?: number;
+  /** Of directories in one another; there are some 100 bytes for each. */
+  readonly depth?: number;
+}
+
+/** A directory on the way down to where the walk is. */
+interface Level {
+  readonly ino: number;
+  /** Directories in it whose turn is to come. */
+  readonly names: string[];
+  namesBytes: number;
+  /** How many of its entries have been visited, and whether these are all. */
+  visited: number;
+  isVisited: boolean;
+}
+
+/** A name that waits takes as much beside its characters. */
+const NAME_BYTES = 64;
+
+/**
+ * Visits all that is below a directory, on its own file system, with a few descriptors and little memory however deep and wide it is: no path
+ * is kept, and of the way down no more than the number of each directory. Never follows a link: each step is taken from a directory that is held
+ * open. Resolves with the first fault for which something was left out, undefined when there is none; what vanishes meanwhile is none. Rejects
+ * when the top cannot be read, at directories that are too deep in one another, and with what the visitor or the signal says.
+ */
+export async function walkTree(top: FileHandle, visitor: TreeVisitor, signal?: AbortSignal, limits: WalkLimits = {}): Promise<unknown> {
+  const { namesBytes = 2 ** 24, depth = 1_000_000 } = limits;
+  const { dev, ino } = await top.stat();
+  const above: Level[] = [];
+  let level = newLevel(ino);
+  let at = top;
+  let waitingBytes = 0;
+  let fault: unknown;
+
+  const unlessGone = (error: unknown): undefined => {
+    const code = errorCode(error);
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') fault ??= error;
+  };
+
+  async function* entries(): AsyncGenerator<Dirent> {
+    try {
+      yield* heldEntries(at);
+    } catch (error) {
+      if (at === top) throw error;
+      unlessGone(error);
+    }
+  }
+
+  /** Takes the names of as many directories as there is room for, and of one at least: the others are read when these have had their turn. */
+  const visitEntries = async (): Promise<void> => {
+    const room = (namesBytes - waitingBytes) / 2;
+    let known = level.visited;
+    for await (const entry of entries()) {
+      if (known-- > 0) continue;
+      signal?.throwIfAborted();
+      level.visited++;
+      if (entry.isDirectory()) {
+        level.names.push(entry.name);
+        level.namesBytes += NAME_BYTES + entry.name.length;
+        waitingBytes += NAME_BYTES + entry.name.length;
+        if (level.namesBytes >= room) return;
+      } else await visitor.file(pathIn(at, entry.name));
+    }
+    level.isVisited = true;
+  };
+
+  const goTo = async (next: FileHandle): Promise<void> => {
+    if (at !== top) await at.close();
+    at = next;
+  };
+
+  const goDown = async (name: string): Promise<void> => {
+    level.namesBytes -= NAME_BYTES + name.length;
+    waitingBytes -= NAME_BYTES + name.length;
+    const below = await holdDirectory(pathIn(at, name)).catch(unlessGone);
+    if (below === undefined) return;
+    const info = await below.stat();
+    if (info.dev !== dev) return below.close();
+    above.push(level);
+    level = newLevel(info.ino);
+    await goTo(below);
+    if (above.length > depth) throw new Error(`more than ${depth} directories are in one another`);
+    await visitor.directory(below, info);
+  };
+
+  const goUp = async (parent: Level): Promise<void> => {
+    await goTo(above.length === 0 ? top : await holdDirectory(`${heldPath(at)}/..`));
+    level = parent;
+    if (at === top) return;
+    const info = await at.stat();
+    if (info.ino === level.ino && info.dev === dev) return;
+    // There is no way back to where it was, but to the top.
+    fault ??= new Error('a directory was moved to another place while it was visited');
+    await goTo(top);
+    level = above[0] ?? newLevel(ino);
+    above.length = 0;
+    waitingBytes = level.namesBytes;
+  };
+
+  try {
+    for (;;) {
+      signal?.throwIfAborted();
+      if (level.names.length === 0 && !level.isVisited) await visitEntries();
+      const name = level.names.pop();
+      const parent = name === undefined && level.isVisited ? above.pop() : undefined;
+      if (name !== undefined) await goDown(name);
+      else if (parent !== undefined) await goUp(parent);
+      else if (level.isVisited) return fault;
+    }
+  } finally {
+    if (at !== top) await at.close();
+  }
+}
+
+const newLevel = (ino: number): Level => ({ ino, names: [], namesBytes: 0, visited: 0, isVisited: false });

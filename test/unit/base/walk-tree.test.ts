@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { lstatSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, symlink, unlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { promisify } from 'node:util';
+import { holdDirectory } from '../../../src/base/held-directory.ts';
+import { type TreeVisitor, type WalkLimits, walkTree } from '../../../src/base/walk-tree.ts';
+import { longestName, makeDeep, makeWide } from '../../builders/a-big-tree.ts';
+import { runInSmallProcess } from '../../builders/small-process.ts';
+
+let root: string;
+let tree: string;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'rxlet-walk-'));
+  tree = join(root, 'tree');
+  await mkdir(tree);
+});
+afterEach(() => promisify(execFile)('rm', ['-rf', root]));
+
+/** The numbers of what is visited. */
+async function visited(
+  limits: WalkLimits = {},
+  over: Partial<TreeVisitor> = {},
+): Promise<{ readonly inos: number[]; readonly fault: unknown }> {
+  const inos: number[] = [];
+  const top = await holdDirectory(tree);
+  try {
+    const visitor: TreeVisitor = {
+      file: (path) => void inos.push(lstatSync(path, { throwIfNoEntry: false })?.ino ?? 0),
+      directory: (_, { ino }) => void inos.push(ino),
+      ...over,
+    };
+    return { fault: await walkTree(top, visitor, undefined, limits), inos };
+  } finally {
+    await top.close();
+  }
+}
+
+test('a tree deeper than a path can say, of names that are no UTF-8, is visited with few descriptors and little memory', async () => {
+  makeDeep(tree, 1_500, longestName());
+  makeDeep(tree, 1_500);
+  makeWide(tree, 2_000, longestName);
+  const module = `import { holdDirectory } from '${join(import.meta.dirname, '../../../src/base/held-directory.ts')}';
+    import { walkTree } from '${join(import.meta.dirname, '../../../src/base/walk-tree.ts')}';
+    let [files, directories] = [0, 0];
+    const top = await holdDirectory(${JSON.stringify(tree)});
+    const fault = await walkTree(top, { file: () => void files++, directory: () => void directories++ });
+    await top.close();
+    console.log(JSON.stringify({ files, directories, fault }));`;
+  const said: unknown = JSON.parse(await runInSmallProcess(module, { heapMiB: 32, descriptors: 32 }));
+  assert.deepEqual(said, { files: 2_002, directories: 3_000 });
+});
+
+test('each is visited once, however few names may wait', async () => {
+  for (let a = 0; a < 30; a++) {
+    for (let b = 0; b < 5; b++) await mkdir(join(tree, `${a}/${b}/deep`), { recursive: true });
+    await writeFile(join(tree, `${a}/file`), '');
+  }
+  for (const namesBytes of [0, 200, 1_000, 2 ** 24]) {
+    const { inos, fault } = await visited({ namesBytes });
+    assert.deepEqual([inos.length, new Set(inos).size, fault], [30 * (1 + 5 + 5 + 1), 30 * (1 + 5 + 5 + 1), undefined], `${namesBytes}`);
+  }
+});
+
+test('more directories in one another than the limit says are refused', async () => {
+  makeDeep(tree, 11);
+  assert.equal((await visited({ depth: 11 })).inos.length, 12);
+  await assert.rejects(visited({ depth: 10 }), { message: 'more than 10 directories are in one another' });
+});
+
+test('what is moved elsewhere while it is visited is said to be left out, and never leads there', async () => {
+  await mkdir(join(tree, 'a/b/c'), { recursive: true });
+  await mkdir(join(root, 'outside/other'), { recursive: true });
+  await mkdir(join(tree, 'z'));
+  const inside = new Set(['a', 'a/b', 'a/b/c', 'z'].map((path) => lstatSync(join(tree, path)).ino));
+  const moved = lstatSync(join(tree, 'a/b/c')).ino;
+  const inos: number[] = [];
+  const { fault } = await visited(
+    {},
+    {
+      directory: async (_, { ino }) => {
+        inos.push(ino);
+        if (ino === moved) await rename(join(tree, 'a/b/c'), join(root, 'outside/c'));
+      },
+    },
+  );
+  assert.equal(String(fault), 'Error: a directory was moved to another place while it was visited');
+  assert.deepEqual(new Set(inos), inside);
+});
+
+test('a container that exchanges directories for links meanwhile leads the walk nowhere else', async () => {
+  await mkdir(join(root, 'outside/below'), { recursive: true });
+  await writeFile(join(root, 'outside/below/precious'), '');
+  const outside = new Set(['outside', 'outside/below', 'outside/below/precious'].map((path) => lstatSync(join(root, path)).ino));
+  await mkdir(join(tree, 'a/below'), { recursive: true });
+  const stop = new AbortController();
+  let swaps = 0;
+  const attack = async (): Promise<void> => {
+    for (; !stop.signal.aborted; swaps++) {
+      await rename(join(tree, 'a'), join(tree, 'was'));
+      await symlink(join(root, 'outside'), join(tree, 'a'));
+      await unlink(join(tree, 'a'));
+      await rename(join(tree, 'was'), join(tree, 'a'));
+    }
+  };
+  const attacking = attack();
+  for (let i = 0; i < 300; i++) for (const ino of (await visited()).inos) assert.ok(!outside.has(ino));
+  stop.abort();
+  await attacking;
+  assert.ok(swaps > 100, `${swaps}`);
+});
+
+test('a walk ends with its signal, and with what its visitor throws', async () => {
+  makeWide(tree, 10);
+  const top = await holdDirectory(tree);
+  const visitor = { file: () => {}, directory: () => {} };
+  await assert.rejects(walkTree(top, visitor, AbortSignal.abort(new Error('enough'))), { message: 'enough' });
+  await top.close();
+  const fails = () => {
+    throw Object.assign(new Error('disk is full'), { code: 'ENOSPC' });
+  };
+  await assert.rejects(visited({}, { file: fails }), { message: 'disk is full' });
+});
