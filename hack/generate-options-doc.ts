@@ -27,8 +27,10 @@ function optionsPage(): string {
     '  `--flag=false`. A repeated flag adds to a list or map; otherwise the last one wins.',
     '- Durations are written as in `1m30s` or `500ms`. In the file, `0s` means the default.',
     '- Relative paths in the file start at its own directory.',
-    '- A flag or field that no kubelet has is an error (exit code 2), with its place and the nearest known name.',
-    "- The kubelet's other flags and fields are checked for their form and have no effect yet: one warning each. They are listed below.",
+    '- A flag that no kubelet has is an error (exit code 2), with the nearest known name; so is a value of the wrong type, in the file with',
+    '  its line and column. A field that no kubelet has, or that is set twice, is passed over with one warning, as a kubelet does it.',
+    "- The kubelet's other flags and fields are checked and have no effect yet: one warning each, none for a field whose value changes",
+    '  nothing. They are listed below.',
   ];
   for (const group of optionGroups) {
     lines.push('', `## ${group}`, '', '| flag | config file | type | default | |', '| --- | --- | --- | --- | --- |');

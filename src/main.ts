@@ -51,7 +51,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   else {
     let verbosity = options.verbosity;
     const log = await openLog(options, () => verbosity);
-    for (const { message, option } of warnings) log.warn(message, { option });
+    for (const { message, ...fields } of warnings) log.warn(message, fields);
     process.exit(await run(loaded, { log, setVerbosity: (level) => (verbosity = level) }));
   }
 }

@@ -13,6 +13,13 @@ export interface YamlDocument {
   /** Of values that YAML's own types have; undefined where there is a fault. */
   readonly content: unknown;
   readonly faults: readonly YamlFault[];
+  /** Keys that their map has already, where the last one counts. */
+  readonly repeated: readonly YamlFault[];
+}
+
+export interface ReadYamlOptions {
+  /** What a repeated key is. Default: a fault. */
+  readonly repeatedKeys?: 'fault' | 'last counts';
 }
 
 /** Each alias costs a walk through the document. Files for people have a few. */
@@ -20,20 +27,22 @@ const MAX_ALIASES = 100;
 
 /**
  * Reads one document of YAML 1.1, or JSON, in time that grows with its length alone: the library itself compares each key with all the
- * others of its map. A repeated key is a fault, so is one alias too many. Never throws.
+ * others of its map. One alias too many is a fault. Never throws.
  */
-export function readYamlDocument(text: string): YamlDocument {
+export function readYamlDocument(text: string, { repeatedKeys = 'fault' }: ReadYamlOptions = {}): YamlDocument {
   const lines = new LineCounter();
   const document = parseDocument(text, { version: '1.1', lineCounter: lines, prettyErrors: false, uniqueKeys: false });
   const errors = document.errors.map(({ pos: [offset], code, message }) => ({ offset, code, message }));
-  const faults = errors.length > 0 ? errors : faultsOf(document);
-  if (faults.length > 0) return { document, lines, content: undefined, faults };
+  const found = errors.length > 0 ? errors : faultsOf(document);
+  const repeated = repeatedKeys === 'fault' ? [] : found.filter(({ code }) => code === REPEATED);
+  const faults = repeated.length === 0 ? found : found.filter(({ code }) => code !== REPEATED);
+  if (faults.length > 0) return { document, lines, content: undefined, faults, repeated };
   try {
-    return { document, lines, content: document.toJS(), faults };
+    return { document, lines, content: document.toJS(), faults, repeated };
   } catch (error) {
     // An alias of nothing, or of what unfolds to too much; nesting that exhausts the stack.
     const message = error instanceof RangeError ? 'nested too deeply' : error instanceof Error ? error.message : String(error);
-    return { document, lines, content: undefined, faults: [{ offset: 0, code: 'BAD_ALIAS', message }] };
+    return { document, lines, content: undefined, faults: [{ offset: 0, code: 'BAD_ALIAS', message }], repeated };
   }
 }
 
@@ -52,7 +61,7 @@ function faultsOf(document: Document.Parsed): readonly YamlFault[] {
         const seen = new Set<unknown>();
         for (const { key } of items) {
           const value: unknown = isScalar(key) ? key.value : key;
-          if (seen.has(value)) faults.push({ offset: offsetOf(key), code: 'DUPLICATE_KEY', message: 'Map keys must be unique' });
+          if (seen.has(value)) faults.push({ offset: offsetOf(key), code: REPEATED, message: 'Map keys must be unique' });
           seen.add(value);
         }
       },
@@ -64,4 +73,5 @@ function faultsOf(document: Document.Parsed): readonly YamlFault[] {
   return faults;
 }
 
+const REPEATED = 'DUPLICATE_KEY';
 const offsetOf = (key: unknown): number => (isScalar(key) ? (key.range?.[0] ?? 0) : 0);

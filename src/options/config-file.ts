@@ -5,7 +5,7 @@ import type * as zod from './zod-parts.ts';
 import { isJsonObject } from '../base/json-object.ts';
 import { nearest } from '../base/nearest.ts';
 import { acceptedOptions } from './accepted-options.ts';
-import type { Kind } from './option.ts';
+import type { AcceptedOption, Kind, OptionWarning } from './option.ts';
 import { allOptions, type OptionValues } from './options-table.ts';
 
 type Z = typeof zod;
@@ -20,25 +20,28 @@ const MAX_FAULTS = 50;
 export interface ParsedConfigFile {
   /** What the file sets. */
   readonly values: Partial<OptionValues>;
-  /** Paths of fields that are set and have no effect yet: "evictionHard". */
-  readonly withoutEffect: readonly string[];
+  /** What else it sets, to no effect yet. */
+  readonly withoutEffect: ReadonlyMap<AcceptedOption, unknown>;
+  /** What was passed over: a field that no kubelet has, or that is set twice. */
+  readonly warnings: readonly OptionWarning[];
   /** "file:line:column field: expected …, found …"; the rest is valid only when there is none. */
   readonly problems: readonly string[];
 }
 
 /**
- * Reads a KubeletConfiguration in YAML 1.1 or JSON. Fields that no Kubernetes release knows are refused; relative paths start at
- * the file's directory; zeros mean "not set" where Kubernetes' defaulting says so. `file` is the name to use in messages.
+ * Reads a KubeletConfiguration in YAML 1.1 or JSON: strictly, and where that fails for a field that no Kubernetes release knows or that is
+ * set twice, leniently, with a warning for each (loadConfigFile in cmd/kubelet/app). A value of the wrong type is a problem. Relative paths
+ * start at the file's directory; zeros mean "not set" where Kubernetes' defaulting says so. `file` is the name to use in messages.
  */
 export async function parseConfigFile(text: string, file: string): Promise<ParsedConfigFile> {
   // Loaded here, so that a start without --config does not pay for them.
   const [yaml, z] = await Promise.all([import('./yaml-parts.ts'), import('./zod-parts.ts')]);
-  const { document, lines, content, faults: unread } = yaml.readYamlDocument(text);
+  const { document, lines, content, faults: unread, repeated } = yaml.readYamlDocument(text, { repeatedKeys: 'last counts' });
   const at = (offset: number): string => {
     const { line, col } = lines.linePos(offset);
     return `${file}:${line}:${col}`;
   };
-  const failed = (...problems: readonly string[]): ParsedConfigFile => ({ values: {}, withoutEffect: [], problems });
+  const failed = (...problems: readonly string[]): ParsedConfigFile => ({ values: {}, withoutEffect: new Map(), warnings: [], problems });
 
   if (unread.length > 0) return failed(...unread.slice(0, MAX_FAULTS).map((fault) => `${at(fault.offset)} ${syntaxFault(fault)}`));
   if (content === null || content === undefined) return failed(`${file}: the file is empty; expected a ${KIND}`);
@@ -52,41 +55,70 @@ export async function parseConfigFile(text: string, file: string): Promise<Parse
     const found = content[field] === undefined ? 'none' : describe(content[field]);
     faults.push({ offset: offsetOf(yaml, document, [field], 'value'), text: `${field}: expected ${wanted}, found ${found}` });
   }
-  const parsed = schema.safeParse(content);
+  const strict = schema.safeParse(content);
+  const unknown = unknownFields(strict.error?.issues ?? []);
+  const passedOver = [
+    ...repeated.slice(0, MAX_FAULTS).map(({ offset }) => {
+      const option = keyAt(text, offset);
+      return { offset, option, message: 'config field is set twice: the last one counts' };
+    }),
+    ...unknown.slice(0, MAX_FAULTS).map(({ path, key }) => {
+      const meant = nearest(key, namesUnder(tree, path));
+      const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+      return {
+        offset: offsetOf(yaml, document, [...path, key], 'key'),
+        option: dotted([...path, key]),
+        message: `unknown config field is ignored${hint}`,
+      };
+    }),
+  ];
+  for (const { path, key } of unknown) {
+    const parent = valueAt(content, path);
+    if (isJsonObject(parent)) Reflect.deleteProperty(parent, key);
+  }
+  const parsed = unknown.length === 0 ? strict : schema.safeParse(content);
   for (const issue of parsed.error?.issues.slice(0, MAX_FAULTS) ?? []) {
-    const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step));
-    if (issue.code === 'unrecognized_keys') {
-      for (const key of issue.keys.slice(0, MAX_FAULTS)) {
-        const meant = nearest(key, namesUnder(tree, path));
-        const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
-        faults.push({ offset: offsetOf(yaml, document, [...path, key], 'key'), text: `${dotted([...path, key])}: unknown field${hint}` });
-      }
-      continue;
-    }
+    const path = pathOf(issue);
     const found = describe(valueAt(content, path), leafAbove(tree, path)?.sensitive);
     faults.push({ offset: offsetOf(yaml, document, path, 'value'), text: `${dotted(path)}: expected ${issue.message}, found ${found}` });
   }
   if (faults.length > 0 || !parsed.success) {
-    return failed(...faults.toSorted((a, b) => a.offset - b.offset).map(({ offset, text }) => `${at(offset)} ${text}`));
+    return failed(...inOrder(faults).map(({ offset, text: fault }) => `${at(offset)} ${fault}`));
   }
-  return { ...pick(parsed.data, file), problems: [] };
+  const warnings = inOrder(passedOver).map(({ offset, option, message }): OptionWarning => ({ message, option, at: at(offset) }));
+  return { ...pick(parsed.data, file), warnings, problems: [] };
 }
+
+const inOrder = <T extends { readonly offset: number }>(found: readonly T[]): readonly T[] => found.toSorted((a, b) => a.offset - b.offset);
+
+const pathOf = ({ path }: Pick<Issue, 'path'>): Path => path.map((step) => (typeof step === 'symbol' ? String(step) : step));
+
+type Issue = NonNullable<ReturnType<zod.ZodType['safeParse']>['error']>['issues'][number];
+
+function unknownFields(issues: readonly Issue[]): readonly { readonly path: Path; readonly key: string }[] {
+  return issues.flatMap((issue) => (issue.code === 'unrecognized_keys' ? issue.keys.map((key) => ({ path: pathOf(issue), key })) : []));
+}
+
+/** A key as it is written. */
+const keyAt = (text: string, offset: number): string => /^"?([^":\s]*)/.exec(text.slice(offset, offset + 100))?.[1] ?? '';
 
 /** In words that do not speak of the library. */
 const syntaxFault = ({ code, message }: YamlFault): string =>
   code === 'MULTIPLE_DOCS' ? `expected one ${KIND}, found another document` : message;
 
 /** Values by option name, and the fields that nothing reads yet. */
-function pick(data: unknown, file: string): Omit<ParsedConfigFile, 'problems'> {
+function pick(data: unknown, file: string): Pick<ParsedConfigFile, 'values' | 'withoutEffect'> {
   const values: [string, unknown][] = [];
   for (const [name, option] of allOptions) {
     const value = option.config === undefined ? undefined : valueAt(data, option.config.split('.'));
     if (value === undefined || value === null || value === '' || (value === 0 && option.zeroInFileIsUnset)) continue;
     values.push([name, option.path && typeof value === 'string' ? resolve(dirname(file), value) : value]);
   }
-  const withoutEffect = acceptedOptions
-    .map((option) => option.config ?? '')
-    .filter((config) => config !== '' && (valueAt(data, config.split('.')) ?? undefined) !== undefined);
+  const withoutEffect = new Map<AcceptedOption, unknown>();
+  for (const option of acceptedOptions) {
+    const value = option.config === undefined ? undefined : valueAt(data, option.config.split('.'));
+    if (value !== undefined && value !== null) withoutEffect.set(option, value);
+  }
   return { values: Object.fromEntries(values), withoutEffect };
 }
 

@@ -1,8 +1,11 @@
 import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { acceptedFaults } from './accepted-faults.ts';
 import { checkOptions } from './check-options.ts';
 import { parseConfigFile, type ParsedConfigFile } from './config-file.ts';
 import type { KubeletOptions, OptionOrigin, OptionOrigins } from './kubelet-options.ts';
 import { nodeNameFaults, nodeNameOf } from './node-name.ts';
+import type { AcceptedOption, OptionWarning } from './option.ts';
 import { allOptions, optionsTable, type OptionName, type OptionValues } from './options-table.ts';
 import { parseFlags } from './parse-flags.ts';
 
@@ -12,12 +15,6 @@ export interface OptionsEnvironment {
   /** Whether the log goes to a terminal. */
   readonly terminal: boolean;
   readFile(path: string): Promise<string>;
-}
-
-/** One sentence, and which setting it is about. */
-export interface OptionWarning {
-  readonly message: string;
-  readonly option: string;
 }
 
 export interface LoadedOptions {
@@ -36,7 +33,7 @@ export class OptionsError extends Error {
   }
 }
 
-const nothingInFile: ParsedConfigFile = { values: {}, withoutEffect: [], problems: [] };
+const nothingInFile: ParsedConfigFile = { values: {}, withoutEffect: new Map(), warnings: [], problems: [] };
 
 /** Flags over file over defaults. Rejects with OptionsError. With --help or --version nothing else is read or checked. */
 export async function loadOptions(argv: readonly string[], environment: OptionsEnvironment): Promise<LoadedOptions> {
@@ -54,7 +51,11 @@ export async function loadOptions(argv: readonly string[], environment: OptionsE
   const nodeName = nodeNameOf(values.hostnameOverride, environment.hostname);
   const problems = asksOnly
     ? []
-    : [...checkOptions(values, set), ...(nodeName === undefined ? ['empty hostname is invalid'] : nodeNameFaults(nodeName))];
+    : [
+        ...checkOptions(values, set),
+        ...acceptedFaults(new Map([...file.withoutEffect, ...flags.withoutEffect])),
+        ...(nodeName === undefined ? ['empty hostname is invalid'] : nodeNameFaults(nodeName)),
+      ];
   if (problems.length > 0) throw new OptionsError(problems);
 
   const { hostnameOverride: _, ...rest } = values;
@@ -101,8 +102,12 @@ function warningsFor(
   values: OptionValues,
 ): readonly OptionWarning[] {
   const warnings: OptionWarning[] = [
-    ...flags.withoutEffect.map(({ flag }) => ({ message: 'flag has no effect yet', option: `--${flag}` })),
-    ...file.withoutEffect.map((field) => ({ message: 'config field has no effect yet', option: field })),
+    ...file.warnings,
+    ...[...flags.withoutEffect.keys()].map(({ flag }) => ({ message: 'flag has no effect yet', option: `--${flag}` })),
+    ...[...file.withoutEffect].flatMap(([option, value]) => {
+      const { config = '' } = option;
+      return saysNothing(option, value) ? [] : [{ message: 'config field has no effect yet', option: config }];
+    }),
   ];
   for (const [name, { flag, config, deprecated }] of allOptions) {
     if (deprecated !== undefined && origins[name] !== 'default')
@@ -112,6 +117,12 @@ function warningsFor(
     warnings.push({ message: 'a burst of 0 lets no image pull start', option: '--registry-burst' });
   }
   return warnings;
+}
+
+/** A zero stands for "not set"; so may what a kubelet takes where the field is not set. */
+function saysNothing({ unset }: AcceptedOption, value: unknown): boolean {
+  if (value === 0 || value === '' || isDeepStrictEqual(value, unset)) return true;
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
 const defaults = (): OptionValues => mapOptions((name) => optionsTable[name].default) as OptionValues;

@@ -63,8 +63,20 @@ export const optionGroups = ['Pods', 'Engine and images', 'Node', 'Network', 'Cl
 export type OptionGroup = (typeof optionGroups)[number];
 
 /** A flag or field of the kubelet's that is read and checked, and then has no effect. At least one of flag and config is there. */
-export interface AcceptedOption {
+export interface AcceptedOption<T = unknown> {
   readonly flag?: string;
   readonly config?: string;
-  readonly kind: Kind<unknown>;
+  readonly kind: Kind<T>;
+  /** What a kubelet takes where the field is not set, as the config file has it: setting it to that, or to a zero, changes nothing anywhere. */
+  readonly unset?: unknown;
+  /** What is wrong with the value, a sentence each; `name` is "field (--flag)". */
+  fault?(value: T, name: string): string | readonly string[] | undefined;
+}
+
+/** One sentence, and which setting it is about. */
+export interface OptionWarning {
+  readonly message: string;
+  readonly option: string;
+  /** "file:line:column" */
+  readonly at?: string;
 }

@@ -8,7 +8,7 @@ export interface ParsedFlags {
   /** What was given; the rest comes from the config file or the defaults. */
   readonly values: Partial<OptionValues>;
   /** Flags that were given and have no effect yet. */
-  readonly withoutEffect: readonly AcceptedOption[];
+  readonly withoutEffect: ReadonlyMap<AcceptedOption, unknown>;
   /** Every fault, in the order of the arguments; the rest is valid only when there is none. */
   readonly problems: readonly string[];
 }
@@ -64,10 +64,10 @@ export function parseFlags(argv: readonly string[]): ParsedFlags {
     }
   }
   const values: [string, unknown][] = [];
-  const withoutEffect: AcceptedOption[] = [];
+  const withoutEffect = new Map<AcceptedOption, unknown>();
   for (const [target, { kind, values: all }] of given) {
     if (typeof target === 'string') values.push([target, all.length > 1 && kind.merge ? kind.merge(all) : all[0]]);
-    else withoutEffect.push(target);
+    else withoutEffect.set(target, all.length > 1 && kind.merge ? kind.merge(all) : all[0]);
   }
   return { values: Object.fromEntries(values), withoutEffect, problems };
 }

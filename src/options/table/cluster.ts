@@ -1,4 +1,4 @@
-import { bool, int32, oneOf, string } from '../kinds.ts';
+import { bool, int32, oneOf, orUnset, string } from '../kinds.ts';
 import { option } from '../option.ts';
 
 export const clusterOptions = {
@@ -71,7 +71,7 @@ export const clusterOptions = {
   configMapAndSecretChangeDetectionStrategy: option<'Watch' | 'Cache' | 'Get'>({
     flag: 'config-map-and-secret-change-detection-strategy',
     config: 'configMapAndSecretChangeDetectionStrategy',
-    kind: oneOf(['Watch', 'Cache', 'Get']),
+    kind: orUnset(oneOf(['Watch', 'Cache', 'Get'])),
     default: 'Watch',
     group: 'Cluster',
     help: 'How changes of ConfigMaps and Secrets are learnt: watched, read again after a time, or read each time. The kubelet has it in the config file only.',

@@ -1,4 +1,4 @@
-import { int32, oneOf } from '../kinds.ts';
+import { int32, oneOf, orUnset } from '../kinds.ts';
 import { option } from '../option.ts';
 
 export const loggingOptions = {
@@ -15,7 +15,7 @@ export const loggingOptions = {
     flag: 'log-format',
     aliases: ['logging-format'],
     config: 'logging.format',
-    kind: oneOf(['json', 'text']),
+    kind: orUnset(oneOf(['json', 'text'])),
     default: undefined,
     defaultText: 'text on a terminal, else json',
     group: 'Logging',

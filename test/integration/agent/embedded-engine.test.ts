@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { describe, test } from 'node:test';
 import { AgentUnderTest } from './agent-under-test.ts';
 
+const configFiles = resolve(import.meta.dirname, '../../builders/config-files');
 const examples = resolve(import.meta.dirname, '../../../manifests/examples');
 
 describe('the embedded engine', { timeout: 120_000 }, () => {
@@ -32,4 +33,23 @@ describe('the embedded engine', { timeout: 120_000 }, () => {
     agent.run();
     assert.equal(await agent.exited(), 0);
   });
+
+  for (const file of ['kubeadm-1.36.yaml', 'k3s-style.yaml', 'eks-style.json']) {
+    test(`runs a pod with the config file of a node that is there: ${file}`, async (t) => {
+      const agent = await AgentUnderTest.prepare(t);
+      await copyFile(join(examples, 'web.yaml'), join(agent.manifests, 'web.yaml'));
+      // The certificates and the resolver's file that it names are that node's own.
+      const without = ['--client-ca-file=', '--tls-cert-file=', '--tls-private-key-file=', '--resolv-conf=/etc/resolv.conf'];
+      agent.run('--docker-endpoint=fake://', `--config=${join(configFiles, file)}`, ...without);
+      await agent.logged(
+        'web is Running',
+        ({ msg, pod, to }) => msg === 'pod phase changed' && pod === 'default/web-n1' && to === 'Running',
+      );
+      const warned = agent.lines.filter(({ msg }) => /config field/.test(msg)).map(({ option }) => option);
+      assert.equal(new Set(warned).size, warned.length);
+      assert.ok(warned.includes('containerRuntimeEndpoint'));
+      assert.equal(await agent.kill(), 0);
+      assert.deepEqual(agent.output, []);
+    });
+  }
 });

@@ -39,16 +39,20 @@ describe('a config file sets', () => {
     ['through anchors', `${head}syncFrequency: &f 5s\nhttpCheckFrequency: *f`, { syncFrequencyMs: 5_000, httpCheckFrequencyMs: 5_000 }],
   ] as const) {
     test(name, async () => {
-      assert.deepEqual(await parseConfigFile(text, file), { values, withoutEffect: [], problems: [] });
+      assert.deepEqual(await parseConfigFile(text, file), { values, withoutEffect: new Map(), warnings: [], problems: [] });
     });
   }
 });
 
 test('fields of real kubelets that have no effect yet are named, nested ones by their path', async () => {
-  const text = `${head}evictionHard: {memory.available: 100Mi}\ncrashLoopBackOff: {maxContainerRestartPeriod: 10s}\ntracing: {any: 1}\n`;
+  const text = `${head}evictionHard: {memory.available: 100Mi}\ncrashLoopBackOff: {maxContainerRestartPeriod: 10s}\ntracing: {samplingRatePerMillion: 1}\n`;
   const parsed = await parseConfigFile(text, file);
   assert.deepEqual(parsed.problems, []);
-  assert.deepEqual(parsed.withoutEffect.toSorted(), ['crashLoopBackOff.maxContainerRestartPeriod', 'evictionHard', 'tracing']);
+  assert.deepEqual(Object.fromEntries([...parsed.withoutEffect].map(([{ config }, value]) => [config, value])), {
+    'crashLoopBackOff.maxContainerRestartPeriod': 10_000,
+    evictionHard: { 'memory.available': '100Mi' },
+    'tracing.samplingRatePerMillion': 1,
+  });
 });
 
 describe('a config file is refused for', () => {
@@ -72,13 +76,6 @@ describe('a config file is refused for', () => {
         `${file}:1:1 kind: expected KubeletConfiguration, found none`,
       ],
     ],
-    ['an unknown field', `${head}staticPodPaht: /a`, [`${file}:3:1 staticPodPaht: unknown field; did you mean staticPodPath?`]],
-    ['a field in the wrong case', `${head}syncfrequency: 1s`, [`${file}:3:1 syncfrequency: unknown field; did you mean syncFrequency?`]],
-    [
-      'an unknown nested field',
-      `${head}authentication:\n  webook:\n    enabled: true`,
-      [`${file}:4:3 authentication.webook: unknown field; did you mean webhook?`],
-    ],
     [
       'a duration without a unit',
       `${head}syncFrequency: 60`,
@@ -101,7 +98,15 @@ describe('a config file is refused for', () => {
       `${head}staticPodURLHeader:\n  Authorization: Bearer sesame`,
       [`${file}:4:18 staticPodURLHeader.Authorization: expected a list of strings, found a string`],
     ],
-    ['a field set twice', `${head}runOnce: true\nrunOnce: false`, [`${file}:4:1 Map keys must be unique`]],
+    [
+      'a value of the wrong type in a field without effect',
+      `${head}tracing: {samplingRatePerMillion: many}\nreservedMemory: [{numaNode: 0, limits: {memory: lots}}]\nlogging: {flushFrequency: soon}`,
+      [
+        `${file}:3:35 tracing.samplingRatePerMillion: expected a whole number from -2147483648 to 2147483647, found "many"`,
+        `${file}:4:49 reservedMemory[0].limits.memory: expected a quantity such as 500m, 1.5 or 64Mi, found "lots"`,
+        `${file}:5:27 logging.flushFrequency: expected a whole number of nanoseconds, or a duration such as 1m30s or 500ms, found "soon"`,
+      ],
+    ],
   ] as const) {
     test(name, async () => {
       assert.deepEqual((await parseConfigFile(text, file)).problems, problems);
@@ -109,10 +114,84 @@ describe('a config file is refused for', () => {
   }
 
   test('several faults, in the order of the file', async () => {
-    const { problems } = await parseConfigFile(`${head}nonsense: 1\nsyncFrequency: 1\nmoreNonsense: 2\n`, file);
+    const { problems } = await parseConfigFile(`${head}maxPods: many\nsyncFrequency: 1\nclusterDNS: none\n`, file);
     assert.deepEqual(
       problems.map((problem) => problem.split(' ')[0]),
-      [`${file}:3:1`, `${file}:4:16`, `${file}:5:1`],
+      [`${file}:3:10`, `${file}:4:16`, `${file}:5:13`],
     );
   });
+});
+
+describe('a config file is read all the same, with one warning, for', () => {
+  for (const [name, text, warning, values] of [
+    [
+      'an unknown field',
+      `${head}staticPodPaht: /a\nmaxPods: 5`,
+      { option: 'staticPodPaht', message: 'unknown config field is ignored; did you mean staticPodPath?', at: `${file}:3:1` },
+      { maxPods: 5 },
+    ],
+    [
+      'a field in the wrong case',
+      `${head}maxpods: 1\nsyncFrequency: 5s`,
+      { option: 'maxpods', message: 'unknown config field is ignored; did you mean maxPods?', at: `${file}:3:1` },
+      { syncFrequencyMs: 5_000 },
+    ],
+    [
+      'an unknown nested field',
+      `${head}authentication:\n  webook:\n    enabled: true\n  anonymous: {enabled: true}`,
+      { option: 'authentication.webook', message: 'unknown config field is ignored; did you mean webhook?', at: `${file}:4:3` },
+      { anonymousAuth: true },
+    ],
+    [
+      'an unknown field of an item',
+      `${head}registerWithTaints:\n- {key: a, effect: NoSchedule, vlaue: b}`,
+      { option: 'registerWithTaints[0].vlaue', message: 'unknown config field is ignored', at: `${file}:4:32` },
+      { registerWithTaints: [{ key: 'a', value: '', effect: 'NoSchedule' }] },
+    ],
+    [
+      'a field that is set twice',
+      `${head}maxPods: 5\nmaxPods: 6`,
+      { option: 'maxPods', message: 'config field is set twice: the last one counts', at: `${file}:4:1` },
+      { maxPods: 6 },
+    ],
+    [
+      'a field that is set twice in JSON',
+      '{"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration", "maxPods": 5,\n"maxPods": 6}',
+      { option: 'maxPods', message: 'config field is set twice: the last one counts', at: `${file}:2:1` },
+      { maxPods: 6 },
+    ],
+  ] as const) {
+    test(name, async () => {
+      const read = await parseConfigFile(text, file);
+      assert.deepEqual([read.problems, read.warnings, read.values], [[], [warning], values]);
+    });
+  }
+
+  test('each of several, in the order of the file', async () => {
+    const { warnings, problems } = await parseConfigFile(`${head}nope: 1\nmaxPods: 5\nmaxPods: 6\nnever: 2\n`, file);
+    assert.deepEqual([problems, warnings.map(({ at }) => at)], [[], [`${file}:3:1`, `${file}:5:1`, `${file}:6:1`]]);
+  });
+
+  test('ten thousand unknown fields, of which the first are named', async () => {
+    const many = Array.from({ length: 10_000 }, (_, i) => `nope${i}: {a: [${i}]}`).join('\n');
+    const { warnings, problems, values } = await parseConfigFile(`${head}${many}\nmaxPods: 5\n`, file);
+    assert.deepEqual([problems, warnings.length, values], [[], 50, { maxPods: 5 }]);
+  });
+});
+
+test('flushFrequency is a duration or a whole number of nanoseconds, and 0 is not set', async () => {
+  for (const [written, ms] of [
+    ['5s', 5_000],
+    ['5000000000', 5_000],
+    ['0', 0],
+    ['0s', 0],
+  ] as const) {
+    const { withoutEffect, problems } = await parseConfigFile(`${head}logging: {flushFrequency: ${written}}`, file);
+    assert.deepEqual([problems, [...withoutEffect.values()]], [[], [ms]], written);
+  }
+});
+
+test('an empty text is a field that is not set, whatever words it takes', async () => {
+  const text = `${head}logging: {format: ""}\nconfigMapAndSecretChangeDetectionStrategy: ""\nauthorization: {mode: ""}\ntlsMinVersion: ""\nhealthzBindAddress: ""`;
+  assert.deepEqual((await parseConfigFile(text, file)).problems, []);
 });

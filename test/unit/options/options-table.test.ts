@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { acceptedOptions } from '../../../src/options/accepted-options.ts';
 import { helpText } from '../../../src/options/help-text.ts';
 import { allOptions } from '../../../src/options/options-table.ts';
+import { configFields } from '../../builders/config-fields.ts';
 
 test('every flag and every config field is declared once', () => {
   const declared = [...allOptions.map(([, { flag, aliases, config }]) => ({ flag, aliases, config })), ...acceptedOptions];
@@ -37,4 +38,12 @@ test('help names every honoured flag and keeps to its width', () => {
   const text = helpText(80);
   for (const [, { flag }] of allOptions) if (flag !== undefined) assert.match(text, new RegExp(`--${flag}\\b`));
   for (const line of text.split('\n').slice(5)) assert(line.length <= 90, line);
+});
+
+test("every field of today's KubeletConfiguration is known", () => {
+  const known = new Set([...allOptions.map(([, option]) => option), ...acceptedOptions].map(({ config }) => config));
+  assert.deepEqual(
+    configFields.filter((field) => !known.has(field)),
+    [],
+  );
 });

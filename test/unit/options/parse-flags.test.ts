@@ -31,7 +31,7 @@ describe('parseFlags reads', () => {
     ],
   ] as const) {
     test(JSON.stringify(argv), () => {
-      assert.deepEqual(parseFlags(argv), { values, withoutEffect: [], problems: [] });
+      assert.deepEqual(parseFlags(argv), { values, withoutEffect: new Map(), problems: [] });
     });
   }
 });
@@ -98,7 +98,7 @@ test("a kubelet's present command line is accepted, each flag without effect nam
   ]);
   assert.deepEqual(parsed.problems, []);
   assert.deepEqual(
-    parsed.withoutEffect.map(({ flag }) => flag),
+    [...parsed.withoutEffect.keys()].map(({ flag }) => flag),
     ['feature-gates', 'eviction-hard', 'cgroup-driver', 'fail-swap-on', 'container-runtime-endpoint', 'stderrthreshold'],
   );
 });
