@@ -27,6 +27,8 @@ export class VolumeStage {
   /** What is mounted where, and the directories that are in use. */
   readonly mounted = new Map<string, unknown>();
   readonly busy = new Set<string>();
+  /** Directories whose unmounting lasts until this. */
+  readonly lasting = new Map<string, Promise<void>>();
   nowMs = 0;
   volumes: PodVolumes = this.#newVolumes();
 
@@ -38,7 +40,7 @@ export class VolumeStage {
       stage.nowMs = 0;
     });
     afterEach(async () => {
-      for (const map of [stage.objects, stage.claims, stage.persistentVolumes, stage.mounted, stage.busy]) map.clear();
+      for (const map of [stage.objects, stage.claims, stage.persistentVolumes, stage.mounted, stage.busy, stage.lasting]) map.clear();
       stage.asked.length = 0;
       stage.events.length = 0;
       for (const name of await readdir(stage.rootDir)) await rm(join(stage.rootDir, name), { recursive: true, force: true });
@@ -48,7 +50,7 @@ export class VolumeStage {
   }
 
   #newVolumes(): PodVolumes {
-    const { objects, claims, persistentVolumes, asked, events, mounted, busy } = this;
+    const { objects, claims, persistentVolumes, asked, events, mounted, busy, lasting } = this;
     return podVolumes({
       rootDir: this.rootDir,
       clock: { now: () => this.nowMs, monotonicMs: () => this.nowMs },
@@ -61,6 +63,7 @@ export class VolumeStage {
         others: async () => [],
         below: async (directory) => [...mounted.keys()].filter((target) => target.startsWith(directory)),
         unmountBelow: async (directory) => {
+          await lasting.get(directory);
           if (busy.has(directory)) throw new Error('target is busy');
           for (const target of mounted.keys()) if (target.startsWith(directory)) mounted.delete(target);
         },

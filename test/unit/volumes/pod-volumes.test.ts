@@ -145,6 +145,30 @@ test('what pods left that are known no more is swept; one in use is left alone u
   assert.deepEqual((await readdir(join(rootDir, 'pods'))).sort(), ['a-file', 'known']);
 });
 
+test('what of a pod takes long to remove does not hold up what others left', async () => {
+  const uids = Array.from({ length: 20 }, (_, i) => `pod-${`${i}`.padStart(2, '0')}`);
+  for (const each of uids) await mkdir(join(rootDir, 'pods', each, 'volumes'), { recursive: true });
+  let release = (): void => {};
+  const slow = join(rootDir, 'pods', 'pod-00');
+  stage.lasting.set(slow, new Promise((resolve) => (release = resolve)));
+  const sweeping = stage.volumes.sweep(async () => false, signal);
+  while ((await readdir(join(rootDir, 'pods'))).length > 1) signal.throwIfAborted();
+  assert.deepEqual(await readdir(join(rootDir, 'pods')), ['pod-00']);
+  release();
+  assert.deepEqual((await sweeping).removed.toSorted(), uids);
+});
+
+test('a sweep ends with its signal, and rejects', async () => {
+  await mkdir(join(rootDir, 'pods', 'gone', 'volumes'), { recursive: true });
+  const stop = new AbortController();
+  const isKnown = async (): Promise<boolean> => {
+    stop.abort(new Error('stopped'));
+    return false;
+  };
+  await assert.rejects(stage.volumes.sweep(isKnown, stop.signal), { message: 'stopped' });
+  assert.deepEqual(await readdir(join(rootDir, 'pods')), ['gone']);
+});
+
 test('a volume that cannot be brought up to date stays as it was, and says why and when to try again', async () => {
   const pod = podWith({ name: 's', secret: { secretName: 'login' } }, { name: 'c', configMap: { name: 'settings' } });
   objects.set('Secret default/login', { data: { key: base64('x') } });
