@@ -127,7 +127,7 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
           podIps: () => addresses.of(pod, signal),
           hostIp: node.ips[0],
           mounts: async (env: ReadonlyMap<string, string>) => [
-            ...(await volumes.mountsFor(pod, container, env)),
+            ...(await volumes.mountsFor(pod, container, env, signal)),
             ...(await network.hostsMounts(pod, container, await addresses.of(pod, signal))),
           ],
           objects: objects.for(pod),

@@ -10,6 +10,7 @@ import { version } from './base/version.ts';
 import { enginePart } from './engine-part.ts';
 import { EventLog } from './events/event-log.ts';
 import { eventRecorders } from './events/event-recorders.ts';
+import { hostFilesPart } from './host-files-part.ts';
 import { imagePart } from './image-part.ts';
 import { type Kubelet, kubelet } from './kubelet.ts';
 import { lifecyclePart } from './lifecycle-part.ts';
@@ -32,6 +33,7 @@ import { sourcesPart } from './sources-part.ts';
 import { PodStatusManager } from './status/status-manager.ts';
 import { TraceLog } from './trace/trace-log.ts';
 import { orphanSweeper } from './volumes/orphan-sweeper.ts';
+import { systemMounts } from './volumes/mounts.ts';
 import { podVolumes } from './volumes/pod-volumes.ts';
 
 export interface RunKubeletDeps {
@@ -86,10 +88,13 @@ export async function runKubelet(
   const admission = await admissionPart(options, { log, node });
   const { allocatable } = admission;
   const { nodeIps, network } = await networkPart(options, { inCluster: cluster !== undefined, events, log: folded });
+  const hostFiles = hostFilesPart({ clock, log: folded, stop: signal });
   const volumes = podVolumes({
     rootDir,
     clock,
     events,
+    mounts: systemMounts({ clock, stop: signal }),
+    hostFiles,
     factsFor: (pod) => ({ objects: objects.for(pod), tokens: api.tokens, claims: api.claims, allocatable, node }),
   });
   const lifecycle = lifecyclePart({
@@ -172,6 +177,7 @@ export async function runKubelet(
         statuses,
         pleg,
         engine,
+        hostFiles,
         metrics: metrics.kubelet,
         addresses: () => node()?.status?.addresses ?? nodeIps.map((address) => ({ type: 'InternalIP', address })),
         setVerbosity,

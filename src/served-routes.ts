@@ -1,6 +1,8 @@
 import { release } from 'node:os';
 import { join } from 'node:path';
+import type { ThreadPoolWatch } from './base/thread-pool-watch.ts';
 import { version } from './base/version.ts';
+import { healthChecks } from './health-checks.ts';
 import { readMachineFacts, readOsImage } from './node/machine-facts.ts';
 import { configz } from './options/configz.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
@@ -29,6 +31,7 @@ import { volumeMetrics } from './stats/volume-metrics.ts';
 
 export interface ServedRoutesDeps extends ServerPartDeps {
   readonly stats: PodStats;
+  readonly threadPool: Pick<ThreadPoolWatch, 'fault'>;
 }
 
 interface Usage {
@@ -38,7 +41,7 @@ interface Usage {
 
 /** Every path that the node's server answers. */
 export function servedRoutes(options: KubeletOptions, deps: ServedRoutesDeps): readonly Route[] {
-  const { clock, log, pods, statuses, pleg, engine, cluster, setVerbosity, stats } = deps;
+  const { clock, log, pods, statuses, engine, cluster, setVerbosity, stats } = deps;
   const { nodeName } = options;
   const served: ServedPods = {
     pods,
@@ -49,10 +52,7 @@ export function servedRoutes(options: KubeletOptions, deps: ServedRoutesDeps): r
   };
   return [
     ...healthRoutes({
-      health: () => {
-        const { healthy, message } = pleg.health();
-        return [healthy ? { name: 'syncloop' } : { name: 'syncloop', error: message }];
-      },
+      health: () => healthChecks(deps),
     }),
     ...podRoutes(served),
     ...containerLogRoutes({ served, clock }),

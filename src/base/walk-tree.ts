@@ -1,7 +1,8 @@
-import type { Dirent, Stats } from 'node:fs';
+import { type Dirent, readFileSync, readlinkSync, type Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { errorCode } from './error-code.ts';
-import { heldEntries, heldPath, holdDirectory, pathIn } from './held-directory.ts';
+import { heldEntries, heldPath, holdDirectory, pathIn, shownName } from './held-directory.ts';
+import { isWithin, parseMountInfo } from './mount-info.ts';
 
 export interface TreeVisitor {
   /** What is no directory. `path` leads there from its directory, which is held open; it may be a link, and another thing by now. */
@@ -40,6 +41,7 @@ const NAME_BYTES = 64;
 export async function walkTree(top: FileHandle, visitor: TreeVisitor, signal?: AbortSignal, limits: WalkLimits = {}): Promise<unknown> {
   const { namesBytes = 2 ** 24, depth = 1_000_000 } = limits;
   const { dev, ino } = await top.stat();
+  const isMountPoint = mountPointsBelow(top);
   const above: Level[] = [];
   let level = newLevel(ino);
   let at = top;
@@ -68,6 +70,7 @@ export async function walkTree(top: FileHandle, visitor: TreeVisitor, signal?: A
       if (known-- > 0) continue;
       signal?.throwIfAborted();
       level.visited++;
+      if (isMountPoint(at, entry.name)) continue;
       if (entry.isDirectory()) {
         level.names.push(entry.name);
         level.namesBytes += NAME_BYTES + entry.name.length;
@@ -123,6 +126,23 @@ export async function walkTree(top: FileHandle, visitor: TreeVisitor, signal?: A
     }
   } finally {
     if (at !== top) await at.close();
+  }
+}
+
+/** Another file system may not answer, not even when it is asked which one it is. So those that are mounted are known beforehand. */
+function mountPointsBelow(top: FileHandle): (directory: FileHandle, name: string) => boolean {
+  const path = pathOf(top);
+  const table = parseMountInfo(readFileSync('/proc/self/mountinfo'));
+  const points = new Set(table.map((each) => each.path).filter((each) => path !== undefined && each !== path && isWithin(each, path)));
+  return (directory, name) => points.size > 0 && points.has(`${pathOf(directory)}/${shownName(name)}`);
+}
+
+/** Undefined where it is too long to be told, as the path of no mount is. */
+function pathOf(directory: FileHandle): string | undefined {
+  try {
+    return readlinkSync(heldPath(directory));
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,7 +1,9 @@
 import { statfs } from 'node:fs/promises';
 import type { Clock } from '../base/clock.ts';
+import { type MountPoint, mountOf, parseMountInfo } from '../base/mount-info.ts';
+import type { HostFiles } from '../ports/host-files.ts';
 import type { FilesystemStats } from '../ports/pod-stats.ts';
-import { deviceOf } from './proc-texts.ts';
+import { type FileSystemCounts, fileSystemCounts } from './file-system-counts.ts';
 
 /** A server that does not answer must not hold up what all the others tell. */
 const PATIENCE_MS = 1_000;
@@ -12,15 +14,23 @@ const PATIENCE_MS = 1_000;
  */
 export class FileSystems {
   readonly #clock: Clock;
+  readonly #hostFiles: HostFiles;
+  readonly #signal: AbortSignal;
   readonly #asked = new Map<string, { readonly atMs: number; readonly answer: Promise<FilesystemStats | undefined> }>();
 
-  constructor(clock: Clock) {
+  /** `signal` ends the questions that are under way. */
+  constructor({ clock, hostFiles, signal }: { readonly clock: Clock; readonly hostFiles: HostFiles; readonly signal: AbortSignal }) {
     this.#clock = clock;
+    this.#hostFiles = hostFiles;
+    this.#signal = signal;
   }
 
-  /** The file system that holds `path`; undefined when it cannot be told in time. `mountInfo` is /proc/self/mountinfo. */
-  async holding(path: string, mountInfo: string): Promise<FilesystemStats | undefined> {
-    const { atMs, answer } = this.#asked.get(path) ?? this.#begin(path, mountInfo);
+  /**
+   * The file system that holds `path`; undefined when it cannot be told in time. `mountInfo` is /proc/self/mountinfo. `isVolume`: the path is
+   * where a volume is mounted, which may be a server's.
+   */
+  async holding(path: string, mountInfo: string, isVolume = false): Promise<FilesystemStats | undefined> {
+    const { atMs, answer } = this.#asked.get(path) ?? this.#begin(path, mountInfo, isVolume);
     const patienceMs = PATIENCE_MS - (this.#clock.monotonicMs() - atMs);
     if (patienceMs <= 0) return undefined;
     const enough = new AbortController();
@@ -32,17 +42,28 @@ export class FileSystems {
     }
   }
 
-  #begin(path: string, mountInfo: string): { readonly atMs: number; readonly answer: Promise<FilesystemStats | undefined> } {
-    const answer = this.#ask(path, mountInfo).finally(() => this.#asked.delete(path));
+  #begin(
+    path: string,
+    mountInfo: string,
+    isVolume: boolean,
+  ): { readonly atMs: number; readonly answer: Promise<FilesystemStats | undefined> } {
+    const answer = this.#ask(path, mountInfo, isVolume).finally(() => this.#asked.delete(path));
     const asked = { atMs: this.#clock.monotonicMs(), answer };
     this.#asked.set(path, asked);
     return asked;
   }
 
-  async #ask(path: string, mountInfo: string): Promise<FilesystemStats | undefined> {
+  /** What lies in memory always answers. */
+  #count(path: string, mount: MountPoint | undefined, isVolume: boolean): Promise<FileSystemCounts> {
+    if (!isVolume || mount?.fsType === 'tmpfs') return statfs(path);
+    return this.#hostFiles.run(fileSystemCounts, { path }, this.#signal);
+  }
+
+  async #ask(path: string, mountInfo: string, isVolume: boolean): Promise<FilesystemStats | undefined> {
     try {
-      const { blocks, bfree, bavail, bsize, files, ffree } = await statfs(path);
-      const device = deviceOf(mountInfo, path);
+      const mount = mountOf(parseMountInfo(mountInfo), path);
+      const { blocks, bfree, bavail, bsize, files, ffree } = await this.#count(path, mount, isVolume);
+      const device = mount?.source;
       return {
         atMs: this.#clock.now(),
         availableBytes: bavail * bsize,

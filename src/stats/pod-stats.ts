@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
+import type { HostFiles } from '../ports/host-files.ts';
 import type { PodStats } from '../ports/pod-stats.ts';
 import type { PodStore } from '../ports/pod-store.ts';
 import type { RunningPods } from '../ports/running-pods.ts';
@@ -20,6 +21,8 @@ export interface PodStatsDeps {
   readonly statuses: Pick<StatusManager, 'get'>;
   /** --root-dir */
   readonly rootDir: string;
+  /** Looks at what is not the agent's own. */
+  readonly hostFiles: HostFiles;
   /** Where the engine keeps images and what containers write; undefined: not on this machine. */
   readonly imageDir: (signal: AbortSignal) => Promise<string | undefined>;
   /** What the engine's images take, in bytes. Asked for at most once a minute. */
@@ -49,7 +52,7 @@ export async function podStats(deps: PodStatsDeps): Promise<OwnedPodStats> {
   const { signal } = closing;
   const proc = join(root, 'proc');
   const reader = await cgroupReader(join(root, 'sys/fs/cgroup'));
-  const fileSystems = new FileSystems(clock);
+  const fileSystems = new FileSystems({ clock, hostFiles: deps.hostFiles, signal });
   const directories = new DirectoryUsages({ clock, signal });
   /** What the engine does not tell now is told without. */
   const imageFacts = <T>(ask: ((signal: AbortSignal) => Promise<T | undefined>) | undefined): (() => Promise<T | undefined>) => {

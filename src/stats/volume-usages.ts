@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod, PodUid } from '../model/pod.ts';
 import type { FilesystemStats, VolumeUsage } from '../ports/pod-stats.ts';
@@ -26,7 +26,9 @@ const ephemeralPlugins: ReadonlySet<string> = new Set(['kubernetes.io~empty-dir'
 
 /** What a pod's volumes hold, as they lie below --root-dir: pods/UID/volumes/PLUGIN/NAME. What lies elsewhere (hostPath) is not the pod's. */
 export async function volumeUsages(deps: VolumeUsagesDeps, uid: PodUid, mountInfo: string): Promise<readonly FoundVolume[]> {
-  const above = join(deps.rootDir, 'pods', uid, 'volumes');
+  // As the mount table names it.
+  const directory = join(deps.rootDir, 'pods', uid, 'volumes');
+  const above = await realpath(directory).catch(() => directory);
   // What has two dots is no plugin's: it is being removed.
   const plugins = (await readdir(above).catch(() => [])).filter((name) => !name.startsWith('..'));
   const mounted = mountPoints(mountInfo);
@@ -40,7 +42,10 @@ export async function volumeUsages(deps: VolumeUsagesDeps, uid: PodUid, mountInf
   async function one(plugin: string, name: string): Promise<FoundVolume | undefined> {
     const path = join(above, plugin, name);
     const own = mounted.has(path);
-    const whole: FilesystemStats | undefined = await deps.fileSystems.holding(path, mountInfo);
+    // All that is not mounted lies on one file system, which need not be asked for each.
+    const whole: FilesystemStats | undefined = own
+      ? await deps.fileSystems.holding(path, mountInfo, true)
+      : await deps.fileSystems.holding(join(deps.rootDir, 'pods'), mountInfo);
     const stats = own ? whole : partOf(whole, deps.directories.latest(path));
     if (stats === undefined) return undefined;
     const claim = claims.get(name);

@@ -4,8 +4,9 @@ import { ContainerStartError } from '../model/container-start-error.ts';
 import { expand } from '../model/expansion.ts';
 import type { Container } from '../model/pod.ts';
 import type { Mount } from '../ports/container-runtime.ts';
+import type { HostFiles } from '../ports/host-files.ts';
 import type { Mounts } from './mounts.ts';
-import { showSubPath } from './sub-path.ts';
+import { showHostSubPath, showOwnSubPath } from './sub-path.ts';
 import type { VolumeMount } from './volume-kind.ts';
 
 type ContainerVolumeMount = NonNullable<Container['volumeMounts']>[number];
@@ -18,6 +19,8 @@ export interface ContainerMountFacts {
   readonly podDir: string;
   readonly subPathsDir: string;
   readonly mounts: Pick<Mounts, 'bind' | 'share'>;
+  readonly hostFiles: HostFiles;
+  readonly signal: AbortSignal;
 }
 
 /** A container's volume mounts, with parts of volumes made ready to be shown (pkg/kubelet makeMounts). Rejects with CreateContainerConfigError. */
@@ -41,8 +44,11 @@ async function oneMount(container: Container, mount: ContainerVolumeMount, i: nu
   if (path) {
     const target = join(facts.subPathsDir, name, container.name, `${i}`);
     try {
-      await showSubPath(hostPath, path, target, facts.mounts);
+      const asked = { volume: hostPath, subPath: path, target };
+      if (volume.isHosts) await facts.hostFiles.run(showHostSubPath(facts.mounts), asked, facts.signal);
+      else await showOwnSubPath(asked, facts.mounts);
     } catch (error) {
+      facts.signal.throwIfAborted();
       throw configError(`failed to prepare subPath for volumeMount "${name}" of container "${container.name}": ${errorText(error)}`, error);
     }
     hostPath = target;

@@ -1,15 +1,26 @@
 import { mkdir, open, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { errorCode, isMissingFile } from '../base/error-code.ts';
+import { realPath } from '../base/real-path.ts';
+import type { Touch } from '../base/touch.ts';
+import type { HostTask } from '../ports/host-files.ts';
 import { volumeKind } from './volume-kind.ts';
 
 /** Something of the node itself, checked and where asked for made when the pod begins; never removed (pkg/volume/hostpath). */
 export const hostPathVolume = volumeKind('hostPath', {
   plugin: 'kubernetes.io~host-path',
-  setUp: async ({ path, type = '' }, { readOnly }) => {
+  setUp: async ({ path, type = '' }, { readOnly, hostFiles }, signal) => {
     if (path.split('/').includes('..')) throw new Error(`invalid HostPath \`${path}\`: must not contain '..'`);
-    await checkType(path, type);
-    return { hostPath: path, readOnly };
+    if (type !== '') await hostFiles.run(checkHostPath, { path, type }, signal);
+    return { hostPath: path, readOnly, isHosts: true };
   },
 });
+
+/** That something of the node is of a type, or is made so. */
+export const checkHostPath: HostTask<{ readonly path: string; readonly type: string }, void> = {
+  name: 'checkHostPath',
+  run: ({ path, type }, touch) => checkType(path, type, touch),
+};
 
 type FileType = 'Directory' | 'File' | 'Socket' | 'CharDevice' | 'BlockDevice';
 
@@ -22,27 +33,40 @@ const words: Readonly<Record<FileType, string>> = {
 };
 
 /** Links are followed. */
-async function checkType(path: string, type: string): Promise<void> {
-  if (type === '') return;
+async function checkType(path: string, type: string, touch: Touch): Promise<void> {
   const wanted = type === 'DirectoryOrCreate' ? 'Directory' : type === 'FileOrCreate' ? 'File' : type;
   if (!isFileType(wanted)) throw new Error(`${type} is an invalid volume type`);
-  const found = await fileType(path);
-  if (found === undefined && type === 'DirectoryOrCreate') await mkdir(path, { recursive: true, mode: 0o755 });
-  else if (found === undefined && type === 'FileOrCreate') await (await open(path, 'a', 0o644)).close();
+  const found = await fileType(path, touch);
+  const makes = found === undefined && type.endsWith('OrCreate');
+  if (makes && wanted === 'Directory') await touch(await presentPart(path, touch), () => mkdir(path, { recursive: true, mode: 0o755 }));
+  else if (makes) await (await touch(await presentPart(path, touch), () => open(path, 'a', 0o644))).close();
   else if (found !== wanted) throw new Error(`hostPath type check failed: ${path} is not ${words[wanted]}`);
 }
 
 const isFileType = (text: string): text is FileType => Object.hasOwn(words, text);
 
-async function fileType(path: string): Promise<FileType | 'other' | undefined> {
+/** As much of the path as there is, free of links. */
+async function presentPart(path: string, touch: Touch): Promise<string> {
+  for (let part = path; ; part = dirname(part)) {
+    try {
+      return await realPath(part, touch);
+    } catch (error) {
+      if (!isMissingFile(error)) throw error;
+    }
+  }
+}
+
+async function fileType(path: string, touch: Touch): Promise<FileType | 'other' | undefined> {
   try {
-    const found = await stat(path);
+    const real = await realPath(path, touch);
+    const found = await touch(real, () => stat(real));
     if (found.isDirectory()) return 'Directory';
     if (found.isFile()) return 'File';
     if (found.isSocket()) return 'Socket';
     if (found.isCharacterDevice()) return 'CharDevice';
     return found.isBlockDevice() ? 'BlockDevice' : 'other';
-  } catch {
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
     return undefined;
   }
 }

@@ -1,5 +1,8 @@
 import { realpath, stat } from 'node:fs/promises';
-import { setVolumeOwnership } from './volume-ownership.ts';
+import { realPath } from '../base/real-path.ts';
+import type { HostTask } from '../ports/host-files.ts';
+import { mountTable, otherMountsOf } from './mount-table.ts';
+import { giveToGroup } from './volume-ownership.ts';
 import { makeMountPoint } from './volume-directory.ts';
 import { volumeKind } from './volume-kind.ts';
 
@@ -7,17 +10,28 @@ import { volumeKind } from './volume-kind.ts';
 export const localVolume = volumeKind('local', {
   plugin: 'kubernetes.io~local-volume',
   takesMountOptions: true,
-  setUp: async ({ path }, { pod, directory, readOnly, mountOptions, mounts, podsDir }, signal) => {
+  setUp: async ({ path }, { pod, directory, readOnly, mountOptions, mounts, hostFiles, podsDir }, signal) => {
     if (path.split('/').includes('..')) throw new Error(`invalid path: ${path} must not contain '..'`);
-    const found = await stat(path);
-    if (!found.isDirectory()) throw new Error(`local volume ${path} is not a directory: only directories are supported by this node`);
+    const real = await hostFiles.run(findDirectory, { path }, signal);
     const pods = `${await realpath(podsDir).catch(() => podsDir)}/`;
-    const isFirst = !(await mounts.others(path)).some((other) => other.startsWith(pods));
+    const isFirst = !otherMountsOf(await mountTable(), real).some((other) => other.startsWith(pods));
     await makeMountPoint(directory);
     await mounts.mount(directory, { type: 'bind', source: path, options: [...(readOnly ? ['ro'] : []), ...mountOptions] }, signal);
     const { fsGroup, fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
     // The group of the pod that came first: nobody takes the volume from it.
-    if (!readOnly && isFirst && fsGroup !== undefined) await setVolumeOwnership(directory, { fsGroup, policy, readOnly }, signal);
-    return { hostPath: directory, readOnly };
+    if (!readOnly && isFirst && fsGroup !== undefined) {
+      await hostFiles.run(giveToGroup, { directory, ownership: { fsGroup, policy, readOnly } }, signal);
+    }
+    return { hostPath: directory, readOnly, isHosts: true };
   },
 });
+
+/** Where the directory is, without links. */
+export const findDirectory: HostTask<{ readonly path: string }, string> = {
+  name: 'findDirectory',
+  run: async ({ path }, touch) => {
+    const real = await realPath(path, touch);
+    if ((await touch(real, () => stat(real))).isDirectory()) return real;
+    throw new Error(`local volume ${path} is not a directory: only directories are supported by this node`);
+  },
+};

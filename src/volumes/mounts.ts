@@ -1,9 +1,9 @@
-import { execFile } from 'node:child_process';
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import type { Clock } from '../base/clock.ts';
 import { isWithin, mountOf, type MountPoint } from '../base/mount-info.ts';
-import { mountTable, otherMountsOf } from './mount-table.ts';
+import { type CommandEnd, runCommand } from '../base/run-command.ts';
+import { mountTable } from './mount-table.ts';
 
 export interface MountRequest {
   readonly type: 'nfs' | 'bind';
@@ -11,7 +11,7 @@ export interface MountRequest {
   readonly options: readonly string[];
 }
 
-/** What is mounted under a pod's directory. */
+/** What is mounted under a pod's directory. Nothing here looks into a mount: its server may be gone. */
 export interface Mounts {
   /**
    * A file system in memory, unless something is mounted there. All may write there, and only remove what is theirs, as the kubelet leaves it:
@@ -25,106 +25,118 @@ export interface Mounts {
   bind(source: string, target: string): Promise<void>;
   /** Makes `directory` one whose mounts are seen by whoever it is shown to, and the other way round. */
   share(directory: string): Promise<void>;
-  /** Where else `directory` is mounted. */
-  others(directory: string): Promise<readonly string[]>;
   /** What is mounted below `directory`, outermost first. */
   below(directory: string): Promise<readonly string[]>;
-  /** Rejects while something is in use. Succeeds when nothing is mounted. */
+  /** Rejects while something is in use. Succeeds when nothing is mounted. What does not answer is taken out of sight at once, whoever uses it. */
   unmountBelow(directory: string): Promise<void>;
 }
 
-/** A server of a network file system may never answer. */
-const PATIENCE_MS = 110_000;
+export interface SystemMountsDeps {
+  readonly clock: Pick<Clock, 'schedule'>;
+  /** Ends every attempt that is under way. */
+  readonly stop?: AbortSignal;
+}
 
-const execute = promisify(execFile);
+/** A server of a network file system may never answer. */
+const MOUNT_DEADLINE_MS = 110_000;
+/** Nothing is asked of a server to mount what is there already, or memory. */
+const LOCAL_DEADLINE_MS = 30_000;
+/** What is still to be written is written afterwards as well. */
+const UNMOUNT_DEADLINE_MS = 10_000;
 
 /** With mount(8) and umount(8), which need root. */
-export const mounts: Mounts = {
-  async tmpfs(directory, { sizeBytes, fsGroup }) {
-    if (await isMountPoint(directory)) return;
-    const mode = fsGroup === undefined ? 'mode=1777' : `mode=3777,gid=${fsGroup}`;
-    const size = sizeBytes === undefined || sizeBytes <= 0n ? '' : `,size=${sizeBytes}`;
-    await run('mount', ['-t', 'tmpfs', '-o', mode + size, 'tmpfs', directory]);
-  },
-  async mount(directory, { type, source, options }, signal) {
-    if (await isMountPoint(directory)) return;
-    const all = type === 'bind' ? ['bind', ...options] : options;
-    const argv = [...(type === 'bind' ? [] : ['-t', type]), ...(all.length > 0 ? ['-o', all.join(',')] : []), source, directory];
-    await run('mount', argv, { signal });
-  },
-  async bind(source, target) {
-    const path = await realpath(target);
-    for (const each of await mountTable()) if (each.path === path) await run('umount', ['--no-canonicalize', path]);
-    await run('mount', ['--no-canonicalize', '--bind', source, path]);
-  },
-  async share(directory) {
-    const path = await realpath(directory);
-    if (mountOf(await mountTable(), path)?.shared) return;
-    if (!(await isMountPoint(path))) await run('mount', ['--no-canonicalize', '--bind', path, path]);
-    await run('mount', ['--no-canonicalize', '--make-shared', path]);
-  },
-  async others(directory) {
-    return otherMountsOf(await mountTable(), await realpath(directory));
-  },
-  async below(directory) {
-    return (await mountsBelow(directory)).map((each) => each.path);
-  },
-  async unmountBelow(directory) {
-    for (const each of [...(await mountsBelow(directory))].reverse()) await unmount(each);
-  },
-};
+export function systemMounts({ clock, stop = new AbortController().signal }: SystemMountsDeps): Mounts {
+  /** Where a mount was given up on whose process has not ended: no second one hangs there beside it. */
+  const hanging = new Set<string>();
+  const mount = async (argv: readonly string[], deadlineMs = LOCAL_DEADLINE_MS, signal = stop): Promise<void> => {
+    const at = argv.at(-1) ?? '';
+    if (hanging.has(at)) throw new Error(`mount failed: an earlier attempt at ${at} hangs and cannot be ended`);
+    const end = await runCommand('mount', argv, { clock, deadlineMs, signal });
+    if (end.is === 'late') {
+      hanging.add(at);
+      void end.ended.then(() => hanging.delete(at));
+    }
+    const failure = failureOf(end);
+    if (failure) throw new Error(`mount failed: ${failure.status}, mounting arguments: ${argv.join(' ')}, output: ${failure.output}`);
+  };
+  const unmount = async ({ path, pathBytes }: MountPoint): Promise<void> => {
+    const limits = { clock, deadlineMs: UNMOUNT_DEADLINE_MS, signal: stop };
+    const attempt = (how: UnmountHow): Promise<CommandEnd> =>
+      pathBytes.equals(Buffer.from(path))
+        ? runCommand('umount', [...how, path], limits)
+        : runCommand('sh', ['-c', UNMOUNT_ESCAPED, 'sh', escapedInOctal(pathBytes), ...how], limits);
+    let end = await attempt(['--no-canonicalize']);
+    if (end.is === 'late') end = await attempt(['--lazy', '--no-canonicalize']);
+    const failure = failureOf(end);
+    if (failure) throw new Error(`unmount failed: ${failure.status}, unmounting arguments: ${path}, output: ${failure.output}`);
+  };
+
+  return {
+    async tmpfs(directory, { sizeBytes, fsGroup }) {
+      if (await isMountPoint(directory)) return;
+      const mode = fsGroup === undefined ? 'mode=1777' : `mode=3777,gid=${fsGroup}`;
+      const size = sizeBytes === undefined || sizeBytes <= 0n ? '' : `,size=${sizeBytes}`;
+      await mount(['-t', 'tmpfs', '-o', mode + size, 'tmpfs', directory]);
+    },
+    async mount(directory, { type, source, options }, signal) {
+      if (await isMountPoint(directory)) return;
+      const all = type === 'bind' ? ['bind', ...options] : options;
+      const argv = [...(type === 'bind' ? [] : ['-t', type]), ...(all.length > 0 ? ['-o', all.join(',')] : []), source, directory];
+      await mount(argv, MOUNT_DEADLINE_MS, AbortSignal.any([signal, stop]));
+    },
+    async bind(source, target) {
+      const path = await pathOf(target);
+      for (const each of await mountTable()) if (each.path === path) await unmount(each);
+      await mount(['--no-canonicalize', '--bind', source, path]);
+    },
+    async share(directory) {
+      const path = await pathOf(directory);
+      if (mountOf(await mountTable(), path)?.shared) return;
+      if (!(await isMountPoint(path))) await mount(['--no-canonicalize', '--bind', path, path]);
+      await mount(['--no-canonicalize', '--make-shared', path]);
+    },
+    below: async (directory) => (await mountsBelow(directory)).map(({ path }) => path),
+    async unmountBelow(directory) {
+      for (const each of [...(await mountsBelow(directory))].reverse()) await unmount(each);
+    },
+  };
+}
+
+type UnmountHow = readonly ['--no-canonicalize'] | readonly ['--lazy', '--no-canonicalize'];
+
+/** A process is started with arguments in UTF-8 only: another path reaches umount(8) by way of a shell, written in octal. */
+const UNMOUNT_ESCAPED = 'path=$(printf "%b." "$1") && shift && exec umount "$@" "${path%.}"';
+
+const escapedInOctal = (bytes: Buffer): string => Array.from(bytes, (byte) => `\\0${byte.toString(8).padStart(3, '0')}`).join('');
 
 async function mountsBelow(directory: string): Promise<readonly MountPoint[]> {
   const path = await realpath(directory).catch(() => directory);
   return (await mountTable()).filter((each) => each.path !== path && isWithin(each.path, path));
 }
 
-/** A process is started with arguments in UTF-8 only: another path reaches umount(8) by way of a shell, written in octal. */
-const UNMOUNT_ESCAPED = 'path=$(printf "%b." "$1") && exec umount --no-canonicalize "${path%.}"';
-
-async function unmount({ path, pathBytes }: MountPoint): Promise<void> {
-  if (pathBytes.equals(Buffer.from(path))) return run('umount', ['--no-canonicalize', path]);
-  const escaped = Array.from(pathBytes, (byte) => `\\0${byte.toString(8).padStart(3, '0')}`).join('');
-  return run('umount', ['-c', UNMOUNT_ESCAPED, 'sh', escaped], { by: 'sh', shown: path });
+/** The last part is no link; what is mounted there is not looked at. */
+async function pathOf(directory: string): Promise<string> {
+  return join(await realpath(dirname(directory)), basename(directory));
 }
 
-/** Asks nothing of what is mounted there: its server may be gone. */
 async function isMountPoint(directory: string): Promise<boolean> {
-  const path = join(await realpath(dirname(directory)), basename(directory));
+  const path = await pathOf(directory);
   return (await mountTable()).some((each) => each.path === path);
 }
 
-/** Fails in the kubelet's words (k8s.io/mount-utils), on one line. */
-async function run(command: 'mount' | 'umount', argv: readonly string[], over: RunOptions = {}): Promise<void> {
-  const { signal, by = command, shown = argv.at(-1) } = over;
-  const options = { timeout: PATIENCE_MS, ...(signal && { signal }) };
-  const failure: ExecFailure | undefined = await execute(by, argv, options).then(
-    () => undefined,
-    (error: ExecFailure) => error,
-  );
-  if (failure === undefined) return;
-  signal?.throwIfAborted();
-  const { code, stderr = '' } = failure;
-  const status = code === null ? 'timed out' : typeof code === 'number' ? `exit status ${code}` : `${code}`;
-  const output = stderr
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-    .join(' ');
-  if (command === 'umount') throw new Error(`unmount failed: ${status}, unmounting arguments: ${shown}, output: ${output}`);
-  throw new Error(`mount failed: ${status}, mounting arguments: ${argv.join(' ')}, output: ${output}`);
-}
-
-interface RunOptions {
-  readonly signal?: AbortSignal;
-  /** What runs the command; by default it is run itself. */
-  readonly by?: 'sh';
-  /** The path that is unmounted, for people. */
-  readonly shown?: string;
-}
-
-/** What child_process says of a command that failed: its exit code, null after a signal, or why it could not be started. */
-interface ExecFailure {
-  readonly code?: number | string | null;
-  readonly stderr?: string;
+/** In the kubelet's words (k8s.io/mount-utils), on one line. */
+function failureOf(end: CommandEnd): { readonly status: string; readonly output: string } | undefined {
+  const output = 'stderr' in end ? end.stderr.trim().replaceAll(/\s*\n\s*/g, ' ') : '';
+  switch (end.is) {
+    case 'exited':
+      return end.code === 0 ? undefined : { status: `exit status ${end.code}`, output };
+    case 'killed':
+      return { status: `signal: ${end.by}`, output };
+    case 'late':
+      return { status: 'timed out', output };
+    case 'missing':
+      return { status: end.error.message, output };
+    default:
+      return end satisfies never;
+  }
 }

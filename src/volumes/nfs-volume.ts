@@ -19,7 +19,7 @@ export const nfsVolume = volumeKind('nfs', {
     await makeMountPoint(directory);
     const source = `${server.includes(':') && !server.startsWith('[') ? `[${server}]` : server}:${path}`;
     await mounts.mount(directory, { type: 'nfs', source, options: [...mountOptions, ...(readOnly ? ['ro'] : [])] }, signal);
-    return { hostPath: directory, readOnly };
+    return { hostPath: directory, readOnly, isHosts: true };
   },
 });
 

@@ -8,7 +8,8 @@ import type { EventRecorder } from '../ports/event-recorder.ts';
 import { holdsState } from './atomic-writer.ts';
 import { containerMounts } from './container-mounts.ts';
 import { FailedMounts, unableToMount } from './failed-mounts.ts';
-import { type Mounts, mounts as systemMounts } from './mounts.ts';
+import type { HostFiles } from '../ports/host-files.ts';
+import type { Mounts } from './mounts.ts';
 import type { PayloadFacts } from './payload.ts';
 import { PodDirectories } from './pod-directories.ts';
 import { removeTree } from './remove-tree.ts';
@@ -23,7 +24,7 @@ export interface PodVolumes {
    */
   prepare(pod: Pod, signal: AbortSignal): Promise<OutOfDate | undefined>;
   /** What a container of this environment mounts, once the pod is prepared. Rejects with CreateContainerConfigError. */
-  mountsFor(pod: Pod, container: Container, env: ReadonlyMap<string, string>): Promise<readonly Mount[]>;
+  mountsFor(pod: Pod, container: Container, env: ReadonlyMap<string, string>, signal: AbortSignal): Promise<readonly Mount[]>;
   /** Unmounts and removes the volumes of a pod whose containers have all ended for good. Succeeds when there are none. */
   tearDown(uid: PodUid, signal: AbortSignal): Promise<void>;
   /**
@@ -59,12 +60,12 @@ export interface PodVolumesDeps {
   readonly events: EventRecorder;
   /** What volumes are made of, where that depends on the pod. */
   readonly factsFor: (pod: Pod) => PayloadFacts & ClaimFacts;
-  /** Another one than the kernel's, for tests. */
-  readonly mounts?: Mounts;
+  readonly mounts: Mounts;
+  readonly hostFiles: HostFiles;
 }
 
 /** Volumes where the kubelet has them: ROOT/pods/UID/volumes/PLUGIN/NAME. After a restart what is there is found again. */
-export function podVolumes({ rootDir, clock, events, factsFor, mounts = systemMounts }: PodVolumesDeps): PodVolumes {
+export function podVolumes({ rootDir, clock, events, factsFor, mounts, hostFiles }: PodVolumesDeps): PodVolumes {
   const directories = new PodDirectories(rootDir);
   const failedMounts = new FailedMounts(clock, events);
   const serial = new SerialByKey<PodUid>();
@@ -85,7 +86,7 @@ export function podVolumes({ rootDir, clock, events, factsFor, mounts = systemMo
       throw new MountStepError('MountOptionSupport check', 'Mount options are not supported for this volume type');
     const directory = directories.volume(pod.metadata.uid, kind.plugin, name);
     const facts = factsFor(pod);
-    const task = { pod, directory, readOnly, mountOptions, facts, mounts, podsDir: directories.root, nowMs: clock.now() };
+    const task = { pod, directory, readOnly, mountOptions, facts, mounts, hostFiles, podsDir: directories.root, nowMs: clock.now() };
     const made = await kind.setUp(task, signal);
     return supplementalGroup === undefined ? made : { ...made, supplementalGroup };
   };
@@ -174,11 +175,19 @@ export function podVolumes({ rootDir, clock, events, factsFor, mounts = systemMo
 
   return {
     prepare: (pod, signal) => serial.run(pod.metadata.uid, () => prepare(pod, signal)),
-    mountsFor: (pod, container, env) => {
+    mountsFor: (pod, container, env, signal) => {
       const { uid } = pod.metadata;
       const podDir = directories.of(uid);
       const subPathsDir = directories.subPaths(uid);
-      return containerMounts(container, { volumes: present.get(uid) ?? new Map(), env, podDir, subPathsDir, mounts });
+      return containerMounts(container, {
+        volumes: present.get(uid) ?? new Map(),
+        env,
+        podDir,
+        subPathsDir,
+        mounts,
+        hostFiles,
+        signal,
+      });
     },
     tearDown: (uid, signal) =>
       serial.run(uid, async () => {

@@ -2,27 +2,58 @@ import { constants } from 'node:fs';
 import { chmod, type FileHandle, mkdir, open, realpath, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { errorCode } from '../base/error-code.ts';
-import type { Mounts } from './mounts.ts';
 import { O_PATH } from '../base/held-directory.ts';
+import { isWithin } from '../base/mount-info.ts';
+import { realPath } from '../base/real-path.ts';
+import { type Touch, touchDirectly } from '../base/touch.ts';
+import type { HostTask } from '../ports/host-files.ts';
+import type { Mounts } from './mounts.ts';
+
+export interface SubPath {
+  /** The directory of the whole volume. */
+  readonly volume: string;
+  readonly subPath: string;
+  /** Where it is shown. */
+  readonly target: string;
+}
+
+/** The same of a volume that is the node's, or a server's. */
+export const showHostSubPath = (mounts: Pick<Mounts, 'bind'>): HostTask<SubPath, void> => ({
+  name: 'showSubPath',
+  run: (asked, touch) => showSubPath(asked, mounts, touch),
+});
+
+/** For a volume of the agent's own: what a container has linked to outside is not even looked at, for that may never answer. */
+export async function showOwnSubPath({ volume, subPath, target }: SubPath, mounts: Pick<Mounts, 'bind'>): Promise<void> {
+  const real = await realpath(volume);
+  await showSubPath({ volume: real, subPath, target }, mounts, async (path, call) => {
+    if (!isWithin(path, real) && !isWithin(real, path)) throw new Error(`subPath "${subPath}" leads out of the volume`);
+    return touchDirectly(path, call);
+  });
+}
 
 /**
  * Shows the file or directory `subPath` of a volume at `target`, and makes it a directory where there is nothing (pkg/volume/util/subpath).
  * A container of the pod may change the volume meanwhile: each step is taken from a directory that is held open, and never over a link, so
  * that what is shown lies within the volume. Rejects where it does not.
  */
-export async function showSubPath(volume: string, subPath: string, target: string, mounts: Pick<Mounts, 'bind'>): Promise<void> {
+async function showSubPath({ volume, subPath, target }: SubPath, mounts: Pick<Mounts, 'bind'>, touch: Touch): Promise<void> {
   const parts = subPath.split('/').filter((part) => part !== '' && part !== '.');
   if (subPath.startsWith('/') || parts.includes('..')) throw new Error(`subPath "${subPath}" must be a relative path without '..'`);
-  const base = await realpath(volume);
-  const { mode } = await stat(base);
-  let at = await open(base, O_PATH | constants.O_DIRECTORY);
+  const base = await realPath(volume, touch);
+  const { mode } = await touch(base, () => stat(base));
+  let at = await touch(base, () => open(base, O_PATH | constants.O_DIRECTORY));
   try {
-    for (const part of await resolved(base, parts)) {
-      const next = await step(at, part, mode & 0o7777);
+    let path = base;
+    for (const part of await resolved(base, parts, touch)) {
+      path = join(path, part);
+      const from = at;
+      const next = await step((call) => touch(path, call), from, part, mode & 0o7777);
       await at.close();
       at = next;
     }
-    await makeTarget(target, (await at.stat()).isDirectory());
+    const shown = at;
+    await makeTarget(target, (await touch(path, () => shown.stat())).isDirectory());
     await mounts.bind(`/proc/${process.pid}/fd/${at.fd}`, target);
   } finally {
     await at.close();
@@ -30,9 +61,12 @@ export async function showSubPath(volume: string, subPath: string, target: strin
 }
 
 /** The same without the links that are there now. */
-async function resolved(base: string, parts: readonly string[]): Promise<readonly string[]> {
+async function resolved(base: string, parts: readonly string[], touch: Touch): Promise<readonly string[]> {
   for (let known = parts.length; known > 0; known--) {
-    const path = await realpath(join(base, ...parts.slice(0, known))).catch(() => undefined);
+    const path = await realPath(join(base, ...parts.slice(0, known)), touch).catch((error: unknown) => {
+      // Of the system's own errors the next step tells, if it meets them, too.
+      if (errorCode(error) === undefined) throw error;
+    });
     if (path === undefined) continue;
     const within = relative(base, path);
     if (within.split('/')[0] === '..') throw new Error(`subPath "${parts.join('/')}" leads out of the volume`);
@@ -41,23 +75,27 @@ async function resolved(base: string, parts: readonly string[]): Promise<readonl
   return parts;
 }
 
-async function step(from: FileHandle, part: string, mode: number): Promise<FileHandle> {
+async function step(touch: <T>(call: () => Promise<T>) => Promise<T>, from: FileHandle, part: string, mode: number): Promise<FileHandle> {
   const path = `/proc/self/fd/${from.fd}/${part}`;
-  const enter = (): Promise<FileHandle> => open(path, O_PATH | constants.O_NOFOLLOW);
+  const enter = (): Promise<FileHandle> => touch(() => open(path, O_PATH | constants.O_NOFOLLOW));
   const next = await enter().catch(async (error: unknown) => {
     if (errorCode(error) !== 'ENOENT') throw error;
-    await mkdir(path, { mode: 0o700 });
+    await touch(() => mkdir(path, { mode: 0o700 }));
     const made = await enter();
     // What was just opened, whatever the name stands for by now.
-    if ((await made.stat()).isDirectory()) await chmod(`/proc/self/fd/${made.fd}`, mode);
+    if ((await touch(() => made.stat())).isDirectory()) await touch(() => chmod(`/proc/self/fd/${made.fd}`, mode));
     return made;
   });
-  if (!(await next.stat()).isSymbolicLink()) return next;
+  if (!(await touch(() => next.stat())).isSymbolicLink()) return next;
   await next.close();
   throw new Error(`"${part}" has become a link meanwhile`);
 }
 
+/** In the pod's own directory. What is mounted there from before is not looked at: it may not answer. */
 async function makeTarget(target: string, isDirectory: boolean): Promise<void> {
-  await mkdir(isDirectory ? target : dirname(target), { recursive: true, mode: 0o700 });
-  if (!isDirectory) await writeFile(target, '', { flag: 'a' });
+  await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+  const made = isDirectory ? mkdir(target, { mode: 0o700 }) : writeFile(target, '', { flag: 'wx' });
+  await made.catch((error: unknown) => {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  });
 }

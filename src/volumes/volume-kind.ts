@@ -1,6 +1,7 @@
 import type { V1LocalVolumeSource } from '@kubernetes/client-node';
 import type { Pod } from '../model/pod.ts';
 import type { Wire } from '../model/wire.ts';
+import type { HostFiles } from '../ports/host-files.ts';
 import type { Mounts } from './mounts.ts';
 import type { PayloadFacts } from './payload.ts';
 
@@ -21,6 +22,8 @@ export interface VolumeTask {
   readonly mountOptions: readonly string[];
   readonly facts: PayloadFacts;
   readonly mounts: Mounts;
+  /** Looks at what is not the agent's own. */
+  readonly hostFiles: HostFiles;
   /** Where all pods have their directories. */
   readonly podsDir: string;
   readonly nowMs: number;
@@ -34,6 +37,8 @@ export interface VolumeMount {
   readonly readOnly: boolean;
   /** A group that its users have to be in, as a persistent volume may say. */
   readonly supplementalGroup?: number;
+  /** It is the node's, or a server's: a file system that may not answer. Others lie on the agent's own, or in memory. */
+  readonly isHosts?: true;
 }
 
 /** One kind of volume. What it leaves under the pod's directory is unmounted and removed with it, the same way for all kinds. */

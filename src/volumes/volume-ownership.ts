@@ -2,6 +2,7 @@ import { constants, type Stats } from 'node:fs';
 import { chmod, chown, type FileHandle, open, stat } from 'node:fs/promises';
 import { heldPath, O_PATH } from '../base/held-directory.ts';
 import { walkTree } from '../base/walk-tree.ts';
+import type { HostTask } from '../ports/host-files.ts';
 import { unlessMissing } from './unless-missing.ts';
 
 export interface Ownership {
@@ -16,20 +17,33 @@ const READ_ONLY = 0o440;
 const ENTER = 0o110;
 const SET_GID = 0o2000;
 
+/** The same of a volume whose file system may not answer. */
+export const giveToGroup: HostTask<{ readonly directory: string; readonly ownership: Ownership }, void> = {
+  name: 'giveToGroup',
+  run: ({ directory, ownership }, touch) => touch(directory, (alive) => setVolumeOwnership(directory, ownership, alive)),
+};
+
 /**
  * Gives a volume to a group: all of its own file system belongs to the group and the group may use it, and what is made later inherits that.
  * Links stay whose they are. The volume's own directory comes last, so that it tells whether all was done; under OnRootMismatch nothing is touched
- * when it says so (pkg/volume SetVolumeOwnership).
+ * when it says so (pkg/volume SetVolumeOwnership). `alive` is called again and again, and ends it by an error.
  */
-export async function setVolumeOwnership(directory: string, { fsGroup, policy, readOnly }: Ownership, signal?: AbortSignal): Promise<void> {
+export async function setVolumeOwnership(
+  directory: string,
+  { fsGroup, policy, readOnly }: Ownership,
+  alive: () => void = () => {},
+): Promise<void> {
   const bits = readOnly ? READ_ONLY : READ_WRITE;
   if (policy === 'OnRootMismatch' && (await isOwned(directory, fsGroup, bits | ENTER))) return;
   const root = await open(directory, O_PATH);
-  const giveTo = (found: FileHandle, info: Stats): Promise<void> => give(found, info, fsGroup, bits);
+  const giveTo = (found: FileHandle, info: Stats): Promise<void> => {
+    alive();
+    return give(found, info, fsGroup, bits);
+  };
   try {
     const info = await root.stat();
     if (info.isDirectory()) {
-      const fault = await walkTree(root, { file: (path) => giveEntry(path, giveTo), directory: giveTo }, signal);
+      const fault = await walkTree(root, { file: (path) => giveEntry(path, giveTo), directory: giveTo });
       if (fault !== undefined) throw fault;
     }
     await giveTo(root, info);

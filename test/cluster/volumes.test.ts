@@ -16,6 +16,8 @@ import { claimReader } from '../../src/objects/claim-reader.ts';
 import { objectStore } from '../../src/objects/object-store.ts';
 import { TokenManager } from '../../src/objects/token-manager.ts';
 import type { ObjectStore } from '../../src/ports/object-store.ts';
+import { systemMounts } from '../../src/volumes/mounts.ts';
+import { directHostFiles } from '../fakes/direct-host-files.ts';
 import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
 import { connectAs } from '../builders/clients-under-test.ts';
 import { kubeconfigOf, kubectl, nodeKubeconfig } from '../builders/cluster-under-test.ts';
@@ -55,7 +57,14 @@ before(async () => {
     claims: claimReader(node.main),
     node: () => ({ metadata: { name: nodeName } }),
   };
-  volumes = podVolumes({ rootDir, clock: systemClock, events: { record: () => {} }, factsFor: () => facts });
+  volumes = podVolumes({
+    rootDir,
+    clock: systemClock,
+    mounts: systemMounts({ clock: systemClock }),
+    hostFiles: directHostFiles,
+    events: { record: () => {} },
+    factsFor: () => facts,
+  });
 });
 after(async () => {
   stop.abort();

@@ -10,6 +10,7 @@ import type { PersistentVolume, PersistentVolumeClaim } from '../../src/ports/cl
 import type { ReferencedObject } from '../../src/ports/object-store.ts';
 import type { TokenRequest } from '../../src/ports/service-account-tokens.ts';
 import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
+import { directHostFiles } from './direct-host-files.ts';
 import { aContainer, aPod } from '../builders/a-pod.ts';
 
 type Volume = NonNullable<Pod['spec']['volumes']>[number];
@@ -53,6 +54,7 @@ export class VolumeStage {
     const { objects, claims, persistentVolumes, asked, events, mounted, busy, lasting } = this;
     return podVolumes({
       rootDir: this.rootDir,
+      hostFiles: directHostFiles,
       clock: { now: () => this.nowMs, monotonicMs: () => this.nowMs },
       events: { record: (_about, type, reason, message) => events.push(`${type} ${reason} ${message}`) },
       mounts: {
@@ -60,7 +62,6 @@ export class VolumeStage {
         mount: async (directory, request) => void mounted.set(directory, request),
         bind: async (source, target) => void mounted.set(target, await readlink(source)),
         share: async (directory) => void mounted.set(directory, 'shared'),
-        others: async () => [],
         below: async (directory) => [...mounted.keys()].filter((target) => target.startsWith(directory)),
         unmountBelow: async (directory) => {
           await lasting.get(directory);

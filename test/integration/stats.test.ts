@@ -7,6 +7,7 @@ import type { PodUsage } from '../../src/ports/pod-stats.ts';
 import { podStats } from '../../src/stats/pod-stats.ts';
 import { aContainer, aPod } from '../builders/a-pod.ts';
 import { dockerUnderTest, testImage } from '../builders/docker-under-test.ts';
+import { directHostFiles } from '../fakes/direct-host-files.ts';
 
 const MIB = 2 ** 20;
 
@@ -47,6 +48,7 @@ describe('on a real engine', () => {
     while (!(await readFile(logPath, 'utf8')).includes('written')) await systemClock.sleep(50, signal);
 
     const stats = await podStats({
+      hostFiles: directHostFiles,
       clock: systemClock,
       running,
       pods: { get: () => undefined },

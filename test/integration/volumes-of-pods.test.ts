@@ -3,10 +3,13 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { V1PodSpec, V1Volume } from '@kubernetes/client-node';
-import { mounts } from '../../src/volumes/mounts.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { systemMounts } from '../../src/volumes/mounts.ts';
 import { untilFileHolds } from '../builders/file-that-holds.ts';
 import { AgentUnderTest } from './agent/agent-under-test.ts';
 import { app, pod, stays } from './agent/pod-specs.ts';
+
+const mounts = systemMounts({ clock: systemClock });
 
 const mountAll = (volumes: readonly V1Volume[]) => volumes.map(({ name }) => ({ name, mountPath: `/${name}` }));
 const podWith = (volumes: V1Volume[], script = stays, over: Partial<V1PodSpec> = {}): V1PodSpec =>

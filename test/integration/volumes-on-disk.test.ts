@@ -7,13 +7,16 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Pod, PodUid } from '../../src/model/pod.ts';
 import type { PersistentVolume } from '../../src/ports/claim-reader.ts';
-import { mounts } from '../../src/volumes/mounts.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { directHostFiles } from '../fakes/direct-host-files.ts';
+import { systemMounts } from '../../src/volumes/mounts.ts';
 import { mountTable } from '../../src/volumes/mount-table.ts';
 import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
 import { removeTree } from '../../src/volumes/remove-tree.ts';
 import { aContainer, aPod } from '../builders/a-pod.ts';
 
 const run = promisify(execFile);
+const mounts = systemMounts({ clock: systemClock });
 const signal = AbortSignal.timeout(120_000);
 const uid = 'uid-web' as PodUid;
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
@@ -38,6 +41,8 @@ const mounted = async (): Promise<string[]> => (await mountTable()).map(({ path 
 const newVolumes = (dataOf = (): Record<string, string> => ({ key: base64('value') })): PodVolumes =>
   podVolumes({
     rootDir,
+    mounts,
+    hostFiles: directHostFiles,
     clock: { now: () => Date.UTC(2026, 0), monotonicMs: () => 0 },
     events: { record: () => {} },
     factsFor: () => ({
@@ -182,7 +187,7 @@ test('a subPath never shows what lies outside, however often a link takes its pl
   let [shown, refused] = [0, 0];
   for (let i = 0; i < 150; i++) {
     try {
-      const [mount] = await volumes.mountsFor(pod, container, new Map());
+      const [mount] = await volumes.mountsFor(pod, container, new Map(), signal);
       const names = await readdir(mount?.hostPath ?? '');
       assert.ok(!names.includes('secret'));
       shown++;
@@ -204,8 +209,8 @@ test('what a pod mounts in a shared volume is seen by its peers', async () => {
   const pod = aPod('web', { volumes: [{ name: 'e', emptyDir: {} }], containers: [container] });
   const volumes = newVolumes();
   await volumes.prepare(pod, signal);
-  await volumes.mountsFor(pod, container, new Map());
-  await volumes.mountsFor(pod, container, new Map());
+  await volumes.mountsFor(pod, container, new Map(), signal);
+  await volumes.mountsFor(pod, container, new Map(), signal);
   const volume = dir('empty-dir', 'e');
   assert.deepEqual(
     (await mountTable()).filter(({ path }) => path === volume).map(({ shared }) => shared),

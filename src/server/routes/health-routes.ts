@@ -7,6 +7,8 @@ export interface HealthCheck {
   readonly name: string;
   /** Undefined: it is well. */
   readonly error?: string;
+  /** It is well, and there is something to know all the same. */
+  readonly note?: string;
 }
 
 /**
@@ -25,18 +27,21 @@ export function healthRoutes({ health }: { readonly health: () => readonly Healt
         const check = checks().find(({ name }) => name === params['check']);
         if (!check) throw new HttpError(404, '404 page not found\n');
         if (check.error !== undefined) throw new HttpError(500, `internal server error: ${check.error}\n`);
-        sendText(response, 'ok');
+        sendText(response, withNote('ok', check));
       },
     },
   ];
 }
 
+const withNote = (text: string, { note }: HealthCheck): string => (note === undefined ? text : `${text}: ${note}`);
+
 /** Why something fails is not said here: this path may be open to more people than the check's own. */
 function answerAll(checks: readonly HealthCheck[], query: URLSearchParams, response: ServerResponse): void {
   const excluded = new Set(query.getAll('exclude'));
-  const lines = checks.map(({ name, error }) => {
+  const lines = checks.map((check) => {
+    const { name, error } = check;
     if (excluded.delete(name)) return `[+]${name} excluded: ok\n`;
-    return error === undefined ? `[+]${name} ok\n` : `[-]${name} failed: reason withheld\n`;
+    return error === undefined ? `${withNote(`[+]${name} ok`, check)}\n` : `[-]${name} failed: reason withheld\n`;
   });
   if (excluded.size > 0) {
     const names = [...excluded].toSorted().map((name) => JSON.stringify(name));

@@ -4,7 +4,8 @@ import { join, relative } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { AgentClient } from '../../../src/cli/agent-client.ts';
-import { mounts } from '../../../src/volumes/mounts.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { systemMounts } from '../../../src/volumes/mounts.ts';
 import { untilFileHolds } from '../../builders/file-that-holds.ts';
 import { kubectl } from '../../builders/cluster-under-test.ts';
 import { InspectedProcess, type Memory } from '../../builders/inspected-process.ts';
@@ -13,6 +14,8 @@ import { textsInMemory } from '../../builders/texts-in-memory.ts';
 import type { Disposer } from '../../integration/agent/agent-under-test.ts';
 import { ClusterNode, isPodReady, type PodJson } from './cluster-node.ts';
 import { type PodKind, podsWithEverything, type Shown } from './pods-with-everything.ts';
+
+const mounts = systemMounts({ clock: systemClock });
 
 const WAVES = 10;
 const PODS = 20;

@@ -8,7 +8,8 @@ import { createInterface } from 'node:readline';
 import { stringify } from 'yaml';
 import type { V1PodSpec } from '@kubernetes/client-node';
 import { testEndpoint, testPauseImage } from '../../builders/docker-under-test.ts';
-import { mounts as systemMounts } from '../../../src/volumes/mounts.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { systemMounts } from '../../../src/volumes/mounts.ts';
 import { Changes, type Found } from './changes.ts';
 import { freePort } from './free-port.ts';
 import { type EngineContainer, TestEngine } from './test-engine.ts';
@@ -249,7 +250,7 @@ export class AgentUnderTest {
     await this.kill('SIGKILL');
     await this.engine.dispose();
     // An agent that was killed leaves its pods' volumes mounted.
-    await systemMounts.unmountBelow(this.#dir);
+    await systemMounts({ clock: systemClock }).unmountBelow(this.#dir);
     for (const path of await this.traces()) await rm(path, { recursive: true, force: true });
     await rm(this.#dir, { recursive: true, force: true });
   }

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FileSystems } from '../../../src/stats/file-systems.ts';
+import { directHostFiles } from '../../fakes/direct-host-files.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
+
+const { signal } = new AbortController();
 
 test('all who ask about a file system at once are told, and so is who asks afterwards', async () => {
   const clock = new FakeClock();
-  const fileSystems = new FileSystems(clock);
+  const fileSystems = new FileSystems({ clock, hostFiles: directHostFiles, signal });
   const ask = () => fileSystems.holding('/', '');
   const [first, second] = await Promise.all([ask(), ask()]);
   assert.ok((first?.capacityBytes ?? 0) > 0);
@@ -16,6 +19,6 @@ test('all who ask about a file system at once are told, and so is who asks after
 
 test('a path that does not exist has no file system', async () => {
   const clock = new FakeClock();
-  assert.equal(await new FileSystems(clock).holding('/no/such/path', ''), undefined);
+  assert.equal(await new FileSystems({ clock, hostFiles: directHostFiles, signal }).holding('/no/such/path', ''), undefined);
   assert.deepEqual(clock.actions, []);
 });

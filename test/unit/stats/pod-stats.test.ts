@@ -8,6 +8,7 @@ import { podStats, type PodStatsDeps } from '../../../src/stats/pod-stats.ts';
 import { aMachine, cgroupV1, cgroupV2, procOfMachine } from '../../builders/a-machine.ts';
 import { aPod } from '../../builders/a-pod.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
+import { directHostFiles } from '../../fakes/direct-host-files.ts';
 
 const never = new AbortController().signal;
 const uid = 'uid-web' as PodUid;
@@ -69,6 +70,7 @@ async function setUp(t: TestContext, version: Version, over: { readonly below?: 
   ];
   const listings = { count: 0 };
   const stats = await podStats({
+    hostFiles: directHostFiles,
     clock,
     running: {
       list: () => {

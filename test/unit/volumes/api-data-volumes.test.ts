@@ -34,7 +34,7 @@ test('a secret, a ConfigMap and fields of the pod become files, which containers
   assert.equal((await lstat(dir('secret', ''))).mode & 0o777, 0o700);
   const [container] = pod.spec.containers;
   assert.ok(container);
-  assert.deepEqual(await stage.volumes.mountsFor(pod, container, env), [
+  assert.deepEqual(await stage.volumes.mountsFor(pod, container, env, signal), [
     { hostPath: dir('secret', 's'), containerPath: '/s', readOnly: true },
     { hostPath: dir('configmap', 'c'), containerPath: '/c', readOnly: true },
     { hostPath: dir('downward-api', 'd'), containerPath: '/d', readOnly: true },

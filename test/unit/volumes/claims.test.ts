@@ -24,7 +24,7 @@ const mountOf = async (pod: ReturnType<typeof podWith>): Promise<unknown> => {
   await stage.volumes.prepare(pod, signal);
   const [container] = pod.spec.containers;
   assert.ok(container);
-  return (await stage.volumes.mountsFor(pod, container, env))[0];
+  return (await stage.volumes.mountsFor(pod, container, env, signal))[0];
 };
 
 test('a claim shows the volume that it is bound to: a path of the node as it is, a local directory at a place of its own', async () => {

@@ -27,7 +27,7 @@ test('a subPath is shown from within its volume, and made where there is nothing
   });
   await stage.volumes.prepare(pod, signal);
   const target = (volume: string, i: number): string => join(rootDir, 'pods', uid, 'volume-subpaths', volume, 'app', `${i}`);
-  assert.deepEqual(await stage.volumes.mountsFor(pod, container, env), [
+  assert.deepEqual(await stage.volumes.mountsFor(pod, container, env, signal), [
     { hostPath: target('e', 0), containerPath: '/data', readOnly: false },
     { hostPath: target('c', 1), containerPath: '/etc/level', readOnly: true },
   ]);
@@ -42,7 +42,7 @@ test('a subPath that leads out of its volume is not shown', async () => {
     const container = aContainer('app', { volumeMounts: [{ name: 'e', mountPath: '/data', subPath }] });
     const pod = aPod('web', { volumes: [volume], containers: [container] });
     await stage.volumes.prepare(pod, signal);
-    await assert.rejects(stage.volumes.mountsFor(pod, container, env), {
+    await assert.rejects(stage.volumes.mountsFor(pod, container, env, signal), {
       reason: 'CreateContainerConfigError',
       message: /^failed to prepare subPath for volumeMount "e" of container "app": /,
     });
@@ -62,7 +62,7 @@ test('a subPathExpr that names an unknown variable holds the container', async (
   const pod = aPod('web', { volumes: [{ name: 'e', emptyDir: {} }], containers: [container] });
   await stage.volumes.prepare(pod, signal);
   const message = 'subPathExpr "$(NONE)": missing value for "NONE"';
-  await assert.rejects(stage.volumes.mountsFor(pod, container, env), { reason: 'CreateContainerConfigError', message });
+  await assert.rejects(stage.volumes.mountsFor(pod, container, env, signal), { reason: 'CreateContainerConfigError', message });
 });
 
 test('a directory is there wherever a container mounts another volume, and a change of the volume leaves it alone', async () => {
@@ -98,14 +98,14 @@ test('a container says how mounts cross over, and that all of a mount is only re
   const container = aContainer('app', { volumeMounts });
   const pod = aPod('web', { volumes: list, containers: [container] });
   await stage.volumes.prepare(pod, signal);
-  assert.deepEqual(await stage.volumes.mountsFor(pod, container, env), [
+  assert.deepEqual(await stage.volumes.mountsFor(pod, container, env, signal), [
     { hostPath: dir('empty-dir', 'e'), containerPath: '/data', readOnly: false, propagation: 'bidirectional' },
     { hostPath: '/srv', containerPath: '/host', readOnly: false, propagation: 'hostToContainer' },
     { hostPath: '/srv', containerPath: '/plain', readOnly: true },
   ]);
   assert.deepEqual([...mounted], [[dir('empty-dir', 'e'), 'shared']]);
   const strict = aContainer('app', { volumeMounts: [{ name: 'h', mountPath: '/x', readOnly: true, recursiveReadOnly: 'Enabled' }] });
-  await assert.rejects(async () => stage.volumes.mountsFor(pod, strict, env), {
+  await assert.rejects(async () => stage.volumes.mountsFor(pod, strict, env, signal), {
     reason: 'CreateContainerConfigError',
     message: /recursiveReadOnly/,
   });

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { hostPathVolume } from '../../../src/volumes/host-path-volume.ts';
+import { directHostFiles } from '../../fakes/direct-host-files.ts';
 import type { VolumeTask } from '../../../src/volumes/volume-kind.ts';
 
 let root: string;
@@ -18,7 +19,7 @@ async function setUp(path: string, type?: string): Promise<unknown> {
   const kind = hostPathVolume({ hostPath: { path, ...(type !== undefined && { type }) } });
   assert.ok(kind);
   // Of the whole task this kind reads no more.
-  return kind.setUp({ readOnly: false } as VolumeTask, AbortSignal.timeout(5_000));
+  return kind.setUp({ readOnly: false, hostFiles: directHostFiles } as Partial<VolumeTask> as VolumeTask, AbortSignal.timeout(5_000));
 }
 
 test('each type holds for its own kind of file, links followed, and for no other', async () => {
@@ -38,7 +39,7 @@ test('each type holds for its own kind of file, links followed, and for no other
   for (const [wanted, what] of Object.entries(words)) {
     for (const [found, name] of Object.entries(paths)) {
       const path = name.startsWith('/') ? name : join(root, name);
-      if (found === wanted) assert.deepEqual(await setUp(path, wanted), { hostPath: path, readOnly: false });
+      if (found === wanted) assert.deepEqual(await setUp(path, wanted), { hostPath: path, readOnly: false, isHosts: true });
       else await assert.rejects(setUp(path, wanted), { message: `hostPath type check failed: ${path} is not ${what}` });
     }
     await assert.rejects(setUp(join(root, 'none'), wanted), {

@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process';
+import type { Clock } from './clock.ts';
+
+/** How a program ended, if it did. */
+export type CommandEnd =
+  | { readonly is: 'exited'; readonly code: number; readonly stdout: string; readonly stderr: string }
+  | { readonly is: 'killed'; readonly by: NodeJS.Signals; readonly stderr: string }
+  /** It was killed, and need not have ended: a call of the kernel may hold it for as long as that hangs. */
+  | { readonly is: 'late'; readonly ended: Promise<void> }
+  | { readonly is: 'missing'; readonly error: Error };
+
+export interface CommandLimits {
+  readonly clock: Pick<Clock, 'schedule'>;
+  readonly deadlineMs: number;
+  /** Kills it, and rejects with its reason. */
+  readonly signal: AbortSignal;
+}
+
+const MAX_OUTPUT_CHARS = 1 << 20;
+
+/** Runs a program in a process group of its own. Neither deadline nor abort waits for its end, and whatever it started is killed with it. */
+export function runCommand(program: string, argv: readonly string[], { clock, deadlineMs, signal }: CommandLimits): Promise<CommandEnd> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const child = spawn(program, argv, { stdio: ['ignore', 'pipe', 'pipe'], cwd: '/', detached: true });
+    const output = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name].setEncoding('utf8').on('data', (text: string) => {
+        output[name] = (output[name] + text).slice(0, MAX_OUTPUT_CHARS);
+      });
+    }
+    const leave = (): void => {
+      settled();
+      kill(child.pid);
+      for (const stream of [child.stdout, child.stderr]) stream.destroy();
+      child.unref();
+    };
+    const deadline = clock.schedule(() => {
+      leave();
+      resolve({ is: 'late', ended: new Promise((ended) => child.once('exit', () => ended())) });
+    }, deadlineMs);
+    const onAbort = (): void => {
+      leave();
+      reject(signal.reason);
+    };
+    const settled = (): void => {
+      deadline.unsubscribe();
+      signal.removeEventListener('abort', onAbort);
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    child.once('error', (error) => {
+      settled();
+      resolve({ is: 'missing', error });
+    });
+    child.once('close', (code, by) => {
+      settled();
+      if (code !== null) resolve({ is: 'exited', code, ...output });
+      else resolve({ is: 'killed', by: by ?? 'SIGKILL', stderr: output.stderr });
+    });
+  });
+}
+
+function kill(group: number | undefined): void {
+  if (group === undefined) return;
+  try {
+    process.kill(-group, 'SIGKILL');
+  } catch {
+    // It has just ended.
+  }
+}

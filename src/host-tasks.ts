@@ -1,0 +1,17 @@
+import { systemClock } from './base/clock.ts';
+import type { NamedTask } from './hostfiles/serve-host-files.ts';
+import { fileSystemCounts } from './stats/file-system-counts.ts';
+import { checkHostPath } from './volumes/host-path-volume.ts';
+import { findDirectory } from './volumes/local-volume.ts';
+import { systemMounts } from './volumes/mounts.ts';
+import { showHostSubPath } from './volumes/sub-path.ts';
+import { giveToGroup } from './volumes/volume-ownership.ts';
+
+/** Everything that HostFiles is asked for. */
+export const hostTasks: readonly NamedTask[] = [
+  checkHostPath,
+  findDirectory,
+  giveToGroup,
+  showHostSubPath(systemMounts({ clock: systemClock })),
+  fileSystemCounts,
+];

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import type { V1PodSpec, V1Volume, V1VolumeMount } from '@kubernetes/client-node';
+import { DeadMounts } from '../../builders/dead-mounts.ts';
+import { AgentUnderTest } from './agent-under-test.ts';
+import { freePort } from './free-port.ts';
+
+const MOUNTS = 40;
+/** What the agent takes to stop when all is well is far less; a thread that hangs would hold it for ever. */
+const STOP_MS = 5_000;
+
+const podWith = (volume: Omit<V1Volume, 'name'>, over: Partial<V1VolumeMount> = {}, spec: Partial<V1PodSpec> = {}): V1PodSpec => ({
+  terminationGracePeriodSeconds: 1,
+  containers: [
+    {
+      name: 'app',
+      image: 'busybox:1.35',
+      command: ['sleep', '1000000'],
+      volumeMounts: [{ name: 'v', mountPath: '/v', ...over }],
+    },
+  ],
+  volumes: [{ name: 'v', ...volume }],
+  ...spec,
+});
+
+describe('volumes on file systems that do not answer', { timeout: 240_000 }, () => {
+  for (const hang of ['killable', 'unkillable'] as const) {
+    test(`${MOUNTS} of them (${hang}) delay no other pod, healthz tells which, and SIGTERM ends the agent in its usual time`, async (t) => {
+      const { agent, dead, health, healthz } = await stage(t, hang);
+      for (const [i, path] of dead.paths.entries()) {
+        await agent.declare(`dead${i}`, podWith({ hostPath: { path: join(path, 'data'), type: 'Directory' } }));
+      }
+      agent.run('--docker-endpoint=fake://', `--healthz-port=${healthz}`);
+      await agent.until('all are held for their volumes', () => held(agent).size === MOUNTS);
+      const fromMs = performance.now();
+      await agent.declare('empty', podWith({ emptyDir: {} }));
+      await agent.phase('empty', 'Running');
+      await agent.declare('host', podWith({ hostPath: { path: agent.dir, type: 'Directory' } }));
+      await agent.phase('host', 'Running');
+      await agent.remove('empty');
+      await agent.gone('empty');
+      t.diagnostic(`two pods started, and one ended, in ${Math.round(performance.now() - fromMs)} ms`);
+      const { status, body } = await health('/healthz?verbose');
+      assert.equal(status, 200);
+      for (const path of dead.paths) assert.match(body, new RegExp(`${path} since \\d{4}-\\d\\d-\\d\\dT`));
+      assert.deepEqual(held(agent), new Set(dead.paths.map((_, i) => agent.pod(`dead${i}`))));
+      const stopMs = performance.now();
+      assert.equal(await agent.kill(), 0);
+      const tookMs = performance.now() - stopMs;
+      t.diagnostic(`SIGTERM ended the agent in ${Math.round(tookMs)} ms`);
+      assert.ok(tookMs < STOP_MS, `the agent took ${tookMs} ms to stop`);
+    });
+  }
+
+  async function stage(t: TestContext, hang: 'killable' | 'unkillable') {
+    const disposals: (() => Promise<void>)[] = [];
+    t.after(async () => {
+      // The mounts first: what hangs in them is in use.
+      for (const dispose of disposals.toReversed()) await dispose();
+    });
+    const agent = await AgentUnderTest.prepare({ after: (dispose) => void disposals.push(dispose) });
+    const healthz = await freePort(agent.port);
+    const below = join(agent.dir, 'mnt');
+    await mkdir(below);
+    const dead = await DeadMounts.below(below, MOUNTS, hang);
+    disposals.push(() => dead.close());
+    const health = async (path: string): Promise<{ status: number; body: string }> => {
+      const response = await fetch(`http://127.0.0.1:${healthz}${path}`);
+      return { status: response.status, body: await response.text() };
+    };
+    return { agent, dead, health, healthz };
+  }
+});
+
+/** The pods that were held because the file system of a volume does not answer. */
+function held({ lines }: AgentUnderTest): ReadonlySet<string> {
+  const told = lines.filter(({ reason, message }) => reason === 'FailedMount' && String(message).includes('does not answer'));
+  return new Set(told.map(({ object }) => String(object).split('/')[1] ?? ''));
+}
