@@ -43,8 +43,8 @@ export function containerLabels(
   const { deletionGracePeriodSeconds } = pod.metadata;
   const { terminationGracePeriodSeconds } = pod.spec;
   const preStop = container.lifecycle?.preStop;
-  if (isSet(deletionGracePeriodSeconds)) annotations[DELETION_GRACE_PERIOD_ANNOTATION] = String(deletionGracePeriodSeconds);
-  if (isSet(terminationGracePeriodSeconds)) annotations[TERMINATION_GRACE_PERIOD_ANNOTATION] = String(terminationGracePeriodSeconds);
+  if (isSet(deletionGracePeriodSeconds)) annotations[DELETION_GRACE_PERIOD_ANNOTATION] = int64(deletionGracePeriodSeconds);
+  if (isSet(terminationGracePeriodSeconds)) annotations[TERMINATION_GRACE_PERIOD_ANNOTATION] = int64(terminationGracePeriodSeconds);
   if (isSet(preStop)) annotations[PRE_STOP_ANNOTATION] = preStopLabelValue(preStop);
   if (container.ports?.length) annotations[PORTS_ANNOTATION] = portsLabelValue(container.ports);
   return { labels: { ...identity(pod.metadata), [CONTAINER_NAME_LABEL]: container.name }, annotations };
@@ -87,6 +87,12 @@ export function readContainerLabels({ labels, annotations }: LabelsAndAnnotation
 
 function identity({ name, namespace, uid }: Pod['metadata']): Record<string, string> {
   return { [POD_NAME_LABEL]: name, [POD_NAMESPACE_LABEL]: namespace, [POD_UID_LABEL]: uid };
+}
+
+/** Reads back as an int64: the greatest number of seconds, as JavaScript has it, is one more than fits. */
+function int64(seconds: number): string {
+  const value = BigInt(seconds);
+  return String(BigInt.asIntN(64, value) === value ? value : 2n ** 63n - 1n);
 }
 
 /** strconv.ParseInt of base 10 within 64 bits. */

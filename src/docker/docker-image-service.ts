@@ -114,7 +114,7 @@ export class DockerImageService implements ImageService {
     const clock = this.#clock;
     const deadlineMs = this.#progressDeadlineMs;
     const giveUp = (): void => {
-      const duration = formatGoDuration(BigInt(deadlineMs) * 1_000_000n);
+      const duration = formatGoDuration(BigInt(Math.round(deadlineMs * 1e6)));
       const latest = quote(ledger.latest);
       stop.abort(new Error(`Cancel pulling image ${quote(image)} because of no progress for ${duration}, latest progress: ${latest}`));
     };

@@ -9,9 +9,6 @@ import { classifyEngineError, EngineDeadlineError } from './engine-errors.ts';
 /** The kubelet's --runtime-request-timeout. */
 export const defaultRequestTimeoutMs = 120_000;
 
-/** Longer timers fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
-
 export interface EngineCall {
   /** "POST /containers/ID/start": the call as errors and diagnoses name it. */
   readonly what: string;
@@ -71,7 +68,7 @@ export function engineClient({ endpoint, clock, requestTimeoutMs = defaultReques
     const own = new AbortController();
     const onAbort = (): void => own.abort(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
-    const deadline = clock.schedule(() => own.abort(new EngineDeadlineError(what, deadlineMs)), Math.min(deadlineMs, MAX_TIMER_MS));
+    const deadline = clock.schedule(() => own.abort(new EngineDeadlineError(what, deadlineMs)), deadlineMs);
     const entry: EngineCall = { what, sinceMs: clock.monotonicMs() };
     pending.add(entry);
     const agent = new CallAgent(shared);

@@ -31,6 +31,8 @@ const GOOD_WATCH_MS = 5_000;
 const IDLE_MS = 40_000;
 /** Refusals that say nothing about where to watch from: the same watch is tried again. */
 const mayPass: ReadonlySet<number> = new Set([401, 403, 429, 503]);
+/** A server may ask for any time; a node that does not look for days is of no use to it. */
+const MOST_ASKED_MS = 5 * 60_000;
 /** When the server is back, not all of a node's watches should ask at the same moment. */
 const RETURN_SPREAD_MS = 200;
 /** Nor when a new certificate makes them move. */
@@ -129,7 +131,7 @@ class Follow<T extends WatchedObject> {
       this.#listFrom = { notOlderThan: this.#version };
       this.#version = '';
     }
-    const asked = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
+    const asked = error instanceof ApiError ? Math.min(error.retryAfterMs ?? 0, MOST_ASKED_MS) : 0;
     // What is forgotten can be asked for at once, but not over and over.
     const waitMs = gone && this.#failures === 1 ? 0 : Math.max(asked, jitter(delayMs(this.#failures), 1));
     if (gone) this.#log.info('the server has forgotten what came since, listing anew', { waitMs });

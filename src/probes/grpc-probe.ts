@@ -6,6 +6,7 @@ import { quote } from '../model/go-text.ts';
 import { dialErrorText } from './dial-error.ts';
 import { joinHostPort } from './go-url.ts';
 import { healthCheckRequest, healthCheckStatus } from './grpc-health.ts';
+import { grpcTimeout } from './grpc-timeout.ts';
 import { MAX_OUTPUT_BYTES, type ProbeOutcome } from './probe-outcome.ts';
 
 export interface GrpcProbeOptions {
@@ -82,7 +83,7 @@ export function grpcProbe(
       'content-type': 'application/grpc',
       te: 'trailers',
       'user-agent': userAgent,
-      'grpc-timeout': `${timeoutMs}m`,
+      'grpc-timeout': grpcTimeout(timeoutMs),
     });
     const chunks: Buffer[] = [];
     let bytes = 0;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readContainerLabels } from '../../../src/docker/container-labels.ts';
+import { containerLabels, readContainerLabels } from '../../../src/docker/container-labels.ts';
+import { aContainer, aPod } from '../../builders/a-pod.ts';
 
 const read = (annotations: Readonly<Record<string, string>>): ReturnType<typeof readContainerLabels> =>
   readContainerLabels({ labels: {}, annotations });
@@ -50,4 +51,14 @@ test('so are ports', () => {
     ['[{"containerPort":80}]x', undefined],
   ];
   for (const [label, ports] of cases) assert.deepEqual(read({ 'io.kubernetes.container.ports': label }).ports, ports, label);
+});
+
+test('a grace period is read back from its label, up to the greatest that Kubernetes knows', () => {
+  const greatest = Number(2n ** 63n - 1n);
+  for (const seconds of [0, 30, 2 ** 31, Number.MAX_SAFE_INTEGER, greatest]) {
+    const pod = aPod('web', { terminationGracePeriodSeconds: seconds }, { deletionGracePeriodSeconds: seconds });
+    const note = readContainerLabels(containerLabels(pod, aContainer('app'), 0));
+    assert.equal(note.terminationGracePeriodSeconds, seconds);
+    assert.equal(note.deletionGracePeriodSeconds, seconds);
+  }
 });

@@ -266,6 +266,16 @@ test('the server’s wish to be left alone is heeded', async () => {
   assert.equal((await nextWithin(300)).query['watch'], 'true');
 });
 
+test('a server that wants to be left alone for days is asked again after five minutes', async () => {
+  follow();
+  (await server.next()).answer(200, list('5'));
+  (await server.next()).answer(429, 'busy', { 'retry-after': '999999' });
+  await settled();
+  await clock.advance(299_000);
+  assert.equal(server.asked, false);
+  assert.equal((await nextWithin(2_000)).query['watch'], 'true');
+});
+
 test('as soon as anybody hears the server again, watches go on', async () => {
   follow();
   const watch = await watching();

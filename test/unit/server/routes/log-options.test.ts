@@ -19,6 +19,7 @@ test('a query says what is wanted of a log, as v1.PodLogOptions', () => {
     ['tail=all&tailLines=5', nothing],
     ['limitBytes=1', { ...nothing, limitBytes: 1 }],
     ['sinceSeconds=60', { ...nothing, sinceMs: NOW - 60_000 }],
+    ['sinceSeconds=9223372036854775807', { ...nothing, sinceMs: 0 }],
     ['sinceTime=2026-01-02T03:04:05Z', { ...nothing, sinceMs: NOW }],
     ['sinceTime=2026-01-02T05:04:05.123456789%2B02:00', { ...nothing, sinceMs: NOW + 123 }],
     ['sinceTime=', nothing],
