@@ -61,6 +61,7 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
   const restarts = new Restarts(deps.restartMarks);
   const backoff = new RestartBackoff(clock);
   const addresses = new PodAddresses(runtime, node.ips);
+  const runSandbox = sandboxRunner(engine, images);
 
   const prepare = async (pod: Pod, signal: AbortSignal): Promise<OutOfDate | undefined> => {
     objects.register(pod);
@@ -107,7 +108,11 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
     },
     executors: podSteps({
       runtime,
-      runSandbox: sandboxRunner(engine, images),
+      runSandbox: async (pod, spec, signal, onCreated) => {
+        const sandbox = await runSandbox(pod, spec, signal, onCreated);
+        addresses.given(pod.metadata.uid, sandbox.ips);
+        return sandbox;
+      },
       images,
       events,
       memory,
@@ -122,18 +127,24 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
         },
       },
       onStart: (pod, container, observed) => backoff.started(pod, container, observed),
-      containerSpec: async (pod, container, attempt, imageRef, signal) => {
+      containerSpec: async (pod, container, { attempt, imageRef, sandbox }, signal) => {
+        const isEarly = sandbox === 'starting';
         const facts = {
-          podIps: () => addresses.of(pod, signal),
+          podIps: async () => {
+            if (isEarly && !pod.spec.hostNetwork) throw new Error('the pod has no address before its sandbox runs');
+            return addresses.of(pod, signal);
+          },
           hostIp: node.ips[0],
           mounts: async (env: ReadonlyMap<string, string>) => [
             ...(await volumes.mountsFor(pod, container, env, signal)),
-            ...(await network.hostsMounts(pod, container, await addresses.of(pod, signal))),
+            ...(await network.hostsMounts(pod, container, isEarly ? 'unknown' : await addresses.of(pod, signal))),
           ],
           objects: objects.for(pod),
           services: await api.servicesFor(pod, signal),
           allocatable: node.allocatable(),
-          onInvalidNames: (message: string) => events.record(pod, 'Warning', 'InvalidEnvironmentVariableNames', message),
+          onInvalidNames: (message: string) => {
+            if (!isEarly) events.record(pod, 'Warning', 'InvalidEnvironmentVariableNames', message);
+          },
         };
         return containerSpec(pod, container, attempt, imageRef, facts, signal);
       },
@@ -178,14 +189,14 @@ export function reconcilePart(deps: ReconcilePartDeps): KubeletParts['reconcile'
 
 /** The pause image is pulled when the engine turns out to lack it, so that no sandbox pays for asking. */
 function sandboxRunner({ runtime, missingSandboxImage }: EnginePart, images: ImagePuller): ContainerRuntime['runSandbox'] {
-  return async (pod, spec, signal) => {
+  return async (pod, spec, signal, onCreated) => {
     try {
-      return await runtime.runSandbox(pod, spec, signal);
+      return await runtime.runSandbox(pod, spec, signal, onCreated);
     } catch (error) {
       const image = missingSandboxImage(error);
       if (image === undefined) throw error;
       await images.ensureImage(pod, { name: 'POD', image, imagePullPolicy: 'IfNotPresent' }, signal);
-      return runtime.runSandbox(pod, spec, signal);
+      return runtime.runSandbox(pod, spec, signal, onCreated);
     }
   };
 }

@@ -20,20 +20,21 @@ export interface Connecting {
 /** A sandbox that the engine leaves without a network, so that somebody else connects it. */
 export const isLeftToPlugin = ({ HostConfig }: ContainerInspectInfo): boolean => HostConfig.NetworkMode === 'none';
 
-/** Connects a running sandbox, unless that is done. When it fails, takes back what was done and stops the sandbox, so that the next one begins anew. */
+/** Connects a running sandbox, unless that is done; resolves with its addresses. When it fails, takes back what was done and stops the sandbox, so that the next one begins anew. */
 export async function connectSandbox(
   { client, network }: Connecting,
   pod: Pod,
   { info: { Id, State }, isNew }: { readonly info: ContainerInspectInfo; readonly isNew: boolean },
   signal: AbortSignal,
-): Promise<void> {
-  if (!network) return;
+): Promise<readonly string[]> {
+  if (!network) return [];
   const id = Id as SandboxId;
-  if (!isNew && (await network.addresses(id, State.Pid, signal)).length > 0) return;
+  const before = isNew ? [] : await network.addresses(id, State.Pid, signal);
+  if (before.length > 0) return before;
   const name = JSON.stringify(pod.metadata.name);
   try {
     if (!isNew) await network.tearDown(id, pod.metadata, State.Pid, signal);
-    await network.setUp(pod, id, State.Pid, signal);
+    return await network.setUp(pod, id, State.Pid, signal);
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
     const errors = [`failed to set up sandbox container "${id}" network for pod ${name}: ${errorText(cause)}`];

@@ -21,7 +21,7 @@ import { CONTAINER_LOGS_DIR, POD_LOGS_DIR } from './log-paths.ts';
 import { observePod } from './observe-pod.ts';
 import { deleteContainer } from './remove-container.ts';
 import { runSandbox } from './run-sandbox.ts';
-import { startContainer } from './start-container.ts';
+import { createAhead, startContainer } from './start-container.ts';
 import { stopContainer } from './stop-container.ts';
 import { TerminationMessages } from './termination-messages.ts';
 
@@ -83,7 +83,9 @@ export function dockerRuntime(options: DockerRuntimeOptions): ContainerRuntime {
     info: (signal) => engineInfo(client, signal),
     listPods: (signal) => listPods(client, signal),
     observePod: (uid, signal) => observePod({ ...connecting, images, messages }, uid, signal),
-    runSandbox: (pod, spec, signal) => runSandbox({ ...connecting, clock, log, random, image: podInfraContainerImage }, pod, spec, signal),
+    runSandbox: (pod, spec, signal, onCreated) =>
+      runSandbox({ ...connecting, clock, log, random, image: podInfraContainerImage }, pod, spec, signal, onCreated),
+    createContainer: (pod, sandbox, spec, signal) => createAhead(starting, pod, sandbox, spec, signal),
     startContainer: (pod, sandbox, spec, signal) => startContainer(starting, pod, sandbox, spec, signal),
     stopContainer: (id, graceMs, signal) => stopContainer(client, id, graceMs, signal),
     removeContainer,

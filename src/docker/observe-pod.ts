@@ -16,6 +16,7 @@ import { fromDockerLabels, POD_UID_LABEL, SANDBOX_ID_LABEL } from './docker-labe
 import type { ImageFacts, ImageFactsCache } from './image-facts.ts';
 import { inspectContainer } from './inspect-container.ts';
 import { type ListedContainer, listContainers } from './list-pods.ts';
+import { sandboxAddresses } from './sandbox-addresses.ts';
 import type { TerminationMessages } from './termination-messages.ts';
 
 export interface Observing extends Connecting {
@@ -53,7 +54,7 @@ export async function observePod({ client, network, images, messages }: Observin
   };
 }
 
-function sandbox({ name }: ListedContainer, info: ContainerInspectInfo, ips: readonly string[] = addresses(info)): ObservedSandbox {
+function sandbox({ name }: ListedContainer, info: ContainerInspectInfo, ips: readonly string[] = sandboxAddresses(info)): ObservedSandbox {
   const onHost = info.HostConfig.NetworkMode === 'host';
   return {
     id: info.Id as SandboxId,
@@ -63,21 +64,6 @@ function sandbox({ name }: ListedContainer, info: ContainerInspectInfo, ips: rea
     network: onHost ? 'node' : 'pod',
     ips: onHost ? [] : ips,
   };
-}
-
-/** Missing in the published types, and from engines of API 1.52. */
-interface OldSettings {
-  readonly IPAddress?: string;
-  readonly GlobalIPv6Address?: string;
-}
-
-/** IPv4 first. Newer engines tell addresses by network only. */
-function addresses({ NetworkSettings }: ContainerInspectInfo): string[] {
-  const settings: OldSettings & ContainerInspectInfo['NetworkSettings'] = NetworkSettings;
-  const networks = Object.values(NetworkSettings.Networks ?? {});
-  const v4 = settings.IPAddress || networks.find((network) => network.IPAddress)?.IPAddress;
-  const v6 = settings.GlobalIPv6Address || networks.find((network) => network.GlobalIPv6Address)?.GlobalIPv6Address;
-  return [v4, v6].flatMap((address) => (address ? [address] : []));
 }
 
 function container(

@@ -2,13 +2,14 @@ import type { ContainerInspectInfo } from 'dockerode';
 import { errorText } from '../base/error-text.ts';
 import type { Pod } from '../model/pod.ts';
 import type { DnsConfig } from '../model/resolv-conf.ts';
-import type { SandboxId, SandboxSpec } from '../ports/container-runtime.ts';
+import type { RunningSandbox, SandboxId, SandboxSpec } from '../ports/container-runtime.ts';
 import { type Connecting, connectSandbox, disconnectDead, isLeftToPlugin } from './connect-sandbox.ts';
 import { createContainer, type Created, type Creating, startCreated } from './create-container.ts';
 import type { CreateRequest } from './create-body.ts';
 import { SANDBOX_TYPE, TYPE_LABEL } from './docker-labels.ts';
 import { daemonWords, isNotFound } from './engine-errors.ts';
 import { inspectContainer } from './inspect-container.ts';
+import { sandboxAddresses } from './sandbox-addresses.ts';
 import { sandboxCreateRequest } from './sandbox-create-request.ts';
 import { rewriteSandboxResolvConf } from './sandbox-resolv-conf.ts';
 
@@ -28,15 +29,23 @@ export interface SandboxRunning extends Creating, Connecting {
 }
 
 /**
- * Two engine calls, and one more where its resolver or its network is another's job than the engine's. Rejects with
- * SandboxImageMissingError, or an Error in dockershim's words; a sandbox that did not start is left to observe.
+ * Three engine calls, and what a plugin does where the network is not the engine's job. Rejects with SandboxImageMissingError, or an Error
+ * in dockershim's words; a sandbox that did not start is left to observe.
  */
-export async function runSandbox(context: SandboxRunning, pod: Pod, spec: SandboxSpec, signal: AbortSignal): Promise<SandboxId> {
+export async function runSandbox(
+  context: SandboxRunning,
+  pod: Pod,
+  spec: SandboxSpec,
+  signal: AbortSignal,
+  onCreated: (id: SandboxId) => void = () => {},
+): Promise<RunningSandbox> {
   signal.throwIfAborted();
   const quotedName = JSON.stringify(pod.metadata.name);
   const network = pod.spec.hostNetwork ? undefined : context.network;
   if (network) await disconnectDead(context, pod, signal);
-  const { id, adopted } = await create(context, pod, request(context, pod, spec), signal);
+  const { id: dockerId, adopted } = await create(context, pod, request(context, pod, spec), signal);
+  const id = dockerId as SandboxId;
+  onCreated(id);
   if (!adopted?.State.Running) {
     try {
       await startCreated(context.client, id, signal);
@@ -45,12 +54,13 @@ export async function runSandbox(context: SandboxRunning, pod: Pod, spec: Sandbo
       throw new Error(`failed to start sandbox container for pod ${quotedName}: ${daemonWords(cause)}`, { cause });
     }
   }
-  if (!spec.dns && !network) return id as SandboxId;
+  if (pod.spec.hostNetwork && !spec.dns) return { id, ips: [] };
   const info = await inspectContainer(context.client, id, signal);
   if (!info) throw new Error(`failed to inspect sandbox container for pod ${quotedName}: it is gone`);
   if (spec.dns) await setResolvConf(pod, info, spec.dns);
-  if (network && isLeftToPlugin(info)) await connectSandbox(context, pod, { info, isNew: !adopted }, signal);
-  return id as SandboxId;
+  if (pod.spec.hostNetwork) return { id, ips: [] };
+  const plugged = network && isLeftToPlugin(info);
+  return { id, ips: plugged ? await connectSandbox(context, pod, { info, isNew: !adopted }, signal) : sandboxAddresses(info) };
 }
 
 async function setResolvConf(pod: Pod, { ResolvConfPath }: ContainerInspectInfo, dns: DnsConfig): Promise<void> {

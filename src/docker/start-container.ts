@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ContainerInspectInfo } from 'dockerode';
 import { ContainerStartError, type ContainerStartReason } from '../model/container-start-error.ts';
 import type { Pod } from '../model/pod.ts';
-import type { ContainerId, ContainerSpec, SandboxId } from '../ports/container-runtime.ts';
+import type { ContainerId, ContainerSpec, CreatedContainer, SandboxId } from '../ports/container-runtime.ts';
 import { containerCreateRequest } from './container-create-request.ts';
 import { HASH_ANNOTATION } from './container-labels.ts';
 import type { NodeResources } from './container-resources.ts';
@@ -14,7 +15,7 @@ import type { ImageFactsCache } from './image-facts.ts';
 import type { LogLinks } from './log-links.ts';
 import { seccompOpts, seccompProfile } from './seccomp.ts';
 import { effectiveSecurityContext, type ImageUser, isSet, nonRootViolation, parseImageUser } from './security-context.ts';
-import type { TerminationMessages } from './termination-messages.ts';
+import type { MessageFile, TerminationMessages } from './termination-messages.ts';
 
 export interface ContainerStarting extends Creating {
   readonly images: ImageFactsCache;
@@ -27,9 +28,32 @@ export interface ContainerStarting extends Creating {
   readonly seccompDefault: boolean;
 }
 
+/** A container as it was created, before its start. */
+interface Made {
+  readonly id: string;
+  readonly request: CreateRequest;
+  readonly attempt: number;
+  readonly message: MessageFile | undefined;
+  /** Set when it was there already and fits. */
+  readonly adopted?: ContainerInspectInfo;
+}
+
+/** Creates a container in a sandbox that need not run yet: one engine call. Rejects with ContainerStartError or the signal's reason. */
+export async function createAhead(
+  context: ContainerStarting,
+  pod: Pod,
+  sandbox: SandboxId,
+  spec: ContainerSpec,
+  signal: AbortSignal,
+): Promise<CreatedContainer> {
+  signal.throwIfAborted();
+  const made = await make(context, pod, sandbox, spec, signal);
+  return { start: (now, startSignal) => startContainer(context, pod, sandbox, now, startSignal, made) };
+}
+
 /**
- * Creates and starts a container: two engine calls, the links to its log on the side. Safe to repeat: one that was created and not started
- * is started, one of the same spec that runs or has run is taken as it is. Rejects with ContainerStartError or the signal's reason.
+ * Creates and starts a container: two engine calls, the links to its log on the side; one where it was created `ahead`. Safe to repeat: one of
+ * the same spec that runs or has run is taken as it is. Rejects with ContainerStartError or the signal's reason.
  */
 export async function startContainer(
   context: ContainerStarting,
@@ -37,22 +61,17 @@ export async function startContainer(
   sandbox: SandboxId,
   spec: ContainerSpec,
   signal: AbortSignal,
+  ahead?: Made,
 ): Promise<ContainerId> {
   signal.throwIfAborted();
   const { client, logLinks } = context;
   const logFiles = context.logFiles.locate();
-  const message = await context.messages.file(pod, spec.container, spec.attempt);
-  const mounts = [...spec.mounts, ...(message ? [message.mount] : [])];
-  const request = await prepare(context, pod, sandbox, { ...spec, mounts }, signal);
-  const { id, adopted } = await orStartError('CreateContainerError', '', signal, () =>
-    createContainer(context, request, (holder) => isSame(holder, request), signal),
-  );
-  if (adopted === undefined) await message?.clear();
+  const { id, adopted } = await make(context, pod, sandbox, spec, signal, ahead);
   const logged = { pod, container: spec.container.name, attempt: spec.attempt, id };
   let failed = false;
   const linked = logFiles.then((fileOf) => !failed && fileOf && logLinks.link(logged, fileOf(id)).then(() => true));
   try {
-    if (adopted === undefined || adopted.State.Status === 'created') {
+    if (adopted === undefined) {
       await orStartError('RunContainerError', `failed to start container "${id}": `, signal, () => startCreated(client, id, signal));
     }
   } catch (error) {
@@ -67,6 +86,27 @@ export async function startContainer(
   // An engine that is slow to tell about itself does not hold up the pod.
   if (context.logFiles.known) await done;
   return id as ContainerId;
+}
+
+/** The container that `spec` asks for, unless that is what was made `ahead`. */
+async function make(
+  context: ContainerStarting,
+  pod: Pod,
+  sandbox: SandboxId,
+  spec: ContainerSpec,
+  signal: AbortSignal,
+  ahead?: Made,
+): Promise<Made> {
+  const { container, attempt } = spec;
+  const message = ahead?.attempt === attempt ? ahead.message : await context.messages.file(pod, container, attempt);
+  const mounts = [...spec.mounts, ...(message ? [message.mount] : [])];
+  const request = await prepare(context, pod, sandbox, { ...spec, mounts }, signal);
+  if (ahead && isDeepStrictEqual(ahead.request, request)) return ahead;
+  const { id, adopted } = await orStartError('CreateContainerError', '', signal, () =>
+    createContainer(context, request, (holder) => isSame(holder, request), signal),
+  );
+  if (adopted === undefined) await message?.clear();
+  return { id, request, attempt, message, ...(adopted && { adopted }) };
 }
 
 async function prepare(
@@ -108,10 +148,13 @@ async function userOf(images: ImageFactsCache, pod: Pod, { container, imageRef }
   return parseImageUser((await images.get(imageRef, signal))?.user ?? '');
 }
 
-/** Made from the same spec, for the same sandbox; name and attempt are the same already. */
+/**
+ * Made from the same spec, for the same sandbox; name and attempt are the same already. One that was never started is not: what else it was
+ * made of, an environment from a ConfigMap, may have changed since.
+ */
 function isSame({ Config, State }: ContainerInspectInfo, { body }: CreateRequest): boolean {
   const labels = [SANDBOX_ID_LABEL, `annotation.${HASH_ANNOTATION}`];
-  return ['created', 'running', 'exited'].includes(State.Status) && labels.every((label) => Config.Labels[label] === body.Labels[label]);
+  return ['running', 'exited'].includes(State.Status) && labels.every((label) => Config.Labels[label] === body.Labels[label]);
 }
 
 /** From when docker printed runc's nested quotes (pkg/kubelet/dockershim transformStartContainerError). */

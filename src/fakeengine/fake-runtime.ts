@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Observable } from 'rxjs';
 import { errorText } from '../base/error-text.ts';
 import type { Clock } from '../base/clock.ts';
@@ -10,11 +11,13 @@ import type {
   ContainerId,
   ContainerRuntime,
   ContainerSpec,
+  CreatedContainer,
   EngineInfo,
   ObservedContainer,
   ObservedPod,
   ObservedSandbox,
   PodSummary,
+  RunningSandbox,
   SandboxId,
   SandboxSpec,
 } from '../ports/container-runtime.ts';
@@ -37,6 +40,17 @@ export interface FakeRuntimeDeps {
 
 /** The grace that a sandbox gets, as the kubelet has it (pkg/kubelet/dockershim defaultSandboxGracePeriod, 10 s). */
 const SANDBOX_GRACE_MS = 10_000;
+
+/** How many latencies a sandbox takes from its creation to its start. */
+const SANDBOX_START_COST = 6;
+
+/** A container as it was created, before its start. */
+interface Made {
+  readonly id: ContainerId;
+  readonly adopted: boolean;
+  readonly spec: ContainerSpec;
+  readonly behaviour: ContainerBehaviour;
+}
 
 /** ContainerRuntime on the daemon in memory. */
 export class FakeRuntime implements ContainerRuntime {
@@ -80,35 +94,50 @@ export class FakeRuntime implements ContainerRuntime {
     });
   }
 
-  runSandbox(pod: Pod, { attempt }: SandboxSpec, signal: AbortSignal): Promise<SandboxId> {
+  runSandbox(
+    pod: Pod,
+    { attempt }: SandboxSpec,
+    signal: AbortSignal,
+    onCreated: (id: SandboxId) => void = () => {},
+  ): Promise<RunningSandbox> {
     const { gate, daemon, images } = this.#deps;
-    return gate.pass('runSandbox', signal, () => {
+    return gate.pass('runSandbox', signal, async (alive) => {
       for (const container of [...(pod.spec.initContainers ?? []), ...pod.spec.containers]) {
         const pull = this.#behaviour(pod, container.name).pull;
         if (pull && container.image !== undefined) images.script(container.image, pull);
       }
       const role: PartRole = { kind: 'sandbox', network: pod.spec.hostNetwork ? 'node' : 'pod' };
       const { part } = this.#createOrAdopt({ ...identity(pod), name: 'POD', attempt, role });
-      daemon.start(part.id, { run: serve(), onTerm: noHandler });
-      return part.id as SandboxId;
+      const id = part.id as SandboxId;
+      onCreated(id);
+      await gate.take(SANDBOX_START_COST, alive);
+      daemon.start(id, { run: serve(), onTerm: noHandler });
+      return { id, ips: daemon.get(id)?.ips ?? [] };
     });
   }
 
-  async startContainer(pod: Pod, sandbox: SandboxId, spec: ContainerSpec, signal: AbortSignal): Promise<ContainerId> {
-    try {
-      return await this.#deps.gate.pass('startContainer', signal, (alive) => this.#startContainer(pod, sandbox, spec, alive));
-    } catch (error) {
-      if (error instanceof ContainerStartError || signal.aborted) throw error;
-      throw new ContainerStartError('CreateContainerError', errorText(error), { cause: error });
-    }
+  async createContainer(pod: Pod, sandbox: SandboxId, spec: ContainerSpec, signal: AbortSignal): Promise<CreatedContainer> {
+    const made = await inStartErrors(signal, () =>
+      this.#deps.gate.pass('createContainer', signal, () => this.#createContainer(pod, sandbox, spec)),
+    );
+    return { start: (now, startSignal) => this.#passStart(pod, sandbox, now, startSignal, made) };
   }
 
-  async #startContainer(pod: Pod, sandbox: SandboxId, spec: ContainerSpec, alive: AbortSignal): Promise<ContainerId> {
-    const { gate, daemon, images } = this.#deps;
-    const { container, attempt } = spec;
+  startContainer(pod: Pod, sandbox: SandboxId, spec: ContainerSpec, signal: AbortSignal): Promise<ContainerId> {
+    return this.#passStart(pod, sandbox, spec, signal, undefined);
+  }
+
+  #passStart(pod: Pod, sandbox: SandboxId, spec: ContainerSpec, signal: AbortSignal, ahead: Made | undefined): Promise<ContainerId> {
+    return inStartErrors(signal, () =>
+      this.#deps.gate.pass('startContainer', signal, (alive) => this.#startContainer(pod, sandbox, spec, alive, ahead)),
+    );
+  }
+
+  #createContainer(pod: Pod, sandbox: SandboxId, spec: ContainerSpec): Made {
+    const { container, attempt, imageRef } = spec;
     const behaviour = this.#behaviour(pod, container.name);
-    const image = images.find(spec.imageRef);
-    if (!image) throw new FakeEngineError(`No such image: ${spec.imageRef}`);
+    const image = this.#deps.images.find(imageRef);
+    if (!image) throw new FakeEngineError(`No such image: ${imageRef}`);
     if (behaviour.create !== undefined) throw new FakeEngineError(behaviour.create);
     const { terminationGracePeriodSeconds } = pod.spec;
     const { deletionGracePeriodSeconds } = pod.metadata;
@@ -122,9 +151,22 @@ export class FakeRuntime implements ContainerRuntime {
       ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }),
     };
     const { part, adopted } = this.#createOrAdopt({ ...identity(pod), name: container.name, attempt, role });
-    const id = part.id as ContainerId;
+    return { id: part.id as ContainerId, adopted, spec, behaviour };
+  }
+
+  async #startContainer(
+    pod: Pod,
+    sandbox: SandboxId,
+    spec: ContainerSpec,
+    alive: AbortSignal,
+    ahead: Made | undefined,
+  ): Promise<ContainerId> {
+    const { gate, daemon } = this.#deps;
+    const { container, attempt } = spec;
+    const { id, adopted, behaviour } = ahead && isDeepStrictEqual(ahead.spec, spec) ? ahead : this.#createContainer(pod, sandbox, spec);
     if (adopted) return id;
     await gate.take(1, alive);
+    if (!daemon.get(id)) throw new ContainerStartError('RunContainerError', `No such container: ${id}`);
     const argv = [...(spec.command ?? []), ...(spec.args ?? [])];
     const refusal = this.#refusal(sandbox, behaviour, argv);
     if (refusal !== undefined) {
@@ -194,6 +236,15 @@ export class FakeRuntime implements ContainerRuntime {
       this.#deps.log.warn('an annotation for the embedded engine is not understood', { pod: showPod(pod), container: name, error });
       return {};
     }
+  }
+}
+
+async function inStartErrors<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ContainerStartError || signal.aborted) throw error;
+    throw new ContainerStartError('CreateContainerError', errorText(error), { cause: error });
   }
 }
 

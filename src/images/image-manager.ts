@@ -140,7 +140,17 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
     }
   };
 
+  const tellPresent = (ask: Ask): void => record(ask, 'Pulled', `Container image ${quote(ask.name)} already present on machine`);
+
   return {
+    async presentImage(pod, container, signal) {
+      if (container.imagePullPolicy === 'Always') return undefined;
+      const name = container.image ?? '';
+      const ask: Ask = { pod, container, name, image: applyDefaultImageTag(name) };
+      const present = await images.inspectImage(ask.image, signal);
+      return present && { ref: present.id, tell: () => tellPresent(ask) };
+    },
+
     async ensureImage(pod, container, signal) {
       const name = container.image ?? '';
       let image: string;
@@ -155,7 +165,7 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
       const present = await inspect(ask, signal);
       const policy = container.imagePullPolicy;
       if (policy !== 'Always' && present !== undefined) {
-        record(ask, 'Pulled', `Container image ${quote(name)} already present on machine`);
+        tellPresent(ask);
         return present.id;
       }
       // Only a pod that skipped defaulting has no policy; the kubelet takes that for Never.

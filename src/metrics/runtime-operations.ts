@@ -12,8 +12,12 @@ export function observedRuntime(runtime: ContainerRuntime, clock: Pick<Clock, 'm
     info: (signal) => timed('version', () => runtime.info(signal)),
     listPods: (signal) => timed('list_containers', () => runtime.listPods(signal)),
     observePod: (uid, signal) => timed('container_status', () => runtime.observePod(uid, signal)),
-    runSandbox: (pod, spec, signal) => timed('run_podsandbox', () => runtime.runSandbox(pod, spec, signal)),
-    // One step here; the kubelet makes it of two.
+    runSandbox: (pod, spec, signal, onCreated) => timed('run_podsandbox', () => runtime.runSandbox(pod, spec, signal, onCreated)),
+    createContainer: async (pod, sandbox, spec, signal) => {
+      const created = await timed('create_container', () => runtime.createContainer(pod, sandbox, spec, signal));
+      return { start: (now, startSignal) => timed('start_container', () => created.start(now, startSignal)) };
+    },
+    // One step where nothing was done ahead; the kubelet always makes it of two.
     startContainer: (pod, sandbox, spec, signal) => timed('start_container', () => runtime.startContainer(pod, sandbox, spec, signal)),
     stopContainer: (id, graceMs, signal) => timed('stop_container', () => runtime.stopContainer(id, graceMs, signal)),
     removeContainer: (id, signal) => timed('remove_container', () => runtime.removeContainer(id, signal)),

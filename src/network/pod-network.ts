@@ -36,8 +36,11 @@ export interface PodNetworkDeps extends PodNetworkSettings {
 export interface PodNetwork {
   /** How the pod's sandbox is named and resolves names. Tells in events what of it is cut short. Rejects in the kubelet's words. */
   sandbox(pod: Pod): Promise<Pick<SandboxSpec, 'hostname' | 'dns'>>;
-  /** /etc/hosts, written anew for each container; none for a pod without addresses, or a container that mounts its own (pkg/kubelet makeMounts). */
-  hostsMounts(pod: Pod, container: Container, podIps: readonly string[]): Promise<readonly Mount[]>;
+  /**
+   * /etc/hosts, written again for each container; none for a pod without addresses, or a container that mounts its own (pkg/kubelet makeMounts).
+   * `unknown`: the addresses are known only later, and so is what is written.
+   */
+  hostsMounts(pod: Pod, container: Container, podIps: readonly string[] | 'unknown'): Promise<readonly Mount[]>;
   /** Tells in an event what pods cannot use of the node's resolv.conf. */
   checkNodeFile(): Promise<void>;
 }
@@ -66,15 +69,17 @@ export function podNetwork(deps: PodNetworkDeps): PodNetwork {
 
     async hostsMounts(pod, container, podIps) {
       if (podIps.length === 0 || container.volumeMounts?.some(({ mountPath }) => mountPath === HOSTS)) return [];
-      const { hostNetwork, hostAliases } = pod.spec;
-      const content = hostNetwork
-        ? hostNetworkHostsFile(await readTextFile(HOSTS), hostAliases)
-        : managedHostsFile(podIps, podHostname(pod, clusterDomain), hostAliases);
       const directory = podDirectory(rootDir, pod.metadata.uid);
-      await mkdir(directory, { recursive: true, mode: 0o750 });
       const hostPath = join(directory, 'etc-hosts');
-      // In place: the pod's containers that run already have this very file.
-      await writeFile(hostPath, content, { mode: 0o644 });
+      if (podIps !== 'unknown') {
+        const { hostNetwork, hostAliases } = pod.spec;
+        const content = hostNetwork
+          ? hostNetworkHostsFile(await readTextFile(HOSTS), hostAliases)
+          : managedHostsFile(podIps, podHostname(pod, clusterDomain), hostAliases);
+        await mkdir(directory, { recursive: true, mode: 0o750 });
+        // In place: the pod's containers that run already have this very file.
+        await writeFile(hostPath, content, { mode: 0o644 });
+      }
       return [{ hostPath, containerPath: HOSTS, readOnly: false }];
     },
 

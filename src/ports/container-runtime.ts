@@ -115,6 +115,22 @@ export interface ContainerSpec {
   readonly target?: ContainerId;
 }
 
+/** A sandbox whose network is up. */
+export interface RunningSandbox {
+  readonly id: SandboxId;
+  /** The pod's own addresses, primary first; none on the node's network. */
+  readonly ips: readonly string[];
+}
+
+/** A container that was created ahead of its start. */
+export interface CreatedContainer {
+  /**
+   * As `startContainer`, without creating it again; where `spec` asks for another container by now, that one takes its place.
+   * The sandbox must run by then.
+   */
+  start(spec: ContainerSpec, signal: AbortSignal): Promise<ContainerId>;
+}
+
 export interface EngineInfo {
   /** "docker" or "fake". */
   readonly name: string;
@@ -134,9 +150,14 @@ export interface ContainerRuntime {
   /** Every pod that has a sandbox or a container, dead or alive; one engine call. */
   listPods(signal: AbortSignal): Promise<readonly PodSummary[]>;
   observePod(uid: PodUid, signal: AbortSignal): Promise<ObservedPod>;
-  /** Creates and starts the pause container that holds the pod's network and IPC namespaces. */
-  runSandbox(pod: Pod, spec: SandboxSpec, signal: AbortSignal): Promise<SandboxId>;
-  /** Creates and starts. Rejects with ContainerStartError (CreateContainerError, RunContainerError). */
+  /** Creates and starts the pause container that holds the pod's network and IPC namespaces. `onCreated` is called in between. */
+  runSandbox(pod: Pod, spec: SandboxSpec, signal: AbortSignal, onCreated?: (id: SandboxId) => void): Promise<RunningSandbox>;
+  /** Takes a sandbox that need not run yet. Rejects with ContainerStartError (CreateContainerError). */
+  createContainer(pod: Pod, sandbox: SandboxId, spec: ContainerSpec, signal: AbortSignal): Promise<CreatedContainer>;
+  /**
+   * Creates and starts. One that was created and never started is created again: what its spec was made of may have changed since.
+   * Rejects with ContainerStartError (CreateContainerError, RunContainerError).
+   */
   startContainer(pod: Pod, sandbox: SandboxId, spec: ContainerSpec, signal: AbortSignal): Promise<ContainerId>;
   /** SIGTERM (or the image's stop signal), then SIGKILL after `graceMs`. Resolves when it has ended. An abort stops the waiting, not the stopping. */
   stopContainer(id: ContainerId, graceMs: number, signal: AbortSignal): Promise<void>;

@@ -2,9 +2,14 @@ import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import type { ActionOutcome, PodAction } from '../ports/pod-plan.ts';
 
-/** One executor an action: thin, and told everything. */
+/** One executor an action: thin, and told everything. `next` is what is to be done after it, so that it may be made ready meanwhile. */
 export type Executors<Context> = {
-  readonly [D in PodAction['do']]: (action: Extract<PodAction, { do: D }>, context: Context, signal: AbortSignal) => Promise<void>;
+  readonly [D in PodAction['do']]: (
+    action: Extract<PodAction, { do: D }>,
+    context: Context,
+    signal: AbortSignal,
+    next?: PodAction,
+  ) => Promise<void>;
 };
 
 export interface Execution {
@@ -22,11 +27,11 @@ export async function executePlan<Context>(
 ): Promise<Execution> {
   const outcomes: ActionOutcome[] = [];
   const errors: unknown[] = [];
-  const one = async (action: PodAction): Promise<boolean> => {
+  const one = async (action: PodAction, next: PodAction | undefined): Promise<boolean> => {
     const startedAtMs = clock.monotonicMs();
     const tookMs = (): number => clock.monotonicMs() - startedAtMs;
     try {
-      await execute(action, executors, context, signal);
+      await execute(action, executors, context, signal, next);
       outcomes.push({ action, tookMs: tookMs() });
       return true;
     } catch (error) {
@@ -35,9 +40,10 @@ export async function executePlan<Context>(
       return false;
     }
   };
-  for (const group of groupStops(actions)) {
+  const groups = groupStops(actions);
+  for (const [index, group] of groups.entries()) {
     if (signal.aborted) break;
-    const results = await Promise.all(group.map(one));
+    const results = await Promise.all(group.map((action) => one(action, groups[index + 1]?.[0])));
     if (!results.every(Boolean) && group[0]?.do !== 'startContainer') break;
   }
   return { outcomes, errors };
@@ -48,8 +54,9 @@ function execute<D extends PodAction['do'], Context>(
   executors: Executors<Context>,
   context: Context,
   signal: AbortSignal,
+  next: PodAction | undefined,
 ): Promise<void> {
-  return executors[action.do](action, context, signal);
+  return executors[action.do](action, context, signal, next);
 }
 
 function groupStops(actions: readonly PodAction[]): readonly (readonly PodAction[])[] {

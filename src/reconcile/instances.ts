@@ -10,6 +10,11 @@ export function newestOf({ containers }: Pick<ObservedPod, 'containers'>, name: 
   return containers.find((container) => container.name === name);
 }
 
+/** The newest instance that has ever run, as far as one can tell: what was only created says nothing of how the container fares. */
+export function newestBegun({ containers }: Pick<ObservedPod, 'containers'>, name: string): ObservedContainer | undefined {
+  return containers.find((container) => container.name === name && container.state.phase !== 'created');
+}
+
 /**
  * The number that the next instance gets: counted over what the engine still has (startContainer in pkg/kubelet/kuberuntime). What a crash left
  * between its creation and its start has not used up its number. Where the engine has none left the count goes on from the one that was told,
@@ -21,7 +26,7 @@ export function nextAttempt(observed: Pick<ObservedPod, 'containers'>, name: str
   return instances.reduce((next, { attempt, state }) => Math.max(next, neverRan(state) ? attempt : attempt + 1), 0);
 }
 
-function neverRan(state: ObservedContainer['state']): boolean {
+export function neverRan(state: ObservedContainer['state']): boolean {
   return state.phase === 'created' && !state.restarts;
 }
 

@@ -1,32 +1,35 @@
 import type { Pod } from '../model/pod.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../ports/container-runtime.ts';
-import { isRunning, newestOf } from './instances.ts';
+import { isRunning, neverRan, newestOf } from './instances.ts';
 
 export interface Leftovers {
   readonly containers: readonly ObservedContainer[];
+  /** Of the containers, those that were created for a start that does not come any more. */
+  readonly unstarted: readonly ObservedContainer[];
   readonly sandboxes: readonly ObservedSandbox[];
 }
 
 /**
- * What of a living pod nobody needs any more: of each container the newest instance and the newest dead one stay, the latter for
+ * What of a pod, living or over, nobody needs any more: of each container the newest instance and the newest dead one stay, the latter for
  * `logs --previous` (the kubelet's maximum-dead-containers-per-container is 1), and a sandbox stays as long as one of its containers does.
  * So does the first one of a pod with a deadline: its age is all that a restarted agent has to count from.
  */
-export function leftoversOf({ spec }: Pod, observed: ObservedPod): Leftovers {
-  const removed = new Set(
-    observed.containers.filter(
-      (container) =>
-        !isRunning(container) && container !== newestOf(observed, container.name) && container !== newestDead(observed, container.name),
-    ),
+export function leftoversOf({ spec }: Pod, observed: ObservedPod, life: 'living' | 'over'): Leftovers {
+  const unstarted = life === 'over' ? observed.containers.filter(({ state }) => neverRan(state)) : [];
+  const begun = { containers: observed.containers.filter((container) => !unstarted.includes(container)) };
+  const old = begun.containers.filter(
+    (container) =>
+      !isRunning(container) && container !== newestOf(begun, container.name) && container !== newestDead(begun, container.name),
   );
+  const removed = new Set([...old, ...unstarted]);
   const [newest, ...older] = observed.sandboxes;
   const inUse = new Set(observed.containers.filter((c) => !removed.has(c)).map((c) => sandboxOf(c, observed.sandboxes)));
   inUse.add(newest);
   if (spec.activeDeadlineSeconds !== undefined) inUse.add(older.at(-1));
-  return { containers: [...removed], sandboxes: older.filter((sandbox) => !sandbox.ready && !inUse.has(sandbox)) };
+  return { containers: [...removed], unstarted, sandboxes: older.filter((sandbox) => !sandbox.ready && !inUse.has(sandbox)) };
 }
 
-function newestDead({ containers }: ObservedPod, name: string): ObservedContainer | undefined {
+function newestDead({ containers }: Pick<ObservedPod, 'containers'>, name: string): ObservedContainer | undefined {
   return containers.find((container) => container.name === name && container.state.phase === 'exited');
 }
 

@@ -28,7 +28,7 @@ export const planPod: PlanPod = (desired, observed, facts) => {
   if (over === undefined) return syncPod(pod, observed, facts);
   if (pod.metadata.deletionTimestamp !== undefined) return deletePod(pod, observed, facts, over);
   // What tells how it ended stays for as long as it is declared.
-  return endPod(pod, observed, facts, over, () => removeLeftovers(pod, observed));
+  return endPod(pod, observed, facts, over, () => removeLeftovers(pod, observed, 'over'));
 };
 
 /** Why a declared pod must not run (any more); undefined: it may. */
@@ -107,7 +107,7 @@ function syncPod(pod: Pod, observed: ObservedPod, facts: PlanFacts): PodPlan {
 
   // With a new sandbox on its way, what is left over will look different the next time.
   if (!computed.createSandbox) {
-    const cleanup = removeLeftovers(pod, observed);
+    const cleanup = removeLeftovers(pod, observed, 'living');
     actions.push(...cleanup.actions);
     because.push(...cleanup.because);
   }
@@ -177,9 +177,9 @@ function removeAll({ containers, sandboxes }: ObservedPod): Part {
   };
 }
 
-function removeLeftovers(pod: Pod, observed: ObservedPod): Part {
-  const { containers, sandboxes } = leftoversOf(pod, observed);
-  const names = [...new Set(containers.map(({ name }) => name))];
+function removeLeftovers(pod: Pod, observed: ObservedPod, life: 'living' | 'over'): Part {
+  const { containers, unstarted, sandboxes } = leftoversOf(pod, observed, life);
+  const names = [...new Set(containers.filter((container) => !unstarted.includes(container)).map(({ name }) => name))];
   return {
     actions: [
       ...containers.map(({ id, name }) => ({ do: 'removeContainer' as const, id, name })),
@@ -187,6 +187,7 @@ function removeLeftovers(pod: Pod, observed: ObservedPod): Part {
     ],
     because: [
       ...names.map((name) => `container ${name} has dead instances besides the newest: they are removed`),
+      ...unstarted.map(({ name }) => `container ${name} was created but not started: it is removed`),
       ...(sandboxes.length > 0 ? ['old sandboxes without containers are removed'] : []),
     ],
   };

@@ -15,7 +15,12 @@ export class PodAddresses {
 
   /** Takes what was just seen. */
   seen({ uid, sandboxes: [newest] }: ObservedPod): void {
-    if (newest?.ready && newest.ips.length > 0) this.#known.set(uid, newest.ips);
+    this.given(uid, newest?.ready ? newest.ips : []);
+  }
+
+  /** Takes what the pod's new sandbox was given. */
+  given(uid: PodUid, ips: readonly string[]): void {
+    if (ips.length > 0) this.#known.set(uid, ips);
     else this.#known.delete(uid);
   }
 

@@ -9,13 +9,15 @@ import type { StatusManager } from '../ports/status-manager.ts';
 import type { Handler, Next, WakeReason } from '../ports/work-queue.ts';
 import { type Executors, executePlan } from './execute-plan.ts';
 import type { PodLives } from './pod-lives.ts';
+import type { StartAhead } from './start-ahead.ts';
 
-/** What a step knows of the pod it works on. `sandbox` is the one that containers join; `runSandbox` sets it. */
+/** What a step knows of the pod it works on. `sandbox` is the one that containers join; `runSandbox` sets it, and what was made `ahead` in it. */
 export interface StepContext {
   readonly uid: PodUid;
   readonly desired: DesiredPod | undefined;
   readonly observed: ObservedPod;
   sandbox: ObservedPod['sandboxes'][number]['id'] | undefined;
+  ahead?: StartAhead | undefined;
 }
 
 /** What a pod sees of the API is as it was before. */

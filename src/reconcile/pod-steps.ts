@@ -3,9 +3,10 @@ import { ContainerStartError } from '../model/container-start-error.ts';
 import { allContainers } from '../model/pod-predicates.ts';
 import { type Container, formatPod, type Pod } from '../model/pod.ts';
 import type { ContainerHooks } from '../ports/container-hooks.ts';
-import type { ContainerId, ContainerRuntime, ContainerSpec, ObservedPod, SandboxSpec } from '../ports/container-runtime.ts';
+import type { ContainerId, ContainerRuntime, ContainerSpec, ObservedPod, SandboxId, SandboxSpec } from '../ports/container-runtime.ts';
 import type { EventReason, EventRecorder } from '../ports/event-recorder.ts';
 import type { ImagePuller } from '../ports/image-puller.ts';
+import type { PodAction } from '../ports/pod-plan.ts';
 import type { DesiredPod } from '../ports/pod-store.ts';
 import type { Executors } from './execute-plan.ts';
 import { newestOf } from './instances.ts';
@@ -13,8 +14,12 @@ import { gracePeriodsOf, killGracePeriodSeconds } from './kill-grace-period.ts';
 import type { PodMemory } from './pod-memory.ts';
 import type { StepContext } from './pod-reconciler.ts';
 import type { Restarts } from './restarts.ts';
+import { startAhead, type StartAhead, type StartAheadDeps } from './start-ahead.ts';
 
-type RuntimeVerbs = Pick<ContainerRuntime, 'startContainer' | 'stopContainer' | 'removeContainer' | 'stopSandbox' | 'removeSandbox'>;
+type RuntimeVerbs = Pick<
+  ContainerRuntime,
+  'createContainer' | 'startContainer' | 'stopContainer' | 'removeContainer' | 'stopSandbox' | 'removeSandbox'
+>;
 
 export interface PodStepsDeps {
   readonly runtime: RuntimeVerbs;
@@ -35,11 +40,11 @@ export interface PodStepsDeps {
   };
   /** Called when a container is about to be started, so that a crash loop is counted. */
   readonly onStart: (pod: Pod, container: Container, observed: StepContext['observed']) => void;
+  /** Rejects with `sandbox` starting where the container is made of what only a running one knows. */
   readonly containerSpec: (
     pod: Pod,
     container: Container,
-    attempt: number,
-    imageRef: string,
+    made: { readonly attempt: number; readonly imageRef: string; readonly sandbox: 'starting' | 'running' },
     signal: AbortSignal,
   ) => Promise<ContainerSpec>;
 }
@@ -85,8 +90,23 @@ export function podSteps({
     hooks.ended(id);
   };
 
+  const createAhead = async (
+    { name, attempt }: Extract<PodAction, { do: 'startContainer' }>,
+    context: StepContext,
+    sandbox: SandboxId,
+    signal: AbortSignal,
+  ): Promise<StartAhead | undefined> => {
+    const { pod } = declared(context);
+    const spec: StartAheadDeps['containerSpec'] = (of, container, imageRef, specSignal) =>
+      containerSpec(of, container, { attempt, imageRef, sandbox: 'starting' }, specSignal);
+    const container = findContainer(pod, name);
+    return (
+      container && startAhead({ runtime, images, containerSpec: spec }, { pod, container, sandbox, observed: context.observed }, signal)
+    );
+  };
+
   return {
-    async runSandbox({ attempt }, context, signal) {
+    async runSandbox({ attempt }, context, signal, next) {
       const { pod } = declared(context);
       const fault = pod.spec.hostNetwork ? undefined : network.fault();
       if (fault !== undefined) {
@@ -94,12 +114,19 @@ export function podSteps({
         throw new Error(`run the sandbox of ${formatPod(pod)}: network is not ready: ${fault}`);
       }
       await prepare(pod, signal);
+      let ahead: Promise<StartAhead | undefined> | undefined;
       try {
         const spec: SandboxSpec = { attempt, ...(await network.sandbox(pod)) };
-        context.sandbox = await runSandbox(pod, spec, signal);
+        const onCreated = (id: SandboxId): void => {
+          if (next?.do === 'startContainer') ahead = createAhead(next, context, id, signal);
+        };
+        context.sandbox = (await runSandbox(pod, spec, signal, onCreated)).id;
       } catch (error) {
         if (!signal.aborted) tell(context, 'Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${errorText(error)}`);
         throw new Error(`run the sandbox of ${formatPod(pod)}`, { cause: error });
+      } finally {
+        // Also after a failure: nothing of this run may come to pass in the next one.
+        context.ahead = await ahead;
       }
     },
 
@@ -111,10 +138,13 @@ export function podSteps({
       await prepare(pod, signal);
       let id: ContainerId;
       try {
-        const imageRef = await images.ensureImage(pod, container, signal);
-        const spec = { ...(await containerSpec(pod, container, attempt, imageRef, signal)), ...targetOf(context, name) };
+        const ahead = context.ahead?.name === name ? context.ahead : undefined;
+        ahead?.image.tell();
+        const imageRef = ahead?.image.ref ?? (await images.ensureImage(pod, container, signal));
+        const made = { attempt, imageRef, sandbox: 'running' } as const;
+        const spec = { ...(await containerSpec(pod, container, made, signal)), ...targetOf(context, name) };
         onStart(pod, container, context.observed);
-        id = await runtime.startContainer(pod, sandbox, spec, signal);
+        id = await (ahead ? ahead.created.start(spec, signal) : runtime.startContainer(pod, sandbox, spec, signal));
       } catch (error) {
         if (signal.aborted) throw error;
         const failure =

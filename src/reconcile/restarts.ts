@@ -1,6 +1,6 @@
 import type { PodUid } from '../model/pod.ts';
 import type { ContainerId, ObservedPod } from '../ports/container-runtime.ts';
-import { newestOf } from './instances.ts';
+import { newestBegun } from './instances.ts';
 import type { RestartMarks } from './restart-marks.ts';
 
 /** Which containers were stopped to be started again, by this agent or the one before it. */
@@ -23,15 +23,15 @@ export class Restarts {
   }
 
   /**
-   * The pod as it is meant: where the newest instance was stopped to be started again, it and those before it count as only created.
-   * Neither their exit codes nor the restart policy say that the container has done its work.
+   * The pod as it is meant: where the newest instance that ran was stopped to be started again, it and those before it count as only created.
+   * Neither their exit codes nor the restart policy say that the container has done its work, also while the next instance waits for its start.
    */
   async asMeant(observed: ObservedPod): Promise<ObservedPod> {
     await this.#recall(observed);
     const stopped = this.#stopped.get(observed.uid);
     if (stopped === undefined) return observed;
     const containers = observed.containers.map((one) => {
-      const restarts = stopped.has(one.name) && stopped.get(one.name) === newestOf(observed, one.name)?.id;
+      const restarts = stopped.has(one.name) && stopped.get(one.name) === newestBegun(observed, one.name)?.id;
       return restarts && one.state.phase === 'exited' ? { ...one, state: { phase: 'created' as const, restarts: true as const } } : one;
     });
     return { ...observed, containers };

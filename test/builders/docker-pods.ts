@@ -39,8 +39,8 @@ export class DockerPods {
     return { container, attempt: 0, imageRef: testImage, env: [], command, args, mounts: [], ...over };
   }
 
-  runSandbox(pod: Pod, attempt = 0): Promise<SandboxId> {
-    return this.docker.runtime.runSandbox(pod, { attempt, hostname: pod.metadata.name }, this.signal);
+  async runSandbox(pod: Pod, attempt = 0): Promise<SandboxId> {
+    return (await this.docker.runtime.runSandbox(pod, { attempt, hostname: pod.metadata.name }, this.signal)).id;
   }
 
   start(pod: Pod, sandbox: SandboxId, container: Container, over: Partial<ContainerSpec> = {}): Promise<ContainerId> {

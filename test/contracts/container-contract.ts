@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ContainerStartError } from '../../src/model/container-start-error.ts';
-import type { ContainerId } from '../../src/ports/container-runtime.ts';
+import type { Container, Pod } from '../../src/model/pod.ts';
+import type { ContainerId, ContainerSpec, CreatedContainer } from '../../src/ports/container-runtime.ts';
 import { DEAF, type RuntimeWorld, UNKNOWN } from './runtime-world.ts';
 
 /** Ends on SIGTERM with 7, through `wait`, which a trapped signal interrupts. */
@@ -149,6 +150,96 @@ export function containerContract(world: () => RuntimeWorld): void {
       const { id } = await world().run(DEAF);
       for (const each of [id, id, UNKNOWN as ContainerId]) await world().runtime.stopContainer(each, 0, world().signal);
       for (const each of [id, id, UNKNOWN as ContainerId]) await world().runtime.removeContainer(each, world().signal);
+    });
+  });
+
+  describe('creating ahead', () => {
+    /** Runs a sandbox and creates the container in it as soon as that is there; resolves once both have happened. */
+    const createAhead = async (pod: Pod, container: Container, over: Partial<ContainerSpec> = {}) => {
+      const spec = await world().spec(container, over);
+      const creating: Promise<CreatedContainer>[] = [];
+      const sandbox = await world().runtime.runSandbox(pod, world().sandboxSpec(pod), world().signal, (id) => {
+        const one = world().runtime.createContainer(pod, id, spec, world().signal);
+        // Handled below, also where it comes before the sandbox.
+        one.catch(() => {});
+        creating.push(one);
+      });
+      const [created] = await Promise.all(creating);
+      assert.ok(created, 'runSandbox tells that the sandbox is there');
+      return { sandbox, created, spec };
+    };
+
+    test('a container is created in a sandbox that does not run yet, and runs once it is started', async () => {
+      const container = world().shell('app', DEAF);
+      const pod = world().pod([container]);
+      const { created, spec } = await createAhead(pod, container, { attempt: 3 });
+      const [before] = (await world().observe(pod)).containers;
+      assert.deepEqual([before?.state, before?.attempt], [{ phase: 'created' }, 3]);
+      const id = await created.start(spec, world().signal);
+      assert.deepEqual(
+        (await world().observe(pod)).containers.map((c) => [c.id, c.attempt, c.state.phase]),
+        [[before?.id, 3, 'running']],
+      );
+      assert.equal(id, before?.id);
+    });
+
+    test('a container that is to be another by its start is another', async () => {
+      const container = world().shell('app', 'exit $CODE');
+      const pod = world().pod([container]);
+      const { created, spec } = await createAhead(pod, container, { env: [{ name: 'CODE', value: '1' }] });
+      const id = await created.start({ ...spec, env: [{ name: 'CODE', value: '5' }] }, world().signal);
+      assert.equal((await world().ended(pod, id)).exitCode, 5);
+      assert.deepEqual((await world().observe(pod)).containers.length, 1);
+    });
+
+    test('what an earlier agent created and did not start is made again, as it is to be by now', async () => {
+      const container = world().shell('app', 'exit $CODE');
+      const pod = world().pod([container]);
+      const { sandbox } = await createAhead(pod, container, { env: [{ name: 'CODE', value: '1' }] });
+      const id = await world().start(pod, sandbox.id, container, { env: [{ name: 'CODE', value: '5' }] });
+      assert.equal((await world().ended(pod, id)).exitCode, 5);
+      assert.deepEqual(
+        (await world().observe(pod)).containers.map((c) => [c.id, c.attempt]),
+        [[id, 0]],
+      );
+    });
+
+    test('a container that was created in another sandbox does not keep its name from the next', async () => {
+      const container = world().shell('app', DEAF);
+      const pod = world().pod([container]);
+      const { sandbox } = await createAhead(pod, container);
+      await world().runtime.stopSandbox(sandbox.id, world().signal);
+      const id = await world().start(pod, await world().runSandbox(pod, 1), container);
+      assert.deepEqual(
+        (await world().observe(pod)).containers.map((c) => [c.id, c.attempt, c.state.phase]),
+        [[id, 0, 'running']],
+      );
+    });
+
+    test('a container whose sandbox has died cannot be started, and says so', async () => {
+      const container = world().shell('app', DEAF);
+      const pod = world().pod([container]);
+      const { sandbox, created, spec } = await createAhead(pod, container);
+      await world().runtime.stopSandbox(sandbox.id, world().signal);
+      await assert.rejects(created.start(spec, world().signal), startError('RunContainerError'));
+      assert.notEqual((await world().observe(pod)).containers[0]?.state.phase, 'running');
+    });
+
+    test('a container that was created and not started goes with its sandbox', async () => {
+      const container = world().shell('app', DEAF);
+      const pod = world().pod([container]);
+      const { sandbox } = await createAhead(pod, container);
+      await world().runtime.stopSandbox(sandbox.id, world().signal);
+      await world().runtime.removeSandbox(sandbox.id, world().signal);
+      const { sandboxes, containers } = await world().observe(pod);
+      assert.deepEqual([sandboxes, containers], [[], []]);
+    });
+
+    test('an image that the engine lacks is told, and nothing is created', async () => {
+      const container = world().shell('app', DEAF);
+      const pod = world().pod([container]);
+      await assert.rejects(createAhead(pod, container, { imageRef: `sha256:${UNKNOWN}` }), startError('CreateContainerError'));
+      assert.deepEqual((await world().observe(pod)).containers, []);
     });
   });
 

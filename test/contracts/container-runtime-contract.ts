@@ -156,6 +156,7 @@ export function containerRuntimeContract(name: string, make: () => Promise<Engin
         listPods: () => runtime.listPods(signal),
         observePod: () => runtime.observePod(pod.metadata.uid, signal),
         runSandbox: () => runtime.runSandbox(pod, { attempt: 1, hostname: pod.metadata.name }, signal),
+        createContainer: () => runtime.createContainer(pod, sandbox, spec, signal),
         startContainer: () => runtime.startContainer(pod, sandbox, spec, signal),
         stopContainer: () => runtime.stopContainer(id, 0, signal),
         removeContainer: () => runtime.removeContainer(id, signal),

@@ -8,6 +8,7 @@ import type {
   ObservedContainer,
   ObservedPod,
   SandboxId,
+  SandboxSpec,
 } from '../../src/ports/container-runtime.ts';
 import type { ImageService } from '../../src/ports/image-service.ts';
 import { aContainer, aPod } from '../builders/a-pod.ts';
@@ -78,8 +79,12 @@ export class RuntimeWorld {
     };
   }
 
-  runSandbox(pod: Pod, attempt = 0): Promise<SandboxId> {
-    return this.runtime.runSandbox(pod, { attempt, hostname: pod.spec.hostNetwork ? undefined : pod.metadata.name }, this.signal);
+  async runSandbox(pod: Pod, attempt = 0): Promise<SandboxId> {
+    return (await this.runtime.runSandbox(pod, this.sandboxSpec(pod, attempt), this.signal)).id;
+  }
+
+  sandboxSpec(pod: Pod, attempt = 0): SandboxSpec {
+    return { attempt, hostname: pod.spec.hostNetwork ? undefined : pod.metadata.name };
   }
 
   async start(pod: Pod, sandbox: SandboxId, container: Container, over: Partial<ContainerSpec> = {}): Promise<ContainerId> {

@@ -17,6 +17,19 @@ export function sandboxContract(world: () => RuntimeWorld): void {
       assert.ok(Math.abs((sandbox?.createdAtMs ?? 0) - since) < 30_000);
     });
 
+    test('a sandbox tells of itself when it is there, and its addresses when it runs', async () => {
+      const pod = world().pod();
+      const created: SandboxId[] = [];
+      const running = await world().runtime.runSandbox(pod, world().sandboxSpec(pod), world().signal, (id) => created.push(id));
+      const [seen] = (await world().observe(pod)).sandboxes;
+      assert.deepEqual([created, running], [[seen?.id], { id: seen?.id, ips: seen?.ips }]);
+    });
+
+    test('a sandbox on the host network has no addresses of its own', async () => {
+      const pod = world().pod([], { hostNetwork: true });
+      assert.deepEqual((await world().runtime.runSandbox(pod, world().sandboxSpec(pod), world().signal)).ips, []);
+    });
+
     test('a pod on the host network says so', async () => {
       const pod = world().pod([], { hostNetwork: true });
       await world().runSandbox(pod);

@@ -7,6 +7,7 @@ const verbs: readonly Verb[] = [
   'listPods',
   'observePod',
   'runSandbox',
+  'createContainer',
   'startContainer',
   'stopContainer',
   'removeContainer',

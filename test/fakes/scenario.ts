@@ -21,7 +21,7 @@ export interface Moment {
 /** An engine, a clock, and the agent of the moment on them; what happened in the engine is written down. */
 export class Scenario {
   readonly clock = new FakeClock();
-  readonly engine = fakeEngine({ clock: this.clock, log: silentLogger });
+  readonly engine: FakeEngine;
   readonly history: Moment[] = [];
   /** Of the pods' volumes: throws what the preparing rejects with. */
   volumes: () => OutOfDate | undefined = () => undefined;
@@ -30,8 +30,10 @@ export class Scenario {
   #agent: AgentOnFakeEngine | undefined;
   readonly #cluster: ClusterOfAgent | undefined;
 
-  constructor(cluster?: ClusterOfAgent) {
+  /** `asAgentsFindIt`: the engine, with something in between. */
+  constructor(cluster?: ClusterOfAgent, asAgentsFindIt: (engine: FakeEngine) => FakeEngine = (engine) => engine) {
     this.#cluster = cluster;
+    this.engine = asAgentsFindIt(fakeEngine({ clock: this.clock, log: silentLogger }));
     this.engine.controls.changes.subscribe(({ part, gone }) => {
       const what = gone
         ? 'removed'

@@ -20,7 +20,7 @@ describe('on a real engine', () => {
       resources: { limits: { cpu: '500m', memory: '64Mi' } },
     });
     const pod = aPod(`stats-${process.pid}`, { containers: [container], terminationGracePeriodSeconds: 0 });
-    const sandbox = await runtime.runSandbox(pod, { attempt: 0, hostname: 'stats' }, signal);
+    const { id: sandbox } = await runtime.runSandbox(pod, { attempt: 0, hostname: 'stats' }, signal);
     t.after(async () => {
       await runtime.stopSandbox(sandbox, AbortSignal.timeout(20_000));
       await runtime.removeSandbox(sandbox, AbortSignal.timeout(20_000));

@@ -36,21 +36,21 @@ describe('a name that is taken', () => {
       assert.equal(id, before?.id);
     });
 
-  for (const [what, path] of [
-    ['create', '/containers/create'],
-    ['start', '/start'],
+  for (const [what, path, phase] of [
+    ['create', '/containers/create', 'created'],
+    ['start', '/start', 'running'],
   ] as const)
-    test(`by a container whose ${what} was answered into a dead connection: adopted`, async () => {
+    test(`by a container whose ${what} was answered into a dead connection: ${phase === 'created' ? 'replaced' : 'adopted'}`, async () => {
       const app = pods.container('app');
       const pod = pods.pod([app]);
       const sandbox = await pods.runSandbox(pod);
       proxy.loseAnswerTo(path);
       await assert.rejects(pods.start(pod, sandbox, app));
       const [before] = (await observe(pod)).containers;
-      assert.equal(before?.state.phase, what === 'create' ? 'created' : 'running');
+      assert.equal(before?.state.phase, phase);
       const id = await pods.start(pod, sandbox, app);
       assert.deepEqual((await observe(pod)).containers.map((c) => [c.id, c.state.phase]), [[id, 'running']]); // prettier-ignore
-      assert.equal(id, before?.id);
+      assert.equal(id === before?.id, phase === 'running');
     });
 
   test('by a container of the same spec that has run to its end: not run twice', async () => {

@@ -39,7 +39,7 @@ describe('the embedded engine', () => {
   });
   const sleeper = aContainer('app', { command: ['sleep', '1000'] });
   const run = async (pod: Pod, container: Container = sleeper): Promise<{ sandbox: SandboxId; id: ContainerId }> => {
-    const sandbox = await engine.runtime.runSandbox(pod, { attempt: 0, hostname: pod.metadata.name }, never);
+    const { id: sandbox } = await engine.runtime.runSandbox(pod, { attempt: 0, hostname: pod.metadata.name }, never);
     return { sandbox, id: await engine.runtime.startContainer(pod, sandbox, spec(container), never) };
   };
   const observed = async (pod: Pod): Promise<ObservedContainer | undefined> =>
@@ -273,7 +273,7 @@ describe('the embedded engine', () => {
     const pod = aPod('web');
     const sandbox = engine.runtime.runSandbox(pod, { attempt: 0, hostname: 'web' }, never);
     await clock.advance(80);
-    const start = sandbox.then((id) => engine.runtime.startContainer(pod, id, spec(sleeper), abort.signal));
+    const start = sandbox.then(({ id }) => engine.runtime.startContainer(pod, id, spec(sleeper), abort.signal));
     const rejected = assert.rejects(start, { message: 'interrupted' });
     await clock.advance(65);
     abort.abort(new Error('interrupted'));

@@ -84,6 +84,30 @@ describe('imageManager', () => {
   const ensure = (image: string, { pod = 'p', signal = never, policy = 'IfNotPresent' } = {}): Promise<string> =>
     puller.ensureImage(aPod(pod), aContainer('c', { image, imagePullPolicy: policy }), signal);
 
+  test('an image that is there is told of when the one who asked says so, in the words of ensureImage', async () => {
+    await ensure('img:1');
+    events.length = 0;
+    const present = await puller.presentImage(aPod('p'), aContainer('c', { image: 'img:1', imagePullPolicy: 'IfNotPresent' }), never);
+    assert.deepEqual(events, []);
+    assert.equal(present?.ref, await ensure('img:1'));
+    present?.tell();
+    assert.equal(events.length, 2);
+    assert.equal(events[0], events[1]);
+  });
+
+  for (const [what, image, imagePullPolicy] of [
+    ['that is missing', 'img:2', 'IfNotPresent'],
+    ['that is missing and must not be pulled', 'img:2', 'Never'],
+    ['whose registry is to be asked each time', 'img:1', 'Always'],
+  ] as const)
+    test(`an image ${what} is not called present, and nothing is told or pulled`, async () => {
+      await ensure('img:1');
+      events.length = 0;
+      assert.equal(await puller.presentImage(aPod('p'), aContainer('c', { image, imagePullPolicy }), never), undefined);
+      assert.deepEqual(events, []);
+      assert.equal(images.used.length, 1);
+    });
+
   test('a back-off says as much as a kubelet to status, and to its cause why, which attempt and until when', async () => {
     images.onPull = async () => {
       throw new Error('manifest unknown');

@@ -97,7 +97,7 @@ scenario('of two old pods with one name the running one keeps it until its end',
   const { runtime, images } = it.engine;
   const ready = (async () => {
     const imageRef = await images.pullImage('busybox:1.35', undefined, () => {}, signal);
-    const sandbox = await runtime.runSandbox(live, { attempt: 0, hostname: undefined }, signal);
+    const { id: sandbox } = await runtime.runSandbox(live, { attempt: 0, hostname: undefined }, signal);
     const [container] = live.spec.containers;
     const spec = { container: container!, attempt: 0, imageRef, env: [], command: undefined, args: undefined, mounts: [] };
     await runtime.startContainer(live, sandbox, spec, signal);

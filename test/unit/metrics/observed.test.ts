@@ -18,6 +18,7 @@ const runtime: ContainerRuntime = {
   listPods: () => Promise.resolve([]),
   observePod: unasked,
   runSandbox: unasked,
+  createContainer: unasked,
   startContainer: unasked,
   stopContainer: unasked,
   removeContainer: unasked,

@@ -90,6 +90,14 @@ describe('the hosts file of a pod', () => {
     assert.match(await readFile(path, 'utf8'), /^10\.0\.0\.8\t/m);
   });
 
+  test('of a pod whose addresses are not known yet has its place, and is written when they are', async () => {
+    const pod = aPod('web');
+    const early = await network().hostsMounts(pod, aContainer('app'), 'unknown');
+    await assert.rejects(readFile(early[0]?.hostPath ?? ''), { code: 'ENOENT' });
+    assert.deepEqual(await network().hostsMounts(pod, aContainer('app'), ['10.0.0.7']), early);
+    assert.match(await readFile(early[0]?.hostPath ?? '', 'utf8'), /^10\.0\.0\.7\t/m);
+  });
+
   test('on the node’s network is the node’s own, with a header', async () => {
     const [mount] = await network().hostsMounts(aPod('web', { hostNetwork: true }), aContainer('app'), ['192.0.2.1']);
     const own = await readFile('/etc/hosts', 'utf8');

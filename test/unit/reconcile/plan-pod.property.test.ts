@@ -242,7 +242,7 @@ test('a terminating pod ends, its sidecars after everything else and in reverse 
   fc.assert(
     fc.property(engines, (engine) => {
       const order = new Map((engine.pod.spec.initContainers ?? []).filter(isSidecar).map(({ name }, index) => [name, index]));
-      const names = new Set(engine.containers.map(({ name }) => name));
+      const names = new Set(engine.containers.filter(({ state }) => state.phase !== 'created').map(({ name }) => name));
       settle(
         engine,
         engine.pod,

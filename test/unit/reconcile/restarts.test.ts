@@ -42,6 +42,13 @@ test('an instance that is newer than the one stopped ended by itself', async () 
   assert.deepEqual(await phases(restarts, second, first), ['exited', 'exited']);
 });
 
+test('an instance that was created and has not run does not speak for the container: the one before it was stopped to be started again', async () => {
+  const restarts = new Restarts();
+  await restarts.mark(uid, 'app', first.id);
+  const next = anInstance(pod, 'app', { attempt: 1, state: { phase: 'created' } });
+  assert.deepEqual(await phases(restarts, next, first), ['created', 'created']);
+});
+
 test('other containers of the pod are as they are', async () => {
   const restarts = new Restarts();
   await restarts.mark(uid, 'log', 'log-0' as ContainerId);
