@@ -60,6 +60,8 @@ class Folder {
   readonly #aside: ReadonlySet<string>;
   /** In the order in which their windows end. */
   readonly #seen = new Map<string, Seen>();
+  /** Those of #seen that wait to be told, by subject: a new line must not walk all that were seen. */
+  readonly #counted = new Map<string, Set<Seen>>();
   #timer: Subscription | undefined;
 
   constructor(options: FoldRepeatsOptions) {
@@ -75,13 +77,14 @@ class Folder {
     if (before !== undefined) {
       before.repeated++;
       before.print = print;
+      this.#counted.set(before.subject, (this.#counted.get(before.subject) ?? new Set()).add(before));
       this.#arm();
       return;
     }
     const about = this.#subjectFields.find((name) => name in fields);
     // A line about nothing in particular is its own subject.
     const subject = about === undefined ? key : JSON.stringify(plainFields({ [about]: fields[about] }));
-    for (const other of this.#seen.values()) if (other.subject === subject) tell(other);
+    for (const other of this.#counted.get(subject) ?? []) this.#tell(other);
     if (this.#seen.size >= (this.#options.maxLines ?? 1_000)) this.#dropOldest();
     this.#remember(key, { subject, print, repeated: 0 });
     print({});
@@ -90,7 +93,7 @@ class Folder {
   flush(): void {
     this.#timer?.unsubscribe();
     this.#timer = undefined;
-    for (const seen of this.#seen.values()) tell(seen);
+    for (const seen of this.#seen.values()) this.#tell(seen);
     this.#seen.clear();
   }
 
@@ -101,7 +104,7 @@ class Folder {
   #dropOldest(): void {
     const [oldest] = this.#seen;
     if (oldest === undefined) return;
-    tell(oldest[1]);
+    this.#tell(oldest[1]);
     this.#seen.delete(oldest[0]);
   }
 
@@ -128,11 +131,11 @@ class Folder {
       if (seen.untilMs > nowMs) break;
       this.#seen.delete(key);
       if (seen.repeated === 0) continue;
-      tell(seen);
+      this.#tell(seen);
       // What has just been told goes on being counted.
       this.#remember(key, seen);
     }
-    if ([...this.#seen.values()].some(({ repeated }) => repeated > 0)) this.#arm();
+    if (this.#counted.size > 0) this.#arm();
   }
 
   /** Lines whose window ended without a repeat need no telling. */
@@ -143,10 +146,13 @@ class Folder {
       if (seen.repeated === 0) this.#seen.delete(key);
     }
   }
-}
 
-function tell(seen: Seen): void {
-  if (seen.repeated === 0) return;
-  seen.print({ repeated: seen.repeated });
-  seen.repeated = 0;
+  #tell(seen: Seen): void {
+    if (seen.repeated === 0) return;
+    seen.print({ repeated: seen.repeated });
+    seen.repeated = 0;
+    const ofSubject = this.#counted.get(seen.subject);
+    ofSubject?.delete(seen);
+    if (ofSubject?.size === 0) this.#counted.delete(seen.subject);
+  }
 }

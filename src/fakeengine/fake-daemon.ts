@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { filter, Subject, take } from 'rxjs';
+import { Subject } from 'rxjs';
 import type { Clock } from '../base/clock.ts';
-import { firstOf } from '../base/first-of.ts';
+import { unlessAborted } from '../base/unless-aborted.ts';
 import type { PodUid } from '../model/pod.ts';
 import type { ContainerState, ObservedContainer, ObservedSandbox } from '../ports/container-runtime.ts';
 import { ContainerProcess, KILLED } from './container-process.ts';
@@ -40,6 +40,8 @@ interface Entry {
   console: FakeConsole | undefined;
   /** Why it ends, where that is not to be read from the exit code. */
   reason: string | undefined;
+  /** Called once when the process under way has ended, or is removed. */
+  readonly onEnd: (() => void)[];
 }
 
 /** The first of 65,534 addresses, given round and round: 10.88.0.1 and on. */
@@ -60,6 +62,8 @@ export class FakeDaemon {
   readonly #clock: Clock;
   /** In the order of their creation. */
   readonly #entries = new Map<string, Entry>();
+  /** The same by pod: what is asked about one pod must not walk all of them. */
+  readonly #byPod = new Map<PodUid, Map<string, Entry>>();
   #addresses = 0;
 
   constructor(clock: Clock) {
@@ -69,6 +73,16 @@ export class FakeDaemon {
   /** Oldest first. */
   get parts(): readonly Part[] {
     return Array.from(this.#entries.values(), ({ part }) => part);
+  }
+
+  /** Of one pod, oldest first. */
+  partsOf(uid: PodUid): readonly Part[] {
+    return Array.from(this.#byPod.get(uid)?.values() ?? [], ({ part }) => part);
+  }
+
+  /** Pods that have parts. */
+  get pods(): Iterable<PodUid> {
+    return this.#byPod.keys();
   }
 
   get(id: string): Part | undefined {
@@ -82,13 +96,16 @@ export class FakeDaemon {
 
   /** The part that holds the name which `spec` would take. */
   holder({ uid, name, attempt, role }: PartSpec): Part | undefined {
-    return this.parts.find((p) => p.uid === uid && p.name === name && p.attempt === attempt && p.role.kind === role.kind);
+    return this.partsOf(uid).find((p) => p.name === name && p.attempt === attempt && p.role.kind === role.kind);
   }
 
   create(spec: PartSpec): Part {
     const id = randomBytes(32).toString('hex');
     const part: Part = { ...spec, id, createdAtMs: this.#clock.now(), state: { phase: 'created' }, ips: [] };
-    this.#entries.set(id, { part, process: undefined, console: undefined, reason: undefined });
+    const entry: Entry = { part, process: undefined, console: undefined, reason: undefined, onEnd: [] };
+    this.#entries.set(id, entry);
+    const ofPod = this.#byPod.get(spec.uid) ?? new Map<string, Entry>();
+    this.#byPod.set(spec.uid, ofPod.set(id, entry));
     this.changes.next({ part, gone: false });
     return part;
   }
@@ -119,15 +136,16 @@ export class FakeDaemon {
 
   /** SIGTERM now and SIGKILL after `graceMs`; resolves when it has ended or is gone. An abort stops the waiting. */
   async stop(id: string, graceMs: number, signal: AbortSignal): Promise<void> {
-    const process = this.#entries.get(id)?.process;
+    const entry = this.#entries.get(id);
+    const process = entry?.process;
     if (!process) return;
-    // Subscribed before the signals are sent: the end may come at once.
-    const ended = firstOf(this.changes.pipe(filter(() => this.#entries.get(id)?.process !== process)), signal);
+    // Listened for before the signals are sent: the end may come at once.
+    const ended = new Promise<void>((resolve) => entry.onEnd.push(resolve));
     if (graceMs > 0) {
       process.terminate();
-      this.#killLater(id, process, graceMs);
+      this.#killLater(entry, process, graceMs);
     } else process.kill();
-    await ended;
+    await unlessAborted(ended, signal);
   }
 
   /** Ends it from outside, in any way. */
@@ -143,6 +161,10 @@ export class FakeDaemon {
     if (!entry) return;
     entry.process?.kill();
     this.#entries.delete(id);
+    const { uid } = entry.part;
+    const ofPod = this.#byPod.get(uid);
+    ofPod?.delete(id);
+    if (ofPod?.size === 0) this.#byPod.delete(uid);
     this.changes.next({ part: entry.part, gone: true });
   }
 
@@ -150,15 +172,10 @@ export class FakeDaemon {
     for (const { process } of this.#entries.values()) process?.kill();
   }
 
-  #killLater(id: string, process: ContainerProcess, graceMs: number): void {
-    if (this.#entries.get(id)?.process !== process) return;
+  #killLater(entry: Entry, process: ContainerProcess, graceMs: number): void {
+    if (entry.process !== process) return;
     const timer = this.#clock.schedule(() => process.kill(), graceMs);
-    this.changes
-      .pipe(
-        filter(() => this.#entries.get(id)?.process !== process),
-        take(1),
-      )
-      .subscribe(() => timer.unsubscribe());
+    entry.onEnd.push(() => timer.unsubscribe());
   }
 
   #exited(entry: Entry, exitCode: number): void {
@@ -168,6 +185,7 @@ export class FakeDaemon {
     const startedAtMs = state.phase === 'running' ? state.startedAtMs : undefined;
     const message = entry.console?.terminationMessage(exitCode) ?? '';
     this.#set(entry, { state: { phase: 'exited', startedAtMs, finishedAtMs: this.#clock.now(), exitCode, reason, message }, ips: [] });
+    for (const tell of entry.onEnd.splice(0)) tell();
   }
 
   #set(entry: Entry, change: Partial<Part>): void {

@@ -69,21 +69,22 @@ export class FakeRuntime implements ContainerRuntime {
   listPods(signal: AbortSignal): Promise<readonly PodSummary[]> {
     const { gate, daemon } = this.#deps;
     return gate.pass('listPods', signal, () => {
-      const pods = new Map<PodUid, Part[]>();
-      for (const part of daemon.parts) pods.set(part.uid, [...(pods.get(part.uid) ?? []), part]);
-      return Array.from(pods, ([uid, parts]) => ({
-        uid,
-        name: parts[0]?.podName ?? '',
-        namespace: parts[0]?.namespace ?? '',
-        parts: parts.map(({ id, name, state }) => ({ id, container: name, phase: state.phase })),
-      }));
+      return Array.from(daemon.pods, (uid) => {
+        const parts = daemon.partsOf(uid);
+        return {
+          uid,
+          name: parts[0]?.podName ?? '',
+          namespace: parts[0]?.namespace ?? '',
+          parts: parts.map(({ id, name, state }) => ({ id, container: name, phase: state.phase })),
+        };
+      });
     });
   }
 
   observePod(uid: PodUid, signal: AbortSignal): Promise<ObservedPod> {
     const { gate, daemon } = this.#deps;
     return gate.pass('observePod', signal, () => {
-      const parts = daemon.parts.filter((p) => p.uid === uid);
+      const parts = daemon.partsOf(uid);
       return {
         uid,
         name: parts[0]?.podName ?? '',
@@ -205,7 +206,10 @@ export class FakeRuntime implements ContainerRuntime {
   async removeSandbox(id: SandboxId, signal: AbortSignal): Promise<void> {
     const { gate, daemon } = this.#deps;
     await gate.pass('removeSandbox', signal, () => {
-      for (const { id: inside, role } of daemon.parts) if (role.kind === 'container' && role.sandbox === id) daemon.remove(inside);
+      const uid = daemon.get(id)?.uid;
+      // Of one that is gone already, no one knows the pod.
+      const beside = uid === undefined ? daemon.parts : daemon.partsOf(uid);
+      for (const { id: inside, role } of beside) if (role.kind === 'container' && role.sandbox === id) daemon.remove(inside);
       daemon.remove(id);
     });
   }

@@ -5,7 +5,7 @@ import { exponential } from '../base/exponential.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Service } from '../base/service.ts';
 import { isForbidden } from '../model/api-error.ts';
-import { isMirrorPod } from '../model/mirror-pod.ts';
+import { isMirrorPod, isStaticPod } from '../model/mirror-pod.ts';
 import type { PodUpdate } from '../model/pod-update.ts';
 import { type Pod, type PodFullName, podFullName, showPod } from '../model/pod.ts';
 import type { ApiPods } from '../ports/api-pods.ts';
@@ -87,7 +87,7 @@ export class MirrorPods implements Service {
     const { api, apiPods, pods, isHeld, log } = this.#deps;
     // What nobody has told yet is no reason to delete.
     if (!apiPods.synced || !pods.synced) return 'on-change';
-    const pod = this.#staticPods().find((each) => podFullName(each) === name);
+    const pod = pods.named(name).find(isStaticPod);
     const object = apiPods.byName(name);
     const mirror = object && isMirrorPod(object) ? object : undefined;
     if (!pod && mirror && isHeld(mirror)) return 'on-change';
@@ -119,12 +119,8 @@ export class MirrorPods implements Service {
     this.#complaints.set(name, text);
   }
 
-  #staticPods(): readonly Pod[] {
-    return this.#deps.pods.list().flatMap(({ pod, source }) => (source === 'api' ? [] : [pod]));
-  }
-
   #staticNames(): readonly PodFullName[] {
-    return this.#staticPods().map(podFullName);
+    return this.#deps.pods.list().flatMap(({ pod, source }) => (source === 'api' ? [] : [podFullName(pod)]));
   }
 }
 

@@ -22,13 +22,15 @@ interface Waiting {
  * Keys that want a run, each at most once, whatever asked for it.
  *
  * INVARIANTS
- * - A key is in at most one of #ready and #waiting; #waiting holds one timer a key, the earliest that was asked for.
- * - A key in #running is never started again before its run has settled; what asks meanwhile waits in #ready.
+ * - A key is in at most one of #ready, #again and #waiting; #waiting holds one timer a key, the earliest that was asked for.
+ * - A key in #running is never started again before its run has settled; what asks meanwhile waits in #again. So all of #ready may start,
+ *   and finding the next one walks nothing.
  * - Whenever a run may start, #pump has been called: there is no loop that looks.
  */
 export class KeyedWorkQueue<K> implements WorkQueue<K> {
   readonly #deps: KeyedWorkQueueDeps<K>;
   readonly #ready = new Map<K, Set<WakeReason>>();
+  readonly #again = new Map<K, Set<WakeReason>>();
   readonly #waiting = new Map<K, Waiting>();
   readonly #running = new Map<K, { readonly abort: AbortController; readonly settled: Promise<void> }>();
   readonly #failures = new Map<K, number>();
@@ -40,7 +42,7 @@ export class KeyedWorkQueue<K> implements WorkQueue<K> {
 
   add(key: K, reason: WakeReason, delayMs = 0): void {
     if (delayMs <= 0) this.#makeReady(key, reason);
-    else if (!this.#ready.has(key)) this.#wait(key, reason, this.#deps.clock.monotonicMs() + delayMs);
+    else if (!this.#ready.has(key) && !this.#again.has(key)) this.#wait(key, reason, this.#deps.clock.monotonicMs() + delayMs);
   }
 
   interrupt(key: K, reason: WakeReason): void {
@@ -71,10 +73,11 @@ export class KeyedWorkQueue<K> implements WorkQueue<K> {
   #makeReady(key: K, reason: WakeReason): void {
     this.#waiting.get(key)?.timer.unsubscribe();
     this.#waiting.delete(key);
-    const reasons = this.#ready.get(key);
+    const queued = this.#running.has(key) ? this.#again : this.#ready;
+    const reasons = queued.get(key);
     if (reasons) reasons.add(reason);
     else {
-      this.#ready.set(key, new Set([reason]));
+      queued.set(key, new Set([reason]));
       this.#deps.observer?.ready(key);
     }
     this.#pump();
@@ -93,7 +96,6 @@ export class KeyedWorkQueue<K> implements WorkQueue<K> {
     if (!worker) return;
     for (const [key, reasons] of this.#ready) {
       if (this.#running.size >= worker.concurrency) return;
-      if (this.#running.has(key)) continue;
       this.#ready.delete(key);
       const abort = new AbortController();
       this.#running.set(key, { abort, settled: this.#runOne(key, worker.handle, abort.signal, [...reasons]) });
@@ -119,6 +121,8 @@ export class KeyedWorkQueue<K> implements WorkQueue<K> {
       }
     }
     this.#running.delete(key);
+    const reasons = this.#again.get(key);
+    if (reasons && this.#again.delete(key)) this.#ready.set(key, reasons);
     this.#deps.observer?.ended(key);
     if (again && this.#worker) this.add(key, again.reason, again.delayMs);
     this.#pump();

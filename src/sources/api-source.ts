@@ -1,9 +1,10 @@
-import { distinctUntilChanged, map, tap } from 'rxjs';
+import { concatMap, defer } from 'rxjs';
 import type { Logger } from '../base/logger.ts';
 import { isMirrorPod } from '../model/mirror-pod.ts';
+import { type Pod, type PodFullName, podFullName } from '../model/pod.ts';
 import type { ApiPods } from '../ports/api-pods.ts';
 import type { Informer, WatchedObject } from '../ports/kube-api.ts';
-import type { PodSource } from '../ports/pod-source.ts';
+import { type PodSource, SomePods } from '../ports/pod-source.ts';
 import { ApiPodCache } from './api-pod-cache.ts';
 import { samePods } from './same-pods.ts';
 
@@ -24,10 +25,43 @@ export interface ApiSource extends PodSource {
  */
 export function apiSource({ informer, nodeName, log }: ApiSourceDeps): ApiSource {
   const cache = new ApiPodCache(log);
-  const snapshots = informer<WatchedObject>({ path: '/api/v1/pods', fieldSelector: `spec.nodeName=${nodeName}` }).pipe(
-    tap((event) => cache.apply(event)),
-    map(() => cache.list().filter((pod) => !isMirrorPod(pod))),
-    distinctUntilChanged(samePods),
-  );
+  const snapshots = defer(() => {
+    const told = new ToldPods();
+    return informer<WatchedObject>({ path: '/api/v1/pods', fieldSelector: `spec.nodeName=${nodeName}` }).pipe(
+      concatMap((event) => {
+        cache.apply(event);
+        const news = event.kind === 'reset' ? told.all(cache.list()) : told.one(nameOf(event.item), cache);
+        return news === undefined ? [] : [news];
+      }),
+    );
+  });
   return { name: 'api', snapshots, pods: cache };
+}
+
+function nameOf({ metadata: { name, namespace = '' } }: WatchedObject): PodFullName {
+  return podFullName({ metadata: { name, namespace } });
+}
+
+/** What was last told of each name, so that only what differs is told. */
+class ToldPods {
+  #pods: Map<PodFullName, Pod> | undefined;
+
+  all(objects: readonly Pod[]): readonly Pod[] | undefined {
+    const pods = objects.filter((pod) => !isMirrorPod(pod));
+    const before = this.#pods;
+    this.#pods = new Map(pods.map((pod) => [podFullName(pod), pod]));
+    return before !== undefined && samePods([...before.values()], pods) ? undefined : pods;
+  }
+
+  one(name: PodFullName, objects: Pick<ApiPods, 'byName'>): SomePods | undefined {
+    // Its list comes first.
+    if (this.#pods === undefined) return undefined;
+    const object = objects.byName(name);
+    const pod = object && !isMirrorPod(object) ? object : undefined;
+    const before = this.#pods.get(name);
+    if (pod === before) return undefined;
+    if (pod) this.#pods.set(name, pod);
+    else this.#pods.delete(name);
+    return new SomePods({ put: pod ? [pod] : [], gone: before && before.metadata.uid !== pod?.metadata.uid ? [before] : [] });
+  }
 }

@@ -4,7 +4,7 @@ import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Service } from '../base/service.ts';
 import { ApiUnreachableError, isConflict, isNotFound } from '../model/api-error.ts';
-import { isMirrorPod, isMirrorPodOf } from '../model/mirror-pod.ts';
+import { isMirrorPod, isMirrorPodOf, isStaticPod } from '../model/mirror-pod.ts';
 import { isTerminalPhase } from '../model/pod-predicates.ts';
 import { containersAreTerminal } from '../model/pod-termination.ts';
 import { type Pod, type PodFullName, podFullName, type PodStatus, type PodUid, showPod } from '../model/pod.ts';
@@ -207,7 +207,7 @@ export class PodStatusSync implements Service {
   #localUid(object: Pod): PodUid | undefined {
     if (!isMirrorPod(object)) return object.metadata.uid;
     const name = podFullName(object);
-    return this.#deps.pods.list().find(({ pod, source }) => source !== 'api' && podFullName(pod) === name)?.pod.metadata.uid;
+    return this.#deps.pods.named(name).find(isStaticPod)?.metadata.uid;
   }
 
   #complain(uid: PodUid, object: Pod, error: unknown): void {
