@@ -20,6 +20,8 @@ export interface WalkLimits {
 
 /** A directory on the way down to where the walk is. */
 interface Level {
+  /** Undefined for one that is far above: the way back there is by the name "..". */
+  held: FileHandle | undefined;
   readonly ino: number;
   /** Directories in it whose turn is to come. */
   readonly names: string[];
@@ -28,6 +30,9 @@ interface Level {
   visited: number;
   isVisited: boolean;
 }
+
+/** So many directories above the one where the walk is stay open, for what is far deeper in one another is rare. */
+const HELD_ABOVE = 8;
 
 /** A name that waits takes as much beside its characters. */
 const NAME_BYTES = 64;
@@ -43,8 +48,8 @@ export async function walkTree(top: FileHandle, visitor: TreeVisitor, signal?: A
   const { dev, ino } = await top.stat();
   const isMountPoint = mountPointsBelow(top);
   const above: Level[] = [];
-  let level = newLevel(ino);
   let at = top;
+  let level = newLevel(top, ino);
   let waitingBytes = 0;
   let fault: unknown;
 
@@ -81,9 +86,11 @@ export async function walkTree(top: FileHandle, visitor: TreeVisitor, signal?: A
     level.isVisited = true;
   };
 
-  const goTo = async (next: FileHandle): Promise<void> => {
-    if (at !== top) await at.close();
-    at = next;
+  const letGo = async (one: Level | undefined): Promise<void> => {
+    const { held } = one ?? {};
+    if (one === undefined || held === undefined || held === top) return;
+    one.held = undefined;
+    await held.close();
   };
 
   const goDown = async (name: string): Promise<void> => {
@@ -91,25 +98,30 @@ export async function walkTree(top: FileHandle, visitor: TreeVisitor, signal?: A
     waitingBytes -= NAME_BYTES + name.length;
     const below = await holdDirectory(pathIn(at, name)).catch(unlessGone);
     if (below === undefined) return;
-    const info = await below.stat();
-    if (info.dev !== dev) return below.close();
+    const info = await below.stat().catch(unlessGone);
+    if (info?.dev !== dev) return below.close();
     above.push(level);
-    level = newLevel(info.ino);
-    await goTo(below);
+    level = newLevel(below, info.ino);
+    at = below;
+    await letGo(above.at(-1 - HELD_ABOVE));
     if (above.length > depth) throw new Error(`more than ${depth} directories are in one another`);
     await visitor.directory(below, info);
   };
 
   const goUp = async (parent: Level): Promise<void> => {
-    await goTo(above.length === 0 ? top : await holdDirectory(`${heldPath(at)}/..`));
+    const wasHeld = parent.held !== undefined;
+    parent.held ??= await holdDirectory(`${heldPath(at)}/..`);
+    await letGo(level);
     level = parent;
-    if (at === top) return;
+    at = parent.held;
+    if (wasHeld) return;
     const info = await at.stat();
     if (info.ino === level.ino && info.dev === dev) return;
     // There is no way back to where it was, but to the top.
     fault ??= new Error('a directory was moved to another place while it was visited');
-    await goTo(top);
-    level = above[0] ?? newLevel(ino);
+    await letGo(level);
+    level = above[0] ?? level;
+    at = top;
     above.length = 0;
     waitingBytes = level.namesBytes;
   };
@@ -125,7 +137,7 @@ export async function walkTree(top: FileHandle, visitor: TreeVisitor, signal?: A
       else if (level.isVisited) return fault;
     }
   } finally {
-    if (at !== top) await at.close();
+    for (const each of [level, ...above.slice(-HELD_ABOVE)]) await letGo(each);
   }
 }
 
@@ -146,4 +158,4 @@ function pathOf(directory: FileHandle): string | undefined {
   }
 }
 
-const newLevel = (ino: number): Level => ({ ino, names: [], namesBytes: 0, visited: 0, isVisited: false });
+const newLevel = (held: FileHandle, ino: number): Level => ({ held, ino, names: [], namesBytes: 0, visited: 0, isVisited: false });

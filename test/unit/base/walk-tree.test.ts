@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { lstatSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, symlink, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -71,24 +71,28 @@ test('more directories in one another than the limit says are refused', async ()
   await assert.rejects(visited({ depth: 10 }), { message: 'more than 10 directories are in one another' });
 });
 
-test('what is moved elsewhere while it is visited is said to be left out, and never leads there', async () => {
-  await mkdir(join(tree, 'a/b/c'), { recursive: true });
-  await mkdir(join(root, 'outside/other'), { recursive: true });
-  await mkdir(join(tree, 'z'));
-  const inside = new Set(['a', 'a/b', 'a/b/c', 'z'].map((path) => lstatSync(join(tree, path)).ino));
-  const moved = lstatSync(join(tree, 'a/b/c')).ino;
-  const inos: number[] = [];
-  const { fault } = await visited(
-    {},
-    {
-      directory: async (_, { ino }) => {
-        inos.push(ino);
-        if (ino === moved) await rename(join(tree, 'a/b/c'), join(root, 'outside/c'));
-      },
-    },
-  );
-  assert.equal(String(fault), 'Error: a directory was moved to another place while it was visited');
-  assert.deepEqual(new Set(inos), inside);
+test('what is moved elsewhere while it is visited leads nowhere else; what is left out for it is said', async () => {
+  for (const [below, isLeftOut] of [
+    ['c', false],
+    ['c/1/2/3/4/5/6/7/8/9/10', true],
+  ] as const) {
+    await mkdir(join(tree, 'a/b', below), { recursive: true });
+    await mkdir(join(tree, 'z'), { recursive: true });
+    await mkdir(join(root, 'outside/other'), { recursive: true });
+    const outside = new Set(['outside', 'outside/other'].map((path) => lstatSync(join(root, path)).ino));
+    const [moved, last] = [join(tree, 'a/b/c'), lstatSync(join(tree, 'a/b', below)).ino];
+    const inos: number[] = [];
+    const directory: TreeVisitor['directory'] = async (_, { ino }) => {
+      inos.push(ino);
+      if (ino === last) await rename(moved, join(root, 'outside/c'));
+    };
+    const { fault } = await visited({}, { directory });
+    assert.equal(fault !== undefined, isLeftOut);
+    if (isLeftOut) assert.equal(String(fault), 'Error: a directory was moved to another place while it was visited');
+    assert.ok(inos.includes(lstatSync(join(tree, 'z')).ino) && !inos.some((ino) => outside.has(ino)));
+    assert.equal(new Set(inos).size, inos.length);
+    await rename(join(root, 'outside/c'), join(root, `was-${isLeftOut}`));
+  }
 });
 
 test('a container that exchanges directories for links meanwhile leads the walk nowhere else', async () => {
@@ -111,6 +115,23 @@ test('a container that exchanges directories for links meanwhile leads the walk 
   stop.abort();
   await attacking;
   assert.ok(swaps > 100, `${swaps}`);
+});
+
+test('nothing stays open, however a walk ends', async () => {
+  makeDeep(tree, 30);
+  makeDeep(tree, 20, longestName());
+  const open = () => readdirSync('/proc/self/fd').length;
+  const before = open();
+  await visited();
+  await visited({ namesBytes: 0 });
+  for (let end = 1; end < 50; end += 7) {
+    let seen = 0;
+    const directory = (): void => {
+      if (++seen === end) throw new Error('enough');
+    };
+    await assert.rejects(visited({}, { directory }), { message: 'enough' });
+  }
+  assert.equal(open(), before);
 });
 
 test('a walk ends with its signal, and with what its visitor throws', async () => {
