@@ -1,4 +1,5 @@
 import type { Logger } from './base/logger.ts';
+import type { NodeUse } from './model/node-use.ts';
 import type { Node, ResourceList } from './model/node.ts';
 import { admitPod, type PodRefusal } from './model/pod-admission.ts';
 import { type Pod, showPod } from './model/pod.ts';
@@ -17,7 +18,7 @@ export interface AdmissionDeps {
 
 export interface Admission {
   /** Why a pod may not run beside these, which is logged; undefined: it may. */
-  readonly judge: (pod: Pod, others: readonly Pod[]) => PodRefusal | undefined;
+  readonly judge: (pod: Pod, others: NodeUse) => PodRefusal | undefined;
   /** What the node has for pods: as the API server shows it, else as the machine is. */
   readonly allocatable: () => ResourceList;
 }

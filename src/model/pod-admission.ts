@@ -1,15 +1,14 @@
-import type { V1ContainerPort } from '@kubernetes/client-node';
 import { type AppArmorHost, appArmorFault } from './app-armor.ts';
 import { isCriticalPod } from './critical-pod.ts';
 import { forbiddenPrivilege, type HostPrivileges } from './host-privileges.ts';
 import { matchesNode } from './node-affinity.ts';
 import { insufficientResources } from './node-fit.ts';
+import type { NodeUse } from './node-use.ts';
 import type { Node } from './node.ts';
 import type { Pod, PodStatus } from './pod.ts';
 import { podQosClass } from './qos.ts';
 import { forbiddenSysctl } from './sysctls.ts';
 import { type UnsupportedDemand, unsupportedDemand } from './unsupported-demand.ts';
-import type { Wire } from './wire.ts';
 
 /** In the words of status.reason (pkg/kubelet/lifecycle, pkg/kubelet/sysctl). */
 export type PodRefusalReason =
@@ -40,7 +39,7 @@ export interface AdmissionRules {
 export interface PodAdmission {
   readonly pod: Pod;
   /** Admitted before, and not over yet. */
-  readonly otherPods: readonly Pod[];
+  readonly otherPods: NodeUse;
   /** Undefined: it cannot be had. Without `allocatable` its resources are not judged. */
   readonly node: Node | undefined;
 }
@@ -80,8 +79,7 @@ export function fitPod({ pod, otherPods, node }: PodAdmission): PodRefusal | und
   }
   if (!matchesNode(spec, node)) return predicateFailed('NodeAffinity');
   if (spec.nodeName && spec.nodeName !== node.metadata?.name) return predicateFailed('NodeName');
-  const taken = otherPods.flatMap(hostPorts);
-  return hostPorts(pod).some((port) => taken.some((other) => sameHostPort(port, other))) ? predicateFailed('NodePorts') : undefined;
+  return otherPods.collidesWith(pod) ? predicateFailed('NodePorts') : undefined;
 }
 
 /** The status of a pod that was refused. Nobody starts it any more (Kubelet.rejectPod; the message's beginning as of 1.29). */
@@ -105,19 +103,3 @@ const predicateFailed = (name: 'NodeAffinity' | 'NodeName' | 'NodePorts'): PodRe
   reason: name,
   message: `Predicate ${name} failed`,
 });
-
-type HostPort = Required<Pick<Wire<V1ContainerPort>, 'hostIP' | 'hostPort' | 'protocol'>>;
-
-const ANY_ADDRESS = '0.0.0.0';
-
-function hostPorts({ spec }: Pod): readonly HostPort[] {
-  return spec.containers
-    .flatMap(({ ports = [] }) => ports)
-    .filter(({ hostPort = 0 }) => hostPort > 0)
-    .map(({ hostIP, hostPort = 0, protocol }) => ({ hostIP: hostIP || ANY_ADDRESS, hostPort, protocol: protocol || 'TCP' }));
-}
-
-function sameHostPort(a: HostPort, b: HostPort): boolean {
-  if (a.hostPort !== b.hostPort || a.protocol !== b.protocol) return false;
-  return a.hostIP === b.hostIP || a.hostIP === ANY_ADDRESS || b.hostIP === ANY_ADDRESS;
-}

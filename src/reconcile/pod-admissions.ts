@@ -1,4 +1,5 @@
 import { inAdmissionOrder } from '../model/admission-order.ts';
+import { NodeUse } from '../model/node-use.ts';
 import type { PodRefusal } from '../model/pod-admission.ts';
 import { isTerminalPhase } from '../model/pod-predicates.ts';
 import type { Pod, PodUid } from '../model/pod.ts';
@@ -15,7 +16,7 @@ export interface PodAdmissionsDeps {
   };
   readonly statuses: Pick<StatusManager, 'get'>;
   /** Whether the pod may run beside these. Pure. */
-  readonly judge: (pod: Pod, others: readonly Pod[]) => PodRefusal | undefined;
+  readonly judge: (pod: Pod, others: NodeUse) => PodRefusal | undefined;
 }
 
 /**
@@ -26,6 +27,8 @@ export interface PodAdmissionsDeps {
 export class PodAdmissions implements PodAdmitHandler {
   readonly #deps: PodAdmissionsDeps;
   readonly #decided = new Map<PodUid, PodRefusal | 'admitted'>();
+  /** What those have that counted when a pod was judged last. */
+  readonly #use = new NodeUse();
 
   constructor(deps: PodAdmissionsDeps) {
     this.#deps = deps;
@@ -33,7 +36,7 @@ export class PodAdmissions implements PodAdmitHandler {
 
   admit(pod: Pod): PodRefusal | undefined {
     const { uid } = pod.metadata;
-    if (this.#isToBeJudged(pod)) this.#decideUpTo(uid);
+    if (this.#isToBeJudged(pod)) this.#decideAll();
     const decision = this.#decided.get(uid);
     return decision === 'admitted' ? undefined : decision;
   }
@@ -42,17 +45,23 @@ export class PodAdmissions implements PodAdmitHandler {
     this.#decided.delete(uid);
   }
 
-  #decideUpTo(uid: PodUid): void {
+  /** All that wait, at once: of many that are declared together the first asks for all of them. */
+  #decideAll(): void {
     const { inside, judge } = this.#deps;
     const declared = inside()
       .pods.list()
       .map(({ pod }) => pod);
-    const admitted = declared.filter((pod) => this.#counts(pod));
+    const counting = new Set<PodUid>();
+    for (const pod of declared) {
+      if (!this.#counts(pod)) continue;
+      counting.add(pod.metadata.uid);
+      if (!this.#use.has(pod.metadata.uid)) this.#use.add(pod);
+    }
+    for (const uid of this.#use.uids) if (!counting.has(uid)) this.#use.remove(uid);
     for (const pod of inAdmissionOrder(declared.filter((each) => this.#isToBeJudged(each)))) {
-      const refusal = judge(pod, admitted);
+      const refusal = judge(pod, this.#use);
       this.#decided.set(pod.metadata.uid, refusal ?? 'admitted');
-      if (!refusal) admitted.push(pod);
-      if (pod.metadata.uid === uid) return;
+      if (!refusal) this.#use.add(pod);
     }
   }
 

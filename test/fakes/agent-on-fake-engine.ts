@@ -11,6 +11,7 @@ import { type Kubelet, kubelet } from '../../src/kubelet.ts';
 import { lifecyclePart } from '../../src/lifecycle-part.ts';
 import type { MirrorOwner } from '../../src/mirror/mirror-pod-actions.ts';
 import { isShownBy } from '../../src/model/mirror-pod.ts';
+import type { NodeUse } from '../../src/model/node-use.ts';
 import type { PodRefusal } from '../../src/model/pod-admission.ts';
 import { type Pod, podFullName, type PodStatus } from '../../src/model/pod.ts';
 import { noApi } from '../../src/objects/api-for-pods.ts';
@@ -52,7 +53,7 @@ export interface ClusterOfAgent {
   readonly informer: Informer;
   readonly nodeName: string;
   readonly node: Observable<MirrorOwner | undefined>;
-  readonly judge?: (pod: Pod, others: readonly Pod[]) => PodRefusal | undefined;
+  readonly judge?: (pod: Pod, others: NodeUse) => PodRefusal | undefined;
 }
 
 /** The whole agent but for manifest files, on the embedded engine and a clock that moves when told. Until the first `declare` its source has not spoken. */

@@ -1,5 +1,6 @@
 import { BehaviorSubject } from 'rxjs';
 import type { MirrorOwner } from '../../src/mirror/mirror-pod-actions.ts';
+import type { NodeUse } from '../../src/model/node-use.ts';
 import type { Node } from '../../src/model/node.ts';
 import { fitPod, type PodRefusal } from '../../src/model/pod-admission.ts';
 import type { Pod, PodStatus } from '../../src/model/pod.ts';
@@ -18,7 +19,7 @@ export class ClusterScenario extends Scenario {
     // The store's times are for show here: the agent's clock is its own.
     const api = new FakeKubeApi();
     const node = new BehaviorSubject<MirrorOwner | undefined>(NODE_OBJECT);
-    const judge = (pod: Pod, otherPods: readonly Pod[]): PodRefusal | undefined => fitPod({ pod, otherPods, node: NODE_OBJECT });
+    const judge = (pod: Pod, otherPods: NodeUse): PodRefusal | undefined => fitPod({ pod, otherPods, node: NODE_OBJECT });
     super({ api, informer: api.informer, nodeName: NODE, node, judge });
     this.api = api;
     this.node = node;

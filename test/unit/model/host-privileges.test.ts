@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { NodeUse } from '../../../src/model/node-use.ts';
 import { forbiddenPrivilege, type HostPrivileges } from '../../../src/model/host-privileges.ts';
 import { admitPod, type PodAdmission } from '../../../src/model/pod-admission.ts';
 import type { Pod, PodSpec } from '../../../src/model/pod.ts';
@@ -46,7 +47,7 @@ test('each refusal has its reason, and its message names the field', () => {
     appArmor: { fault: 'AppArmor is not enabled on the host', loadedProfiles: () => new Set<string>() },
   };
   const reasonOf = (spec: Partial<PodSpec>): string | undefined => {
-    const admission: PodAdmission = { pod: aPod('p', spec), otherPods: [], node: { metadata: { name: 'n' } } };
+    const admission: PodAdmission = { pod: aPod('p', spec), otherPods: new NodeUse(), node: { metadata: { name: 'n' } } };
     const refusal = admitPod(admission, rules);
     return refusal && `${refusal.reason}: ${/\(?(spec\.[\w.[\]]+)/.exec(refusal.message)?.[1] ?? refusal.message}`;
   };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { NodeUse } from '../../../src/model/node-use.ts';
 import { insufficientResources } from '../../../src/model/node-fit.ts';
 import { fitPod } from '../../../src/model/pod-admission.ts';
 import type { Container, Pod, PodSpec } from '../../../src/model/pod.ts';
@@ -10,7 +11,7 @@ type Requests = Readonly<Record<string, string>>;
 const asking = (requests: Requests, over: Partial<Container> = {}): Container => aContainer('c', { resources: { requests }, ...over });
 const aPodAsking = (requests: Requests, over: Partial<PodSpec> = {}): Pod => aPod('p', { containers: [asking(requests)], ...over });
 const lacking = (pod: Pod, others: readonly Pod[] = []): readonly string[] =>
-  insufficientResources(pod, others, allocatable).map(
+  insufficientResources(pod, new NodeUse(others), allocatable).map(
     ({ resource, requested, used, capacity }) => `${resource} ${requested}+${used}>${capacity}`,
   );
 
@@ -35,10 +36,10 @@ test('what a pod asks for beside what others took must be there', () => {
 
 test('a pod that does not fit is refused in the words of the kubelet, unless it is critical', () => {
   const node = { metadata: { name: 'n' }, status: { allocatable } };
-  assert.deepEqual(fitPod({ pod: aPodAsking({ cpu: '3' }), otherPods: [], node }), {
+  assert.deepEqual(fitPod({ pod: aPodAsking({ cpu: '3' }), otherPods: new NodeUse(), node }), {
     reason: 'OutOfcpu',
     message: "Node didn't have enough resource: cpu, requested: 3000, used: 0, capacity: 2000",
   });
-  assert.equal(fitPod({ pod: aPodAsking({ cpu: '3' }, { priority: 2_000_000_000 }), otherPods: [], node }), undefined);
-  assert.equal(fitPod({ pod: aPodAsking({ cpu: '3' }), otherPods: [], node: { metadata: { name: 'n' } } }), undefined);
+  assert.equal(fitPod({ pod: aPodAsking({ cpu: '3' }, { priority: 2_000_000_000 }), otherPods: new NodeUse(), node }), undefined);
+  assert.equal(fitPod({ pod: aPodAsking({ cpu: '3' }), otherPods: new NodeUse(), node: { metadata: { name: 'n' } } }), undefined);
 });

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { NodeUse } from '../../../src/model/node-use.ts';
 import { fitPod } from '../../../src/model/pod-admission.ts';
 import type { Pod, PodSpec } from '../../../src/model/pod.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
 
 const node = { metadata: { name: 'node-1', labels: { disk: 'ssd', cores: '8' } } };
 const why = (spec: Partial<PodSpec>, otherPods: readonly Pod[] = []): string | undefined =>
-  fitPod({ pod: aPod('p', spec), otherPods, node })?.reason;
+  fitPod({ pod: aPod('p', spec), otherPods: new NodeUse(otherPods), node })?.reason;
 
 type Terms = NonNullable<
   NonNullable<
@@ -56,5 +57,5 @@ test('a host port is had once an address and protocol; 0.0.0.0 is every address'
 });
 
 test('without a Node nothing can be said', () => {
-  assert.equal(fitPod({ pod: aPod('p'), otherPods: [], node: undefined })?.reason, 'InvalidNodeInfo');
+  assert.equal(fitPod({ pod: aPod('p'), otherPods: new NodeUse(), node: undefined })?.reason, 'InvalidNodeInfo');
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { CONFIG_SOURCE_ANNOTATION } from '../../../src/model/config-annotations.ts';
+import type { NodeUse } from '../../../src/model/node-use.ts';
 import { fitPod, type PodRefusal } from '../../../src/model/pod-admission.ts';
 import type { Pod, PodStatus, PodUid } from '../../../src/model/pod.ts';
 import { formatTime } from '../../../src/model/time.ts';
@@ -36,7 +37,7 @@ function aNode(...declared: readonly Pod[]) {
   const pods = new DesiredPods(() => true);
   const statuses = new Map<PodUid, PodStatus>();
   const found = new Set<PodUid>();
-  const judge = (pod: Pod, otherPods: readonly Pod[]): PodRefusal | undefined => fitPod({ pod, otherPods, node });
+  const judge = (pod: Pod, otherPods: NodeUse): PodRefusal | undefined => fitPod({ pod, otherPods, node });
   const admissions = new PodAdmissions({ inside: () => ({ pods, wasFound: (uid) => found.has(uid) }), statuses, judge });
   const declare = (...more: readonly Pod[]): void => void pods.apply({ op: 'ADD', source: 'api', pods: more });
   const remove = (...some: readonly Pod[]): void => void pods.apply({ op: 'REMOVE', source: 'api', pods: some });
