@@ -167,7 +167,7 @@ export async function clusterPart(options: KubeletOptions, { clock, log, observe
     };
   };
   const served: ServedCluster = {
-    api: clients.main,
+    api: clients.reviews,
     csr: () => ({ api: clients.main, informer: clients.informer }),
     mirrorUidOf: (pod) => source.pods.byName(podFullName(pod))?.metadata.uid,
   };

@@ -1,4 +1,5 @@
 import { aborted } from './base/aborted.ts';
+import { openFileLimit } from './base/open-file-limit.ts';
 import { chance } from './base/chance.ts';
 import type { Clock } from './base/clock.ts';
 import type { Logger } from './base/logger.ts';
@@ -54,7 +55,18 @@ export async function serverPart(options: KubeletOptions, deps: ServerPartDeps):
   const threadPool = new ThreadPoolWatch({ clock });
   const routes = servedRoutes(options, { ...deps, stats, threadPool });
   const meter = { begin: metrics.requestBegun };
-  const server = kubeletServer({ options, origins, routes, api: cluster?.api, certificate, meter, nodeName, clock, log });
+  const server = kubeletServer({
+    options,
+    origins,
+    routes,
+    api: cluster?.api,
+    certificate,
+    meter,
+    nodeName,
+    openFiles: openFileLimit(),
+    clock,
+    log,
+  });
   const measuring: Service = { name: 'stats', run: (signal) => aborted(signal).finally(() => stats.close()) };
   return [...(enableServer ? [certificate] : []), server, measuring, threadPool];
 }

@@ -40,8 +40,12 @@ export interface OwnedKubeClients extends KubeClients {
 
 const DEADLINE_MS = 30_000;
 const PATIENCE_MS = 60_000;
+/** What API servers are asked by default in all (kubeAPIQPS, kubeAPIBurst), once more. */
+const REVIEWS: RateLimit = { qps: 50, burst: 100 };
+/** Who asks has a connection open meanwhile. */
+const REVIEW_DEADLINE_MS = 10_000;
 
-/** The three doors and the informers, on shared connections. Dials at the first request. */
+/** The four doors and the informers, on shared connections. Dials at the first request. */
 export function kubeClients(options: KubeClientsOptions): OwnedKubeClients {
   const { access, clock, log, main, events, heartbeatTimeoutMs, userAgent, silence, observer } = options;
   const transport = new ApiTransport({
@@ -60,6 +64,7 @@ export function kubeClients(options: KubeClientsOptions): OwnedKubeClients {
     main: api,
     events: door(new TokenBucket({ ...events, clock }), DEADLINE_MS, PATIENCE_MS),
     heartbeat: door(new TokenBucket({ qps: 0, burst: 1, clock }), heartbeatTimeoutMs, heartbeatTimeoutMs),
+    reviews: door(new TokenBucket({ ...REVIEWS, clock }), REVIEW_DEADLINE_MS, REVIEW_DEADLINE_MS),
     informer: informerOn({ api, transport, bucket: mainBucket, clock, log, ...(silence === undefined ? {} : { idleMs: silence.idleMs }) }),
     refreshCredentials: (signal) => transport.refreshCredentials(signal),
     close: () => transport.close(),

@@ -43,7 +43,7 @@ export interface WatchTarget {
 /** Lists and watches one collection. Cold; never errors or completes: bounded watches, bookmarks, an idle watchdog, relist on 410, jittered back-off inside. */
 export type Informer = <T extends WatchedObject>(target: WatchTarget) => Observable<ResourceEvent<T>>;
 
-/** Three doors to one API server, so that no traffic class can starve another. */
+/** Four doors to one API server, so that no traffic class can starve another. */
 export interface KubeClients {
   /** Watches, pods' statuses, the node's objects: kubeAPIQPS and kubeAPIBurst. */
   readonly main: KubeApi;
@@ -51,5 +51,7 @@ export interface KubeClients {
   readonly events: KubeApi;
   /** Lease and node status: no limit, timeout = min(lease duration, status frequency). */
   readonly heartbeat: KubeApi;
+  /** Reviews of tokens and rights, which whoever reaches the node's server causes: a limit of their own. */
+  readonly reviews: KubeApi;
   readonly informer: Informer;
 }

@@ -16,13 +16,16 @@ import { ClientCaFile } from './auth/client-ca.ts';
 import { clientCertificateUser } from './auth/client-certificate.ts';
 import { nodeAccess } from './auth/node-access.ts';
 import { closedPaths, debuggingPaths } from './closed-paths.ts';
-import { httpBounds, runHttpListener } from './http-listener.ts';
+import { ConnectionRoom, type ConnectionRoomOptions } from './connection-room.ts';
+import { httpBounds, localBounds, runHttpListener } from './http-listener.ts';
+import { ListenerConnections } from './listener-connections.ts';
 import { keepTrying, type ListenAddress, listenOn } from './listen.ts';
 import { listenLocally } from './local-socket.ts';
 import { type RequestHandler, requestHandler } from './request-handler.ts';
 import type { Route } from './route.ts';
 import { Router } from './router.ts';
 import type { ServerOptionOrigins, ServerOptions } from './server-options.ts';
+import { serverLimits } from './server-limits.ts';
 import { tlsContext } from './tls-context.ts';
 
 export interface KubeletServerDeps {
@@ -36,6 +39,8 @@ export interface KubeletServerDeps {
   /** Counts what comes through the HTTPS and the read-only port. */
   readonly meter?: RequestMeter;
   readonly nodeName: string;
+  /** How many files the agent may have open at a time, connections included. */
+  readonly openFiles: number;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -73,6 +78,10 @@ export function kubeletServer(deps: KubeletServerDeps): Service {
 }
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
+/** How long a client may be connected before a request of it is let in: handshake, headers and review all together take less. */
+const STRANGER_MS = 60_000;
+/** Short answers are taken at once, or the client has gone. */
+const UNTAKEN_MS = 60_000;
 
 /** Without a cluster nothing is open to the network unless an address was asked for. */
 export function servingAddress({ options, origins, api }: Pick<KubeletServerDeps, 'options' | 'origins' | 'api'>): string {
@@ -81,10 +90,12 @@ export function servingAddress({ options, origins, api }: Pick<KubeletServerDeps
 
 async function https(deps: KubeletServerDeps, stop: AbortSignal): Promise<void> {
   const { options, origins, routes, api, certificate, meter, nodeName, clock } = deps;
+  const { strangers, guests } = serverLimits(deps.openFiles);
   const log = deps.log.child({ listener: 'https' });
   const clientCa = options.clientCaFile === '' ? undefined : await ClientCaFile.open(options.clientCaFile, clock, log);
   /** When each handshake ended: one that began before the authorities changed was checked against the old ones. */
   const handshakes = new WeakMap<object, number>();
+  const connections = roomFor({ strangers, guests, strangerMs: STRANGER_MS }, clock, log);
   const handler = requestHandler({
     router: new Router(routes, { debugging: options.enableDebuggingHandlers, closed: closedPaths(options) }),
     access: {
@@ -94,12 +105,15 @@ async function https(deps: KubeletServerDeps, stop: AbortSignal): Promise<void> 
         const isCurrent = (handshakes.get(socket) ?? 0) > clientCa.sinceMs + HANDSHAKE_TIMEOUT_MS;
         return clientCertificateUser(socket, { bundle: clientCa.current, isCurrent, nowMs: clock.now() });
       },
+      onLetIn: (socket) => connections.letIn(socket),
     },
     ...(meter === undefined ? {} : { meter }),
+    clock,
     log,
   });
   const server = createHttpsServer({
-    ...httpServerOptions(handler),
+    ...httpBounds,
+    ...upgradesTo(handler),
     ...tlsContext(options, undefined, clientCa?.current.pem),
     ALPNProtocols: ['http/1.1'],
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
@@ -136,9 +150,11 @@ async function https(deps: KubeletServerDeps, stop: AbortSignal): Promise<void> 
   const ended = new AbortController();
   const until = AbortSignal.any([stop, ended.signal]);
   await Promise.all([
-    runHttpListener({ server, handler, stalledAfterMs: options.streamingConnectionIdleTimeoutMs, clock, log }, listen, stop).finally(() =>
-      ended.abort(),
-    ),
+    runHttpListener(
+      { server, connections, handler, stalledAfterMs: options.streamingConnectionIdleTimeoutMs, clock, log },
+      listen,
+      stop,
+    ).finally(() => ended.abort()),
     drainInto(contexts, show, until),
     clientCa?.follow(until),
   ]);
@@ -176,35 +192,53 @@ async function plain(
   onTaken: 'fail' | 'retry',
   stop: AbortSignal,
 ): Promise<void> {
-  const { options, clock, meter } = deps;
+  const { openFiles, clock, meter } = deps;
   const log = deps.log.child({ listener: name });
-  const handler = requestHandler({ router, ...(meter === undefined || name === 'healthz' ? {} : { meter }), log });
-  const server = createHttpServer(httpServerOptions(handler));
+  const handler = requestHandler({ router, ...(meter === undefined || name === 'healthz' ? {} : { meter }), clock, log });
+  const server = createHttpServer({ ...httpBounds, ...upgradesTo(handler) });
+  const { unasked } = serverLimits(openFiles);
+  const connections = roomFor({ strangers: unasked, guests: 0, strangerMs: Number.POSITIVE_INFINITY }, clock, log);
   const listen = async (signal: AbortSignal): Promise<void> => {
     await (onTaken === 'retry' ? keepTrying(() => listenOn(server, where), { clock, log }, signal) : listenOn(server, where));
     if (server.listening) log.info('serving', { address: where.address, port: where.port });
   };
-  await runHttpListener({ server, handler, stalledAfterMs: options.streamingConnectionIdleTimeoutMs, clock, log }, listen, stop);
+  await runHttpListener({ server, connections, handler, stalledAfterMs: UNTAKEN_MS, clock, log }, listen, stop);
 }
 
 /** Everything, for whoever owns the agent's files. */
 async function localSocket(deps: KubeletServerDeps, stop: AbortSignal): Promise<void> {
   const { options, routes, clock } = deps;
   const log = deps.log.child({ listener: 'local' });
-  const handler = requestHandler({ router: new Router(routes, { debugging: true }), log });
-  const server = createHttpServer(httpServerOptions(handler));
+  const handler = requestHandler({ router: new Router(routes, { debugging: true }), clock, log });
+  const server = createHttpServer({ ...localBounds, ...upgradesTo(handler) });
+  const connections = new ListenerConnections();
   let remove: (() => Promise<void>) | undefined;
   const listen = async (signal: AbortSignal): Promise<void> => {
     await keepTrying(async () => void (remove = await listenLocally(server, options.rootDir)), { clock, log }, signal);
     if (server.listening) log.info('serving', { path: join(options.rootDir, LOCAL_SOCKET_NAME) });
   };
   try {
-    await runHttpListener({ server, handler, stalledAfterMs: options.streamingConnectionIdleTimeoutMs, clock, log }, listen, stop);
+    await runHttpListener(
+      { server, connections, handler, stalledAfterMs: options.streamingConnectionIdleTimeoutMs, clock, log },
+      listen,
+      stop,
+    );
   } finally {
     await remove?.();
   }
 }
 
-function httpServerOptions(handler: RequestHandler): HttpServerOptions {
-  return { ...httpBounds, shouldUpgradeCallback: (message: IncomingMessage) => handler.wantsUpgrade(message) };
+const upgradesTo = (handler: RequestHandler): HttpServerOptions => ({
+  shouldUpgradeCallback: (message: IncomingMessage) => handler.wantsUpgrade(message),
+});
+
+function roomFor(
+  limits: Pick<ConnectionRoomOptions, 'strangers' | 'guests' | 'strangerMs'>,
+  clock: Clock,
+  log: Logger,
+): ListenerConnections {
+  const { strangers } = limits;
+  const onCrowded = (): void =>
+    log.warn('a connection was closed to make room: too many clients are connected of whom nothing was let in', { limit: strangers });
+  return new ListenerConnections(new ConnectionRoom({ ...limits, clock, onCrowded }));
 }

@@ -1,13 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Duplex } from 'node:stream';
+import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
+import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
 import type { RequestMeter } from '../ports/request-meter.ts';
 import type { AccessControl } from './auth/access-control.ts';
 import type { UserInfo } from './auth/user-info.ts';
-import { answerOnSocket, answerText } from './plain-answer.ts';
+import { answerText } from './plain-answer.ts';
+import { refuseConnection } from './refuse-connection.ts';
+import { peerOf } from './connection-room.ts';
 import { requestLabels } from './request-labels.ts';
-import { requestTarget } from './request-target.ts';
+import { queryOf, requestTarget } from './request-target.ts';
 import { HttpError, type Route, type RouteRequest } from './route.ts';
 import type { Router } from './router.ts';
 
@@ -26,8 +30,11 @@ export interface RequestHandlerDeps {
     readonly control: AccessControl;
     /** Whom the client certificate of the request's connection names. Throws when it is not to be believed. */
     readonly certificateUser: (message: IncomingMessage) => UserInfo | undefined;
+    /** Told of a connection with each request on it that is let in. */
+    readonly onLetIn: (socket: Socket) => void;
   };
   readonly meter?: RequestMeter;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -43,28 +50,32 @@ interface Refusal {
 type Found = { readonly route: Route; readonly params: RouteRequest['params']; readonly query: URLSearchParams };
 
 /** Reads the target, asks who it is and what they may, finds the route, and has it answer. */
-export function requestHandler({ router, access, meter, log }: RequestHandlerDeps): RequestHandler {
+export function requestHandler({ router, access, meter, clock, log }: RequestHandlerDeps): RequestHandler {
   const measure = ({ method, url }: IncomingMessage, stream: Duplex | ServerResponse): void => {
     const end = meter?.begin(requestLabels(method ?? '', url ?? '', access ? 'readwrite' : 'readonly'));
     if (end !== undefined) stream.once('close', end);
   };
-  const find = async (message: IncomingMessage): Promise<Found | { readonly refusal: Refusal }> => {
+  const find = async (message: IncomingMessage, signal: AbortSignal): Promise<Found | { readonly refusal: Refusal }> => {
     const target = requestTarget(message.url ?? '');
-    if ('fault' in target) return { refusal: { status: 400, text: target.fault } };
-    if ('redirect' in target) {
-      return { refusal: { status: 301, text: 'Moved Permanently\n', headers: { Location: target.redirect } } };
-    }
     const method = message.method ?? '';
+    // First of all, whatever was asked for: a target without a path is asked about as the root.
     const refusal = await access?.control({
       method,
-      path: target.path,
+      path: 'fault' in target ? '/' : target.path,
       headers: message.headers,
       certificateUser: () => access.certificateUser(message),
+      peer: peerOf(message.socket.remoteAddress),
+      signal,
     });
     if (refusal !== undefined) {
       // Another certificate takes another connection.
       const headers = refusal.status === 401 ? { headers: { Connection: 'close' } } : {};
       return { refusal: { status: refusal.status, text: refusal.message, ...headers } };
+    }
+    access?.onLetIn(message.socket);
+    if ('fault' in target) return { refusal: { status: 400, text: target.fault } };
+    if ('redirect' in target) {
+      return { refusal: { status: 301, text: 'Moved Permanently\n', headers: { Location: target.redirect } } };
     }
     if (Number(message.headers['content-length'] ?? 0) > MOST_BODY_BYTES)
       return { refusal: { status: 413, text: 'request body too large' } };
@@ -73,13 +84,14 @@ export function requestHandler({ router, access, meter, log }: RequestHandlerDep
       const headers = found.allow === undefined ? {} : { headers: { Allow: found.allow } };
       return { refusal: { status: found.status, text: found.message, ...headers } };
     }
-    return { ...found, query: target.query };
+    const query = queryOf(target.search);
+    return query === undefined ? { refusal: { status: 400, text: 'too many parameters in the query' } } : { ...found, query };
   };
 
   return {
     wantsUpgrade: (message) => {
       const target = requestTarget(message.url ?? '');
-      if (!('path' in target)) return false;
+      if (!('search' in target)) return false;
       const found = router.find(message.method ?? '', target.path);
       return 'route' in found && found.route.upgrade !== undefined;
     },
@@ -88,7 +100,7 @@ export function requestHandler({ router, access, meter, log }: RequestHandlerDep
       measure(message, response);
       const { signal, release } = linked(stop, response);
       try {
-        const found = await find(message);
+        const found = await find(message, signal);
         if (response.destroyed) return;
         if ('refusal' in found) {
           answerText(response, found.refusal.status, found.refusal.text, found.refusal.headers);
@@ -120,10 +132,11 @@ export function requestHandler({ router, access, meter, log }: RequestHandlerDep
       const { signal } = linked(stop, socket);
       const before = sentOn(socket);
       try {
-        const found = await find(message);
+        const found = await find(message, signal);
         if (socket.destroyed) return;
         if ('refusal' in found) {
-          answerOnSocket(socket, found.refusal.status, found.refusal.text, found.refusal.headers);
+          const { status, text, headers = {} } = found.refusal;
+          await refuseConnection(socket, clock, status, text, Object.entries(headers));
           return;
         }
         const { route, params, query } = found;
@@ -137,7 +150,7 @@ export function requestHandler({ router, access, meter, log }: RequestHandlerDep
           return;
         }
         const { status, text } = answerTo(error, about(message), log);
-        answerOnSocket(socket, status, text);
+        await refuseConnection(socket, clock, status, text);
       }
     },
   };

@@ -30,7 +30,7 @@ export function requestLabels(method: string, url: string, serverType: RequestLa
   const [first = '', second] = url
     .replace(/[?#].*/s, '')
     .replace(/^\//, '')
-    .split('/');
+    .split('/', 2);
   const root = first === 'metrics' && second !== undefined ? `${first}/${second}` : first;
   const path = buckets.has(root) ? root : 'other';
   return { method: methods.has(method) ? method : 'other', path, serverType, longRunning: longRunning.has(path) };

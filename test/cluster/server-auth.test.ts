@@ -155,9 +155,10 @@ async function serve(options: Partial<ServerOptions>, certificate?: Parameters<t
     },
     origins: { address: 'flag', port: 'flag', authenticationTokenWebhook: 'default' },
     routes,
-    api: clients.main,
+    api: clients.reviews,
     certificate: certificate ?? { pairs: of(serverCa.issue({ commonName: nodeName, hosts: ['127.0.0.1'] })) },
     nodeName,
+    openFiles: 4_096,
     clock: systemClock,
     log,
   });

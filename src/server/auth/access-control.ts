@@ -2,6 +2,7 @@ import { errorText } from '../../base/error-text.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { AccessReviewer } from './access-reviewer.ts';
 import { nodeAttributes } from './node-attributes.ts';
+import type { Asker } from './asker.ts';
 import type { Credentials, RequestAuthenticator } from './request-authenticator.ts';
 
 /** An answer to who may not come in: nothing of what was asked for is in it. */
@@ -10,7 +11,7 @@ export interface AccessRefusal {
   readonly message: string;
 }
 
-export interface AccessRequest extends Credentials {
+export interface AccessRequest extends Credentials, Asker {
   readonly method: string;
   /** Decoded and plain. */
   readonly path: string;
@@ -34,6 +35,7 @@ export function accessControl({ authenticate, mayAccess, log }: AccessControlDep
     try {
       user = await authenticate(request);
     } catch (error) {
+      if (request.signal.aborted) return unauthorized;
       log.warn('a request is refused: its credentials are not believed', { error: errorText(error) });
       return unauthorized;
     }
@@ -43,9 +45,10 @@ export function accessControl({ authenticate, mayAccess, log }: AccessControlDep
     try {
       for (const subresource of subresources) {
         // One after the other: most are allowed the first.
-        if (await mayAccess(user, verb, subresource)) return undefined;
+        if (await mayAccess(user, verb, subresource, request)) return undefined;
       }
     } catch (error) {
+      if (request.signal.aborted) return unauthorized;
       log.error('a request is refused: its rights cannot be told', { error, user: user.name, verb });
       return { status: 500, message: `Authorization error ${about}` };
     }

@@ -5,6 +5,7 @@ import type { ServerOptionOrigins, ServerOptions } from '../server-options.ts';
 import { type AccessControl, accessControl } from './access-control.ts';
 import { type AccessReviewer, accessReviewer } from './access-reviewer.ts';
 import { requestAuthenticator } from './request-authenticator.ts';
+import { type ReviewClient, reviewClient } from './review-client.ts';
 import { tokenReviewer } from './token-reviewer.ts';
 
 export interface NodeAccessDeps {
@@ -26,8 +27,9 @@ export function nodeAccess(deps: NodeAccessDeps): AccessControl {
   const { options, origins, api, clock, log, stop } = deps;
   const { clientCaFile, anonymousAuth, authenticationTokenWebhook, authorizationMode } = options;
   const certificates = clientCaFile !== '';
+  const reviews = api && reviewClient({ api, clock, stop });
   const tokens =
-    api && authenticationTokenWebhook ? tokenReviewer({ api, clock, stop }, options.authenticationTokenWebhookCacheTtlMs) : undefined;
+    reviews && authenticationTokenWebhook ? tokenReviewer(reviews, clock, options.authenticationTokenWebhookCacheTtlMs) : undefined;
   if (!certificates && tokens === undefined && !anonymousAuth) {
     const message = 'nobody can be let in through the HTTPS port: there is no way to tell who asks';
     // Alone on a machine that is how it should be, unless somebody wants more.
@@ -43,20 +45,17 @@ export function nodeAccess(deps: NodeAccessDeps): AccessControl {
   }
   return accessControl({
     authenticate: requestAuthenticator({ certificates, tokens, anonymous: anonymousAuth }),
-    mayAccess: reviewer(deps),
+    mayAccess: reviewer(deps, reviews),
     log,
   });
 }
 
-function reviewer({ options, nodeName, api, clock, stop }: NodeAccessDeps): AccessReviewer {
+function reviewer({ options, nodeName, clock }: NodeAccessDeps, reviews: ReviewClient | undefined): AccessReviewer {
   if (options.authorizationMode === 'AlwaysAllow') return () => Promise.resolve(true);
-  if (api === undefined) return () => Promise.resolve(false);
-  return accessReviewer(
-    { api, clock, stop },
-    {
-      nodeName,
-      authorizedTtlMs: options.authorizationWebhookCacheAuthorizedTtlMs,
-      unauthorizedTtlMs: options.authorizationWebhookCacheUnauthorizedTtlMs,
-    },
-  );
+  if (reviews === undefined) return () => Promise.resolve(false);
+  return accessReviewer(reviews, clock, {
+    nodeName,
+    authorizedTtlMs: options.authorizationWebhookCacheAuthorizedTtlMs,
+    unauthorizedTtlMs: options.authorizationWebhookCacheUnauthorizedTtlMs,
+  });
 }

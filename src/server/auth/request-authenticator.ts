@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Asker } from './asker.ts';
 import { bearerToken, webSocketToken } from './bearer-token.ts';
 import type { TokenReviewer } from './token-reviewer.ts';
 import { anonymousUser, authenticated, type UserInfo } from './user-info.ts';
@@ -19,7 +20,7 @@ export interface AuthenticatorOptions {
 }
 
 /** Undefined: nobody in particular, and that is not enough. Rejects when credentials were shown and none of them is good. */
-export type RequestAuthenticator = (credentials: Credentials) => Promise<UserInfo | undefined>;
+export type RequestAuthenticator = (credentials: Credentials & Asker) => Promise<UserInfo | undefined>;
 
 /**
  * Client certificate, token, token among WebSocket protocols: the first that names a user counts. Who shows none is anonymous where that is
@@ -29,19 +30,19 @@ export function requestAuthenticator({ certificates, tokens, anonymous }: Authen
   const byCertificate = async ({ certificateUser }: Credentials): Promise<UserInfo | undefined> => certificateUser();
   const byToken =
     (reviewer: TokenReviewer) =>
-    async ({ headers }: Credentials) => {
+    async ({ headers, peer, signal }: Credentials & Asker) => {
       const token = bearerToken(headers);
       if (token === undefined) return undefined;
-      const user = await known(reviewer, token);
+      const user = await known(reviewer, token, { peer, signal });
       delete headers.authorization;
       return user;
     };
   const byProtocol =
     (reviewer: TokenReviewer) =>
-    async ({ headers }: Credentials) => {
+    async ({ headers, peer, signal }: Credentials & Asker) => {
       const found = webSocketToken(headers);
       if (found === undefined) return undefined;
-      const user = await known(reviewer, found.token);
+      const user = await known(reviewer, found.token, { peer, signal });
       headers['sec-websocket-protocol'] = found.protocols;
       return user;
     };
@@ -61,8 +62,12 @@ export function requestAuthenticator({ certificates, tokens, anonymous }: Authen
   };
 }
 
-async function known(reviewer: TokenReviewer, token: string): Promise<UserInfo> {
-  const user = await reviewer(token);
+/** Tokens of Kubernetes have one or two KiB, those of identity providers a few more. */
+const LONGEST_TOKEN = 16 * 1024;
+
+async function known(reviewer: TokenReviewer, token: string, asker: Asker): Promise<UserInfo> {
+  if (token.length > LONGEST_TOKEN) throw new Error(`the bearer token is longer than ${LONGEST_TOKEN} characters`);
+  const user = await reviewer(token, asker);
   if (user === undefined) throw new Error('invalid bearer token');
   return user;
 }

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { errorText } from '../../base/error-text.ts';
 import type { ContainerSession, StreamsWanted } from '../../ports/container-access.ts';
 import { HttpError, type RouteRequest } from '../route.ts';
-import { whenFinished } from './close-socket.ts';
+import { whenFinished } from '../close-socket.ts';
 import { execQuery } from './exec-query.ts';
 import { relaySession } from './relay-session.ts';
 import { exitStatus, internalErrorStatus, type RemoteCommandStatus, statusText, successStatus } from './remote-command-status.ts';

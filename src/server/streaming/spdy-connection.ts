@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { Clock } from '../../base/clock.ts';
 import { errorText } from '../../base/error-text.ts';
 import type { Logger } from '../../base/logger.ts';
-import { closeSocket } from './close-socket.ts';
+import { closeSocket } from '../close-socket.ts';
 import { IdleTimer } from './idle-timer.ts';
 import {
   FLAG_FIN,
@@ -234,7 +234,7 @@ export class SpdyConnection implements SpdyStreamOutlet {
       this.#send(goAwayFrame(this.#lastStreamId, status));
       this.#release(reason);
     }
-    await closeSocket(this.#socket, this.#options.clock, this.#options.idleTimeoutMs);
+    await closeSocket(this.#socket, this.#options.clock, { flushMs: this.#options.idleTimeoutMs });
   }
 
   #release(reason: string): void {

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { aborted } from '../../base/aborted.ts';
 import type { StreamsWanted } from '../../ports/container-access.ts';
 import type { RouteRequest } from '../route.ts';
-import { whenFinished } from './close-socket.ts';
+import { whenFinished } from '../close-socket.ts';
 import type { RemoteStreams, StreamingDeps } from './remote-streams.ts';
 import type { SpdyConnection } from './spdy-connection.ts';
 import type { SpdyStream } from './spdy-stream.ts';

@@ -1,8 +1,9 @@
 import type { Duplex } from 'node:stream';
+import { refuseConnection } from '../refuse-connection.ts';
 import { HttpError, type RouteRequest } from '../route.ts';
 import type { StreamingDeps } from './remote-streams.ts';
 import { SpdyConnection, type SpdyConnectionOptions } from './spdy-connection.ts';
-import { listedValues, refuseUpgrade, switchProtocols, wantedUpgrade } from './upgrade-answer.ts';
+import { listedValues, switchProtocols, wantedUpgrade } from './upgrade-answer.ts';
 
 const VERSION_HEADER = 'X-Stream-Protocol-Version';
 const ACCEPTED_HEADER = 'X-Accepted-Stream-Protocol-Versions';
@@ -30,7 +31,7 @@ export async function upgradeToSpdy<P extends string>(
   if (protocol === undefined) {
     const text = `unable to upgrade: unable to negotiate protocol: client supports [${theirs.join(' ')}], server accepts [${ours.join(' ')}]`;
     const accepted = ours.map((own) => [ACCEPTED_HEADER, own] as const);
-    await refuseUpgrade(socket, deps.clock, 403, text, accepted);
+    await refuseConnection(socket, deps.clock, 403, `${text}\n`, accepted);
     return undefined;
   }
   if (wantedUpgrade(message) !== 'spdy') {

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { Clock } from '../../base/clock.ts';
 import { errorText } from '../../base/error-text.ts';
-import { whenClosed } from './close-socket.ts';
+import { whenClosed } from '../close-socket.ts';
 import { FedDuplex, sendInPieces } from './fed-duplex.ts';
 import { IdleTimer } from './idle-timer.ts';
 import { WriteGate } from './write-gate.ts';

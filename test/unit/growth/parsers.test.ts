@@ -31,7 +31,7 @@ import { parseFlags } from '../../../src/options/parse-flags.ts';
 import { healthCheckStatus } from '../../../src/probes/grpc-health.ts';
 import { parseGoUrl } from '../../../src/probes/go-url.ts';
 import { bearerToken, webSocketToken } from '../../../src/server/auth/bearer-token.ts';
-import { requestTarget } from '../../../src/server/request-target.ts';
+import { queryOf, requestTarget } from '../../../src/server/request-target.ts';
 import { logOptions } from '../../../src/server/routes/log-options.ts';
 import { ResizeDecoder } from '../../../src/server/streaming/resize-decoder.ts';
 import { HeaderInflater, HeaderPacker } from '../../../src/server/streaming/spdy-header-block.ts';
@@ -71,7 +71,8 @@ const configFile = (text: string): unknown => parseConfigFile(text, 'config');
 const configHead = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 const query = (url: string): unknown => {
   const target = requestTarget(url);
-  return 'query' in target && logOptions(target.query, 0);
+  const parameters = 'search' in target ? queryOf(target.search) : undefined;
+  return parameters && logOptions(parameters, 0);
 };
 const spdyFrames = (chunks: Iterable<Buffer>): void => {
   const reader = new SpdyFrameReader();

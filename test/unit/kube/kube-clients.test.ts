@@ -122,9 +122,9 @@ for (const http2 of [true, false]) {
   });
 }
 
-test('all three doors share one connection', async () => {
+test('all four doors share one connection', async () => {
   const clients = clientsOf();
-  for (const door of [clients.main, clients.events, clients.heartbeat]) {
+  for (const door of [clients.main, clients.events, clients.heartbeat, clients.reviews]) {
     const asked = door.request(get, never);
     (await server.next()).answer(200, {});
     await asked;

@@ -15,7 +15,7 @@ import type { ContainerId } from '../../../src/ports/container-runtime.ts';
 import { HookRunner } from '../../../src/probes/hook-runner.ts';
 import { ProbeResults } from '../../../src/probes/probe-results.ts';
 import { ProbeWorker } from '../../../src/probes/probe-worker.ts';
-import { closeSocket } from '../../../src/server/streaming/close-socket.ts';
+import { closeSocket } from '../../../src/server/close-socket.ts';
 import { httpSource } from '../../../src/sources/http-source.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
 import { aPodThat } from '../../builders/pods-that.ts';
@@ -139,7 +139,7 @@ for (const timeout of ['720h', '7200h', GO_MAX])
     const closing = Promise.withResolvers<void>();
     const server = createTcpServer((socket) => {
       socket.write(Buffer.alloc(sent));
-      closeSocket(socket, systemClock, msOf(timeout)).then(closing.resolve, closing.reject);
+      closeSocket(socket, systemClock, { flushMs: msOf(timeout) }).then(closing.resolve, closing.reject);
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const client = connect((server.address() as AddressInfo).port, '127.0.0.1');

@@ -6,6 +6,7 @@ import { type AuthenticatorOptions, requestAuthenticator } from '../../../../src
 import type { UserInfo } from '../../../../src/server/auth/user-info.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
 
+const asker = { peer: '10.0.0.1', signal: new AbortController().signal };
 const nobody = (): undefined => undefined;
 const someone = (name: string) => (): UserInfo => ({ name, groups: ['o'] });
 const bad = (): never => {
@@ -46,7 +47,7 @@ describe('who it is:', () => {
     ['a hidden token counts in WebSocket requests only', all, { 'sec-websocket-protocol': `${hidden('good')}, a` }, nobody, undefined],
   ] as const) {
     test(it, async () => {
-      const asked = requestAuthenticator(options)({ headers: { ...headers }, certificateUser });
+      const asked = requestAuthenticator(options)({ headers: { ...headers }, certificateUser, ...asker });
       assert.equal(await asked.then((user) => user?.name).catch(() => 'refused'), expected);
     });
   }
@@ -54,17 +55,17 @@ describe('who it is:', () => {
 
 test('whoever is known belongs to system:authenticated, once', async () => {
   const groups = async (user: UserInfo): Promise<readonly string[] | undefined> =>
-    (await requestAuthenticator(all)({ headers: {}, certificateUser: () => user }))?.groups;
+    (await requestAuthenticator(all)({ headers: {}, certificateUser: () => user, ...asker }))?.groups;
   assert.deepEqual(await groups({ name: 'a', groups: ['o'] }), ['o', 'system:authenticated']);
   assert.deepEqual(await groups({ name: 'a', groups: ['system:authenticated'] }), ['system:authenticated']);
 });
 
 test('a token is gone from the headers once it was believed', async () => {
   const headers: IncomingHttpHeaders = { ...webSocket(`v4.channel.k8s.io, ${hidden('good')}`) };
-  await requestAuthenticator(all)({ headers, certificateUser: nobody });
+  await requestAuthenticator(all)({ headers, certificateUser: nobody, ...asker });
   assert.equal(headers['sec-websocket-protocol'], 'v4.channel.k8s.io');
   const bearer: IncomingHttpHeaders = { authorization: 'Bearer good' };
-  await requestAuthenticator(all)({ headers: bearer, certificateUser: nobody });
+  await requestAuthenticator(all)({ headers: bearer, certificateUser: nobody, ...asker });
   assert.deepEqual(bearer, {});
 });
 
@@ -104,14 +105,14 @@ describe('what they may:', () => {
   ] as const) {
     test(`${name} asks for ${path}`, async () => {
       asked.length = 0;
-      const refusal = await control({ method: 'POST', path, headers: {}, certificateUser: someone(name) });
+      const refusal = await control({ method: 'POST', path, headers: {}, certificateUser: someone(name), ...asker });
       assert.deepEqual([refusal, asked], [expected, questions]);
     });
   }
   test('nobody asks for anything', async () => {
     asked.length = 0;
     for (const certificateUser of [nobody, bad]) {
-      const refusal = await control({ method: 'GET', path: '/pods', headers: {}, certificateUser });
+      const refusal = await control({ method: 'GET', path: '/pods', headers: {}, certificateUser, ...asker });
       assert.deepEqual(refusal, { status: 401, message: 'Unauthorized' });
     }
     assert.deepEqual(asked, []);

@@ -3,7 +3,10 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { ApiError, ApiUnreachableError } from '../../../../src/model/api-error.ts';
 import type { ApiRequest, KubeApi } from '../../../../src/ports/kube-api.ts';
 import { accessReviewer } from '../../../../src/server/auth/access-reviewer.ts';
+import type { NodeVerb } from '../../../../src/server/auth/node-attributes.ts';
+import { reviewClient } from '../../../../src/server/auth/review-client.ts';
 import { tokenReviewer } from '../../../../src/server/auth/token-reviewer.ts';
+import type { UserInfo } from '../../../../src/server/auth/user-info.ts';
 import { FakeClock } from '../../../fakes/fake-clock.ts';
 
 const MINUTE_MS = 60_000;
@@ -28,9 +31,16 @@ afterEach(() => {
   assert.deepEqual(clock.actions, [], 'no timer is left');
 });
 
-const tokens = (ttlMs = 2 * MINUTE_MS) => tokenReviewer({ api, clock, stop: stop.signal }, ttlMs);
-const rights = () =>
-  accessReviewer({ api, clock, stop: stop.signal }, { nodeName: 'n', authorizedTtlMs: 5 * MINUTE_MS, unauthorizedTtlMs: 30_000 });
+const client = () => reviewClient({ api, clock, stop: stop.signal });
+const asker = (signal = new AbortController().signal, peer = '10.0.0.1') => ({ peer, signal });
+const tokens = (ttlMs = 2 * MINUTE_MS) => {
+  const review = tokenReviewer(client(), clock, ttlMs);
+  return (token: string, who = asker()) => review(token, who);
+};
+const rights = () => {
+  const may = accessReviewer(client(), clock, { nodeName: 'n', authorizedTtlMs: 5 * MINUTE_MS, unauthorizedTtlMs: 30_000 });
+  return (user: UserInfo, verb: NodeVerb, subresource: string) => may(user, verb, subresource, asker());
+};
 const authenticated = (username: string) => ({
   status: { authenticated: true, user: { username, uid: 'u', groups: ['g'], extra: { k: ['v'] } } },
 });

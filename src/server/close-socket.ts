@@ -1,16 +1,23 @@
 import type { Duplex } from 'node:stream';
 import type { Subscription } from 'rxjs';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 
 /** How long a client may take to close its side, once everything was sent. */
 const LINGER_MS = 5_000;
 
+export interface CloseTimes {
+  /** How long the client may take to receive what waits. 0: as long as it likes. */
+  readonly flushMs: number;
+  /** How long it may then take to close its side. */
+  readonly lingerMs?: number;
+}
+
 /**
  * Sends what waits, then closes. What still comes in is read and dropped: a socket closed with unread input is reset, and the reset can
- * overtake the last words. Nobody else reads or writes the socket any more. The client may take `flushMs` to receive what waits (0: as
- * long as it likes). Resolves when the socket is closed.
+ * overtake the last words; and a socket that nothing reads never sees that the client has gone. Nothing else reads or writes the socket
+ * any more. Resolves when it is closed, which the times see to, whatever the client does.
  */
-export async function closeSocket(socket: Duplex, clock: Clock, flushMs: number): Promise<void> {
+export async function closeSocket(socket: Duplex, clock: Clock, { flushMs, lingerMs = LINGER_MS }: CloseTimes): Promise<void> {
   const closed = whenClosed(socket);
   const cutAfter = (ms: number): Subscription => clock.schedule(() => socket.destroy(), ms);
   const flush = flushMs > 0 ? cutAfter(flushMs) : undefined;
@@ -18,7 +25,7 @@ export async function closeSocket(socket: Duplex, clock: Clock, flushMs: number)
   if (!socket.writableEnded) socket.end();
   await whenFinished(socket);
   flush?.unsubscribe();
-  const linger = cutAfter(LINGER_MS);
+  const linger = cutAfter(lingerMs);
   await closed;
   linger.unsubscribe();
 }
