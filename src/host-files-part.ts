@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Clock } from './base/clock.ts';
+import { type MountPoint, parseMountInfo } from './base/mount-info.ts';
 import type { Logger } from './base/logger.ts';
 import { HostFilesProcess } from './hostfiles/host-files-process.ts';
 import type { HostFiles } from './ports/host-files.ts';
@@ -17,5 +19,6 @@ export function hostFilesPart({
 }): HostFiles {
   // Beside this module, from source as in the bundle.
   const program = fileURLToPath(new URL(`./host-files-main${extname(import.meta.filename)}`, import.meta.url));
-  return new HostFilesProcess({ clock, log, program, stop });
+  const table = (): readonly MountPoint[] => parseMountInfo(readFileSync('/proc/self/mountinfo'));
+  return new HostFilesProcess({ clock, log, program, table, stop });
 }

@@ -93,7 +93,7 @@ export async function runKubelet(
     rootDir,
     clock,
     events,
-    mounts: systemMounts({ clock, stop: signal }),
+    mounts: systemMounts({ clock, silent: () => hostFiles.silent(), stop: signal }),
     hostFiles,
     factsFor: (pod) => ({ objects: objects.for(pod), tokens: api.tokens, claims: api.claims, allocatable, node }),
   });

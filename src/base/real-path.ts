@@ -1,5 +1,5 @@
 import { lstat, readlink } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Touch } from './touch.ts';
 
 /** The kernel's own bound (path_resolution(7)). */
@@ -8,7 +8,7 @@ const MAX_LINKS = 40;
 /** As realpath(3), but goes one step at a time, so that it is known of each step where it looks. `path` is absolute. */
 export async function realPath(path: string, touch: Touch): Promise<string> {
   let done = '/';
-  const ahead = partsOf(resolve(path));
+  const ahead = partsOf(path);
   let links = 0;
   for (let part = ahead.shift(); part !== undefined; part = ahead.shift()) {
     if (part === '..') {

@@ -31,7 +31,6 @@ interface FileSystem {
 }
 
 interface Silent extends SilentFileSystem {
-  readonly device: string;
   tries: number;
   askAgainAtMs: number;
 }
@@ -60,10 +59,13 @@ export class FileSystemGuard {
     const device = mount?.device ?? '';
     const fileSystem = this.#fileSystems.get(device) ?? { calls: 0, waiting: new Set(), silent: undefined };
     this.#fileSystems.set(device, fileSystem);
-    if (fileSystem.silent === undefined) await this.#turn(fileSystem);
+    // Between the last look here and the call nothing else has its turn.
+    while (fileSystem.silent === undefined && fileSystem.calls >= CALLS_EACH) {
+      await new Promise<void>((resolve) => fileSystem.waiting.add(resolve));
+      signal.throwIfAborted();
+    }
     const asksAgain = fileSystem.silent !== undefined;
     if (fileSystem.silent !== undefined) this.#checkAskAgain(fileSystem.silent);
-    signal.throwIfAborted();
     if (this.#calls >= this.#deps.threads) {
       throw new Error(`cannot look at ${path}: ${this.#calls} calls of file systems that do not answer hang already`);
     }
@@ -71,10 +73,8 @@ export class FileSystemGuard {
   }
 
   silent(): readonly SilentFileSystem[] {
-    const mounted = new Set(this.#mounts().map(({ device }) => device));
     const all = [...this.#fileSystems.values()].flatMap(({ silent }) => silent ?? []);
-    // What is mounted no more is nobody's trouble, whatever still hangs in it.
-    return all.filter(({ device }) => mounted.has(device)).map(({ mount, path, sinceMs }) => ({ mount, path, sinceMs }));
+    return all.map(({ mount, device, path, sinceMs }) => ({ mount, device, path, sinceMs }));
   }
 
   /** Whether something is under way or hangs. */
@@ -86,12 +86,6 @@ export class FileSystemGuard {
     const nowMs = this.#deps.clock.monotonicMs();
     if (this.#table === undefined || nowMs - this.#table.atMs >= TABLE_FRESH_MS) this.#table = { mounts: this.#deps.table(), atMs: nowMs };
     return this.#table.mounts;
-  }
-
-  async #turn(fileSystem: FileSystem): Promise<void> {
-    while (fileSystem.silent === undefined && fileSystem.calls >= CALLS_EACH) {
-      await new Promise<void>((resolve) => fileSystem.waiting.add(resolve));
-    }
   }
 
   #checkAskAgain(silent: Silent): void {

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Subscription } from 'rxjs';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
+import type { MountPoint } from '../base/mount-info.ts';
 import { formatTime } from '../model/time.ts';
 import type { HostFiles, HostTask, SilentFileSystem } from '../ports/host-files.ts';
 import { ALIVE_MS, type HostFilesReply, type HostFilesRequest, THREADS } from './messages.ts';
@@ -12,6 +13,8 @@ export interface HostFilesProcessDeps {
   readonly log: Logger;
   /** The program that serves: a module that calls serveHostFiles. */
   readonly program: string;
+  /** What is mounted. */
+  readonly table: () => readonly MountPoint[];
   /** Ends everything that is under way. */
   readonly stop: AbortSignal;
 }
@@ -97,8 +100,11 @@ class Child {
     return this.#isOver;
   }
 
+  /** What is mounted no more is in no pod's way, whatever still hangs in it. */
   get silent(): readonly SilentFileSystem[] {
-    return this.#silent;
+    if (this.#silent.length === 0) return [];
+    const mounted = new Set(this.#deps.table().map(({ device }) => device));
+    return this.#silent.filter(({ device }) => mounted.has(device));
   }
 
   ask(task: string, args: unknown, signal: AbortSignal): Promise<unknown> {
@@ -177,9 +183,12 @@ class Child {
   #rest(): void {
     this.#process.channel?.unref();
     this.#timer?.unsubscribe();
-    // What hangs will say when it is answered.
-    if (this.#isOver || this.#silent.length > 0) return;
-    this.#timer = this.#deps.clock.schedule(() => this.end(new Error('it has nothing to do')), IDLE_MS);
+    if (this.#isOver) return;
+    this.#timer = this.#deps.clock.schedule(() => {
+      // What hangs will say when it is answered.
+      if (this.silent.length > 0) this.#rest();
+      else this.end(new Error('it has nothing to do'));
+    }, IDLE_MS);
   }
 
   #tellOf(silent: readonly SilentFileSystem[]): void {

@@ -13,8 +13,10 @@ export interface HostTask<Args, Result> {
 
 /** A file system that has not answered a call in time, and has not answered since. */
 export interface SilentFileSystem {
-  /** Where it is mounted. */
+  /** Where it is mounted, in one place if there are several. */
   readonly mount: string;
+  /** major:minor, as mountinfo has it. */
+  readonly device: string;
   /** Where the call looked. */
   readonly path: string;
   /** When the call was made: the date, in milliseconds since the epoch. */
@@ -31,6 +33,6 @@ export interface HostFiles {
    * tells which; and at once while it is known not to.
    */
   run<Args, Result>(task: HostTask<Args, Result>, args: Args, signal: AbortSignal): Promise<Result>;
-  /** The file systems that do not answer now. */
+  /** The file systems that are mounted and do not answer now. */
   silent(): readonly SilentFileSystem[];
 }

@@ -33,6 +33,8 @@ export interface Mounts {
 
 export interface SystemMountsDeps {
   readonly clock: Pick<Clock, 'schedule'>;
+  /** Which file systems are known not to answer: they are unmounted however many hang in them. */
+  readonly silent?: () => readonly { readonly device: string }[];
   /** Ends every attempt that is under way. */
   readonly stop?: AbortSignal;
 }
@@ -45,7 +47,7 @@ const LOCAL_DEADLINE_MS = 30_000;
 const UNMOUNT_DEADLINE_MS = 10_000;
 
 /** With mount(8) and umount(8), which need root. */
-export function systemMounts({ clock, stop = new AbortController().signal }: SystemMountsDeps): Mounts {
+export function systemMounts({ clock, silent = () => [], stop = new AbortController().signal }: SystemMountsDeps): Mounts {
   /** Where a mount was given up on whose process has not ended: no second one hangs there beside it. */
   const hanging = new Set<string>();
   const mount = async (argv: readonly string[], deadlineMs = LOCAL_DEADLINE_MS, signal = stop): Promise<void> => {
@@ -59,14 +61,15 @@ export function systemMounts({ clock, stop = new AbortController().signal }: Sys
     const failure = failureOf(end);
     if (failure) throw new Error(`mount failed: ${failure.status}, mounting arguments: ${argv.join(' ')}, output: ${failure.output}`);
   };
-  const unmount = async ({ path, pathBytes }: MountPoint): Promise<void> => {
+  const unmount = async ({ path, pathBytes, device }: MountPoint): Promise<void> => {
     const limits = { clock, deadlineMs: UNMOUNT_DEADLINE_MS, signal: stop };
     const attempt = (how: UnmountHow): Promise<CommandEnd> =>
       pathBytes.equals(Buffer.from(path))
         ? runCommand('umount', [...how, path], limits)
         : runCommand('sh', ['-c', UNMOUNT_ESCAPED, 'sh', escapedInOctal(pathBytes), ...how], limits);
-    let end = await attempt(['--no-canonicalize']);
-    if (end.is === 'late') end = await attempt(['--lazy', '--no-canonicalize']);
+    const isSilent = silent().some((each) => each.device === device);
+    let end: CommandEnd | undefined = isSilent ? undefined : await attempt(['--no-canonicalize']);
+    if (end === undefined || end.is === 'late') end = await attempt(['--lazy', '--no-canonicalize']);
     const failure = failureOf(end);
     if (failure) throw new Error(`unmount failed: ${failure.status}, unmounting arguments: ${path}, output: ${failure.output}`);
   };

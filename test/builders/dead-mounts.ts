@@ -19,13 +19,11 @@ export class DeadMounts {
     this.#server = server;
   }
 
-  /** Mounts `count` of them below `directory`: DIRECTORY/dead0, DIRECTORY/dead1… */
-  static async below(directory: string, count: number, hang: 'killable' | 'unkillable' = 'killable'): Promise<DeadMounts> {
-    const paths = Array.from({ length: count }, (_, i) => join(directory, `dead${i}`));
+  static async at(paths: readonly string[], hang: 'killable' | 'unkillable' = 'killable'): Promise<DeadMounts> {
     for (const path of paths) await mkdir(path, { recursive: true });
     const server = fork(join(import.meta.dirname, 'dead-mounts-server.ts'), [`--hang=${hang}`, ...paths], {
       // Each mount that is listened to holds a thread.
-      env: { ...process.env, UV_THREADPOOL_SIZE: String(2 * count + 4) },
+      env: { ...process.env, UV_THREADPOOL_SIZE: String(2 * paths.length + 4) },
     });
     const [said] = await Promise.race([once(server, 'message'), once(server, 'exit')]);
     if (said !== 'mounted') throw new Error(`no dead mounts can be made here: this needs root and /dev/fuse (exit code ${said})`);

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import type { V1PodSpec, V1Volume, V1VolumeMount } from '@kubernetes/client-node';
@@ -27,7 +26,7 @@ const podWith = (volume: Omit<V1Volume, 'name'>, over: Partial<V1VolumeMount> = 
 
 describe('volumes on file systems that do not answer', { timeout: 240_000 }, () => {
   for (const hang of ['killable', 'unkillable'] as const) {
-    test(`${MOUNTS} of them (${hang}) delay no other pod, healthz tells which, and SIGTERM ends the agent in its usual time`, async (t) => {
+    test(`${MOUNTS} of them (${hang}) delay no other pod, healthz tells which, their pods go on when they answer, and SIGTERM ends the agent in its usual time`, async (t) => {
       const { agent, dead, health, healthz } = await stage(t, hang);
       for (const [i, path] of dead.paths.entries()) {
         await agent.declare(`dead${i}`, podWith({ hostPath: { path: join(path, 'data'), type: 'Directory' } }));
@@ -44,8 +43,14 @@ describe('volumes on file systems that do not answer', { timeout: 240_000 }, () 
       t.diagnostic(`two pods started, and one ended, in ${Math.round(performance.now() - fromMs)} ms`);
       const { status, body } = await health('/healthz?verbose');
       assert.equal(status, 200);
-      for (const path of dead.paths) assert.match(body, new RegExp(`${path} since \\d{4}-\\d\\d-\\d\\dT`));
-      assert.deepEqual(held(agent), new Set(dead.paths.map((_, i) => agent.pod(`dead${i}`))));
+      for (const path of dead.paths) assert.match(body, new RegExp(`${path}(/data)? since \\d{4}-\\d\\d-\\d\\dT`));
+      const [answering, silent] = [dead.paths.slice(0, MOUNTS / 2), dead.paths.slice(MOUNTS / 2)];
+      for (const path of answering) dead.answer(path);
+      await Promise.all(answering.map((_, i) => agent.phase(`dead${i}`, 'Running')));
+      const after = await health('/healthz/file-systems');
+      assert.equal(after.status, 200);
+      assert.match(after.body, new RegExp(`^ok: ${silent.length} do not answer: `));
+      for (const path of silent) assert.match(after.body, new RegExp(`${path}/data since|${path} since`));
       const stopMs = performance.now();
       assert.equal(await agent.kill(), 0);
       const tookMs = performance.now() - stopMs;
@@ -62,9 +67,8 @@ describe('volumes on file systems that do not answer', { timeout: 240_000 }, () 
     });
     const agent = await AgentUnderTest.prepare({ after: (dispose) => void disposals.push(dispose) });
     const healthz = await freePort(agent.port);
-    const below = join(agent.dir, 'mnt');
-    await mkdir(below);
-    const dead = await DeadMounts.below(below, MOUNTS, hang);
+    const paths = Array.from({ length: MOUNTS }, (_, i) => join(agent.dir, 'mnt', `dead${i}`));
+    const dead = await DeadMounts.at(paths, hang);
     disposals.push(() => dead.close());
     const health = async (path: string): Promise<{ status: number; body: string }> => {
       const response = await fetch(`http://127.0.0.1:${healthz}${path}`);

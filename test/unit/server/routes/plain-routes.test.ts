@@ -38,6 +38,14 @@ test('/healthz says ok, and which check fails but not why', async () => {
   assert.deepEqual(await ask('/healthz?verbose'), [200, plain, '[+]ping ok\n[+]log ok\n[+]syncloop ok\nhealthz check passed\n']);
   assert.equal((await ask('/healthz/nothing'))[0], 404);
 
+  checks[0] = { name: 'syncloop', note: 'it is late' };
+  assert.deepEqual(await ask('/healthz'), [200, plain, 'ok']);
+  assert.deepEqual(await ask('/healthz/syncloop'), [200, plain, 'ok: it is late']);
+  assert.deepEqual(await ask('/healthz?verbose'), [
+    200,
+    plain,
+    '[+]ping ok\n[+]log ok\n[+]syncloop ok: it is late\nhealthz check passed\n',
+  ]);
   checks[0] = { name: 'syncloop', error: 'sync Loop took longer than expected' };
   assert.deepEqual(await ask('/healthz'), [
     500,
