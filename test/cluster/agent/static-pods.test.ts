@@ -51,6 +51,40 @@ describe('static pods of a node', { timeout: 150_000 }, () => {
     assert.equal(second.status?.containerStatuses?.[0]?.restartCount, 0);
   });
 
+  test('keep their name when somebody else takes the place of their mirror pod: that one waits, and runs when the manifest is gone', async () => {
+    const name = named('owned');
+    const object = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: node.called(name) },
+      spec: pod([app(stays)], { nodeName: node.name, terminationGracePeriodSeconds: 0 }),
+    };
+    await declare('owned');
+    await node.up(name);
+    const [first] = await running('owned');
+    // The agent would be quicker to make the mirror pod again.
+    process.kill(node.agent.pid, 'SIGSTOP');
+    await node.kubectl('delete', 'pod', node.called(name), '--force', '--grace-period=0');
+    await node.apply(object);
+    process.kill(node.agent.pid, 'SIGCONT');
+    await node.event(node.called(name), 'NameConflict');
+    await declare('owned', '2');
+    await node.until('the edited one runs', async () => {
+      const [sandbox, container, ...more] = await running('owned');
+      return sandbox !== undefined && container !== undefined && more.length === 0 && sandbox !== first && container !== first;
+    });
+    const { metadata, status } = await node.becomes(name, 'Pending', (now) => now.status?.phase === 'Pending');
+    assert.equal(metadata?.annotations?.[MIRROR], undefined);
+    assert.ok(
+      (await node.containers('owned')).every(({ uid }) => uid !== metadata?.uid),
+      JSON.stringify(status),
+    );
+    await node.agent.remove('owned');
+    await node.up(name);
+    assert.ok((await node.containers('owned')).every(({ uid }) => uid === metadata?.uid));
+    await node.kubectl('delete', 'pod', node.called(name));
+  });
+
   test('that change get a new mirror pod, which shows the new ones', async () => {
     await declare('edited');
     const first = await node.up(named('edited'));
