@@ -15,13 +15,13 @@ export const localVolume = volumeKind('local', {
     const real = await hostFiles.run(findDirectory, { path }, signal);
     const pods = `${await realpath(podsDir).catch(() => podsDir)}/`;
     const isFirst = !otherMountsOf(await mountTable(), real).some((other) => other.startsWith(pods));
+    const { fsGroup, fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
+    // The group of the pod that came first: nobody takes the volume from it. Once it is mounted all of it has been given, whatever came between.
+    if (!readOnly && isFirst && fsGroup !== undefined) {
+      await hostFiles.run(giveToGroup, { directory: real, ownership: { fsGroup, policy, readOnly } }, signal);
+    }
     await makeMountPoint(directory);
     await mounts.mount(directory, { type: 'bind', source: path, options: [...(readOnly ? ['ro'] : []), ...mountOptions] }, signal);
-    const { fsGroup, fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
-    // The group of the pod that came first: nobody takes the volume from it.
-    if (!readOnly && isFirst && fsGroup !== undefined) {
-      await hostFiles.run(giveToGroup, { directory, ownership: { fsGroup, policy, readOnly } }, signal);
-    }
     return { hostPath: directory, readOnly, isHosts: true };
   },
 });

@@ -40,10 +40,14 @@ export async function setVolumeOwnership(
     alive();
     return give(found, info, fsGroup, bits);
   };
+  const giveFile = (path: Buffer): Promise<void> => {
+    alive();
+    return giveEntry(path, giveTo);
+  };
   try {
     const info = await root.stat();
     if (info.isDirectory()) {
-      const fault = await walkTree(root, { file: (path) => giveEntry(path, giveTo), directory: giveTo });
+      const fault = await walkTree(root, { file: giveFile, directory: giveTo });
       if (fault !== undefined) throw fault;
     }
     await giveTo(root, info);

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Pod, PodUid } from '../../src/model/pod.ts';
+import type { Touch } from '../../src/base/touch.ts';
+import type { HostFiles } from '../../src/ports/host-files.ts';
 import type { PersistentVolume } from '../../src/ports/claim-reader.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { directHostFiles } from '../fakes/direct-host-files.ts';
@@ -38,11 +40,14 @@ afterEach(async () => {
 const mounted = async (): Promise<string[]> => (await mountTable()).map(({ path }) => path).filter((path) => path.startsWith(`${root}/`));
 
 /** As another agent process would have them. */
-const newVolumes = (dataOf = (): Record<string, string> => ({ key: base64('value') })): PodVolumes =>
+const newVolumes = (
+  dataOf = (): Record<string, string> => ({ key: base64('value') }),
+  hostFiles: HostFiles = directHostFiles,
+): PodVolumes =>
   podVolumes({
     rootDir,
     mounts,
-    hostFiles: directHostFiles,
+    hostFiles,
     clock: { now: () => Date.UTC(2026, 0), monotonicMs: () => 0 },
     events: { record: () => {} },
     factsFor: () => ({
@@ -107,6 +112,25 @@ test('a local volume is shown to each pod, and its data outlives them', async ()
   assert.equal((await run('stat', ['-c', '%g', data])).stdout, '4321\n');
   for (const each of [pod, other, late]) await volumes.remove(each.metadata.uid, signal);
   assert.deepEqual([await mounted(), await readdir(data)], [[], ['precious']]);
+});
+
+test('a local volume whose giving to a group was interrupted is given whole before a pod has it', async () => {
+  const data = join(root, 'data');
+  await mkdir(join(data, 'below'), { recursive: true });
+  for (let i = 0; i < 10; i++) await writeFile(join(data, 'below', `${i}`), '', { mode: 0o600 });
+  persistent = { local: { path: data } };
+  const pod = podWith([{ name: 'v', persistentVolumeClaim: { claimName: 'c' } }], { securityContext: { fsGroup: 4321 } });
+  let calls = 0;
+  const tiring: Touch = (_, call) =>
+    call(() => {
+      if (++calls > 5) throw new Error('the file system does not answer');
+    });
+  const interrupted = newVolumes(undefined, { ...directHostFiles, run: (task, args) => task.run(args, tiring) });
+  await assert.rejects(interrupted.prepare(pod, signal), { message: /the file system does not answer/ });
+  await newVolumes().prepare(pod, signal);
+  const { stdout } = await run('find', [data, '-printf', '%G\n']);
+  assert.deepEqual(new Set(stdout.trim().split('\n')), new Set(['4321']));
+  await newVolumes().remove(uid, signal);
 });
 
 test('nothing is removed through a mount, be it of the same file system', async () => {

@@ -94,3 +94,10 @@ test('a directory whose place is taken by a link meanwhile leads to nothing else
   assert.ok(swaps > 50, `${swaps}`);
   for (const path of ['elsewhere', 'elsewhere/below', 'elsewhere/below/precious']) assert.equal((await lstat(join(root, path))).gid, 0);
 });
+
+test('each thing that is looked at says that the file system answers, be it a link', async () => {
+  for (let i = 0; i < 50; i++) await symlink('nowhere', join(root, `v/link-${i}`));
+  let answers = 0;
+  await setVolumeOwnership(join(root, 'v'), { fsGroup, readOnly: false }, () => void answers++);
+  assert.ok(answers >= 53, `${answers}`);
+});
