@@ -37,7 +37,7 @@ export class ApiClient {
 
   call(method: string, path: string, body?: unknown): Promise<string> {
     return new Promise((resolve, reject) => {
-      const headers = { 'content-type': 'application/json' };
+      const headers = { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' };
       const req = request(new URL(path, this.#server), { method, agent: this.#agent, headers }, (res) => {
         const chunks: Buffer[] = [];
         res.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -105,7 +105,7 @@ try {
     unlinkSync(join(manifests, `single-${i}.yaml`));
     await nothingLeft();
   }
-  row('single pod, p50', quantile(agents, 0.5), quantile(raws, 0.5), 1.1);
+  row('single pod, p50', quantile(agents, 0.5), quantile(raws, 0.5), 1);
   row('single pod, p90', quantile(agents, 0.9), quantile(raws, 0.9), 1.1);
 
   // Bursts, in turns as well; the raw side with the parallelism that serves it best.

@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { errorCode } from '../base/error-code.ts';
 import { type DnsConfig, formatResolvConf } from '../model/resolv-conf.ts';
@@ -10,12 +11,11 @@ export async function rewriteSandboxResolvConf(path: string, dns: DnsConfig): Pr
   const text = formatResolvConf(dns);
   if (path === '' || text === undefined) return;
   // Only what exists: containers have the file mounted, so that another one in its place would not be theirs.
-  const file = await open(path, 'r+').catch((cause: unknown) => {
+  const file = await open(path, constants.O_WRONLY | constants.O_TRUNC).catch((cause: unknown) => {
     throw errorCode(cause) === 'ENOENT' ? new Error(`ResolvConfPath ${JSON.stringify(path)} does not exist`) : cause;
   });
   try {
-    await file.truncate(0);
-    await file.write(text, 0);
+    await file.writeFile(text);
   } finally {
     await file.close();
   }

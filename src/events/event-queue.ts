@@ -29,13 +29,21 @@ export class EventQueue<T> {
     return true;
   }
 
-  /** The next event, once there is one. Rejects with the signal's reason when aborted first. */
-  async take(signal: AbortSignal): Promise<T> {
+  /** Resolves once there is an event. Rejects with the signal's reason when aborted first. */
+  async filled(signal: AbortSignal): Promise<void> {
     for (;;) {
       signal.throwIfAborted();
+      if (this.#events.length > 0) return;
+      await this.#pushed(signal);
+    }
+  }
+
+  /** The next event, once there is one. Rejects as `filled`. */
+  async take(signal: AbortSignal): Promise<T> {
+    for (;;) {
+      await this.filled(signal);
       const event = this.#events.shift();
       if (event !== undefined) return event;
-      await this.#pushed(signal);
     }
   }
 

@@ -25,7 +25,13 @@ export interface EventSinkDeps {
 const MAX_TRIES = 12;
 const RETRY_MS = 10_000;
 
-/** Sends queued events to the API server, one after the other. An event that cannot be sent for about two minutes is given up; one that is refused, at once. */
+/**
+ * How long the first event after a silence waits for others: about as long as a pod takes to start, so that no request that tells of a start
+ * competes with it.
+ */
+const TOGETHER_MS = 500;
+
+/** Sends queued events to the API server, one after the other, those of a moment together. An event that cannot be sent for about two minutes is given up; one that is refused, at once. */
 export class EventSink implements Service {
   readonly name = 'events';
   readonly #deps: EventSinkDeps;
@@ -41,6 +47,10 @@ export class EventSink implements Service {
     const { clock, queue, correlator } = this.#deps;
     try {
       for (;;) {
+        if (queue.size === 0) {
+          await queue.filled(signal);
+          await clock.sleep(TOGETHER_MS, signal);
+        }
         const event = await queue.take(signal);
         const correlated = correlator.correlate(event, momentOf(clock));
         this.#taken++;

@@ -25,6 +25,9 @@ class Server {
   }
 }
 
+/** How long the first event after a silence waits for others. */
+const TOGETHER_MS = 500;
+
 function running(t: TestContext) {
   const clock = new FakeClock();
   clock.frame = Date.parse('2021-02-03T04:05:06Z');
@@ -48,10 +51,25 @@ const refusal =
   (): Promise<never> =>
     Promise.reject(new ApiError(status, reason, message));
 
+test('events of one moment are sent half a second after the first, in their order, so that they do not compete with what they tell of', async (t) => {
+  const { clock, server, recorder } = running(t);
+  await clock.advance(10_000);
+  recorder.record(pod, 'Normal', 'Pulled', 'Container image "busybox" already present on machine', 'app');
+  await clock.advance(TOGETHER_MS - 1);
+  recorder.record(pod, 'Normal', 'Created', 'Created container app', 'app');
+  recorder.record(pod, 'Normal', 'Started', 'Started container app', 'app');
+  assert.deepEqual(server.calls, []);
+  await clock.advance(1);
+  assert.deepEqual(
+    server.created.map(({ reason }) => reason),
+    ['Pulled', 'Created', 'Started'],
+  );
+});
+
 test('an event of a container is created as the kubelet creates it', async (t) => {
   const { clock, server, recorder } = running(t);
   recorder.record(pod, 'Normal', 'Started', 'Started container app', 'app');
-  await clock.advance(0);
+  await clock.advance(TOGETHER_MS);
   assert.deepEqual(server.calls, [
     {
       method: 'POST',
@@ -85,7 +103,7 @@ test('an event of a container is created as the kubelet creates it', async (t) =
 test("a node's event stands in the default namespace", async (t) => {
   const { clock, server, recorder } = running(t);
   recorder.record(nodeReference('lab'), 'Normal', 'NodeReady', 'Node lab status is now: NodeReady');
-  await clock.advance(0);
+  await clock.advance(TOGETHER_MS);
   assert.deepEqual(
     server.created.map(({ metadata, involvedObject }) => [metadata.namespace, involvedObject]),
     [['default', { kind: 'Node', name: 'lab', uid: 'lab' }]],
@@ -96,7 +114,7 @@ test('events of one moment have names of their own', async (t) => {
   const { clock, server, recorder } = running(t);
   recorder.record(pod, 'Normal', 'Pulled', 'a', 'app');
   recorder.record(pod, 'Normal', 'Created', 'b', 'app');
-  await clock.advance(0);
+  await clock.advance(TOGETHER_MS);
   assert.deepEqual(
     server.created.map(({ metadata }) => metadata.name),
     ['web.166021243592f400', 'web.166021243592f401'],
@@ -106,7 +124,7 @@ test('events of one moment have names of their own', async (t) => {
 test('a container that was started implicitly has no events', async (t) => {
   const { clock, server, recorder } = running(t);
   recorder.record(pod, 'Normal', 'Started', 'Started container POD', 'POD');
-  await clock.advance(0);
+  await clock.advance(TOGETHER_MS);
   assert.deepEqual(server.calls, []);
 });
 
@@ -190,7 +208,7 @@ for (const [what, answer, said] of [
     server.answer = answer;
     recorder.record(pod, 'Normal', 'Pulled', 'm');
     recorder.record(pod, 'Normal', 'Created', 'm');
-    await clock.advance(0);
+    await clock.advance(TOGETHER_MS);
     assert.equal(server.calls.length, 2);
     assert.equal(log.count('event refused by the API server'), said * 2);
   });
@@ -199,7 +217,7 @@ for (const [what, answer, said] of [
 test('what does not fit the queue is dropped, counted and said', async (t) => {
   const { clock, log, server, recorder, dropped } = running(t);
   server.answer = unreachable;
-  await clock.advance(0);
+  await clock.advance(TOGETHER_MS);
   for (let i = 0; i < 1003; i++) recorder.record(aPod(`web-${i}`), 'Normal', 'Pulled', 'm');
   assert.equal(dropped(), 3);
   assert.deepEqual(log.lines.at(-1), {
@@ -213,7 +231,7 @@ test('stopping ends a wait for the server', async (t) => {
   const { clock, server, recorder } = running(t);
   server.answer = unreachable;
   recorder.record(pod, 'Normal', 'Pulled', 'm');
-  await clock.advance(0);
+  await clock.advance(TOGETHER_MS);
   assert.equal(clock.actions.length, 1);
 });
 
@@ -233,7 +251,7 @@ test('a pod that has ended is forgotten once what waited about it has been sent'
   tell();
   sink.forget(pod.metadata.uid);
   tell();
-  await clock.advance(0);
+  await clock.advance(TOGETHER_MS);
   // The repeat was told before its end, and is none after it.
   assert.deepEqual(
     server.calls.map(({ method }) => method),
@@ -241,6 +259,6 @@ test('a pod that has ended is forgotten once what waited about it has been sent'
   );
   sink.forget(pod.metadata.uid);
   tell();
-  await clock.advance(0);
+  await clock.advance(TOGETHER_MS);
   assert.equal(server.created.length, 3);
 });
