@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { type FileHandle, open, readdir, readlink, realpath } from 'node:fs/promises';
+import { type FileHandle, open, opendir, readlink, realpath } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { resolve, sep } from 'node:path';
 import { HttpError, type Route, type RouteRequest } from '../route.ts';
@@ -13,6 +13,8 @@ export interface NodeLogDeps {
   readonly linkTargets?: (signal: AbortSignal) => Promise<readonly string[]>;
 }
 
+/** A pod that may write below the directory makes as many files there as it likes. */
+const MAX_LISTED = 10_000;
 const PIECE_BYTES = 64 * 1024;
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&#34;', "'": '&#39;' };
 
@@ -74,14 +76,28 @@ async function openBelow(
 const isBelow = (path: string, root: string): boolean => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
 
 async function sendListing(path: string, response: ServerResponse): Promise<void> {
-  const entries = await readdir(path, { withFileTypes: true });
-  const names = entries.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)).toSorted();
+  const { names, isAll } = await namesIn(path);
   // A name with a colon would be read as a scheme.
   const lines = names.map((name) => {
     const link = encodeURI(name).replaceAll('?', '%3F').replaceAll('#', '%23');
     return `<a href="${escaped(name.split('/')[0]?.includes(':') ? `./${link}` : link)}">${escaped(name)}</a>\n`;
   });
-  sendText(response, `<pre>\n${lines.join('')}</pre>\n`, { type: 'text/html; charset=utf-8' });
+  const rest = isAll ? '' : `and more: only the first ${MAX_LISTED} that were found are listed\n`;
+  sendText(response, `<pre>\n${lines.join('')}${rest}</pre>\n`, { type: 'text/html; charset=utf-8' });
+}
+
+/** Sorted. */
+async function namesIn(path: string): Promise<{ readonly names: readonly string[]; readonly isAll: boolean }> {
+  const names: string[] = [];
+  let isAll = true;
+  for await (const entry of await opendir(path, { bufferSize: 256 })) {
+    if (names.length === MAX_LISTED) {
+      isAll = false;
+      break;
+    }
+    names.push(entry.isDirectory() ? `${entry.name}/` : entry.name);
+  }
+  return { names: names.toSorted(), isAll };
 }
 
 async function sendFile(

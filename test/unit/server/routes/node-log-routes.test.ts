@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { nodeLogRoutes } from '../../../../src/server/routes/node-log-routes.ts';
+import { makeWide } from '../../../builders/a-big-tree.ts';
 import { serveRoutes, type ServedRoutes } from '../../../fakes/served-routes.ts';
 
 let root: string;
@@ -44,6 +45,13 @@ test('a directory is listed as Go lists it, names escaped', async () => {
   const listed = [...(await answer.text()).matchAll(/<a href="([^"]*)">([^<]*)<\/a>\n/g)].map(([, link]) => link);
   assert.deepEqual(listed, ['container.log', 'dangling', 'journal', 'leak', 'messages', 'page.html', 'pipe', 'pods/', 'syslog', 'up']);
   assert.equal(await (await ask('/logs/pods/')).text(), '<pre>\n<a href="a%3Cb%3E&amp;c.log">a&lt;b&gt;&amp;c.log</a>\n</pre>\n');
+});
+
+test('a directory of very many files is not listed whole, and says so', async () => {
+  makeWide(join(root, 'log/pods'), 12_000, (n) => Buffer.from(`file-${n}`));
+  const text = await (await ask('/logs/pods/')).text();
+  assert.equal(text.match(/<a /g)?.length, 10_000);
+  assert.ok(text.endsWith('\nand more: only the first 10000 that were found are listed\n</pre>\n'));
 });
 
 test('a directory is asked for with a slash, a file without', async () => {
