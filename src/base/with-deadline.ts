@@ -1,3 +1,4 @@
+import { anySignal } from './any-signal.ts';
 import type { Clock } from './clock.ts';
 
 /** Runs `work` with a signal that aborts with `signal`, or with an error that says `what` took too long. */
@@ -11,7 +12,8 @@ export async function withDeadline<T>(
   const own = new AbortController();
   const timer = clock.schedule(() => own.abort(new Error(`${what} took longer than ${ms / 1000} s`)), ms);
   try {
-    return await work(AbortSignal.any([signal, own.signal]));
+    using within = anySignal(signal, own.signal);
+    return await work(within.signal);
   } finally {
     timer.unsubscribe();
   }

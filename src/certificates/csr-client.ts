@@ -1,5 +1,6 @@
 import type { V1CertificateSigningRequest } from '@kubernetes/client-node';
 import { concatMap } from 'rxjs';
+import { anySignal } from '../base/any-signal.ts';
 import type { Clock } from '../base/clock.ts';
 import { firstOf } from '../base/first-of.ts';
 import type { Logger } from '../base/logger.ts';
@@ -68,7 +69,8 @@ export async function requestCertificate(deps: RequestCertificateDeps, order: Ce
   const deadline = new AbortController();
   const timer = clock.schedule(() => deadline.abort(lateError(name, last?.approved === true)), APPROVAL_DEADLINE_MS);
   try {
-    return await firstOf(certificates, AbortSignal.any([signal, deadline.signal]));
+    using within = anySignal(signal, deadline.signal);
+    return await firstOf(certificates, within.signal);
   } finally {
     timer.unsubscribe();
   }

@@ -1,5 +1,6 @@
 import type { GetEventsOptions } from 'dockerode';
 import { Observable } from 'rxjs';
+import { anySignal } from '../base/any-signal.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { momentOf } from '../base/moment.ts';
@@ -53,7 +54,8 @@ async function follow(
     // By a clock that was set back meanwhile the last event may be still to come, and nothing since.
     const fromMs = sinceMs === undefined ? undefined : Math.min(sinceMs, opened.dateMs);
     try {
-      const stream = await openEvents(client, fromMs, AbortSignal.any([signal, silence.signal]));
+      using either = anySignal(signal, silence.signal);
+      const stream = await openEvents(client, fromMs, either.signal);
       if (warned) log.info('engine events are back', { failures });
       warned = false;
       sinceMs ??= opened.dateMs;

@@ -1,3 +1,4 @@
+import { anySignal } from '../base/any-signal.ts';
 import type { Clock } from '../base/clock.ts';
 import { formatGoDuration } from '../model/go-duration.ts';
 import type { ContainerAccess } from '../ports/container-access.ts';
@@ -83,7 +84,8 @@ export class CallGate {
     this.#calls.set(verb, this.calls(verb) + 1);
     signal.throwIfAborted();
     if (this.down) throw new FakeEngineError(`${verb}: cannot connect to the fake engine. Is it running?`);
-    const alive = AbortSignal.any([signal, this.#daemon.signal]);
+    using either = anySignal(signal, this.#daemon.signal);
+    const alive = either.signal;
     const fault = this.#faults.get(verb)?.shift();
     if (fault?.kind === 'hang') {
       await this.#options.clock.sleep(CALL_DEADLINE_MS, alive);

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { isDeepStrictEqual } from 'node:util';
 import type { Subscription } from 'rxjs';
+import { anySignal } from '../base/any-signal.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { MountPoint } from '../base/mount-info.ts';
@@ -46,10 +47,10 @@ export class HostFilesProcess implements HostFiles {
   }
 
   run<Args, Result>(task: HostTask<Args, Result>, args: Args, signal: AbortSignal): Promise<Result> {
-    const either = AbortSignal.any([signal, this.#deps.stop]);
-    if (either.aborted) return Promise.reject(either.reason);
+    const either = anySignal(signal, this.#deps.stop);
+    if (either.signal.aborted) return Promise.reject(either.signal.reason);
     if (this.#child === undefined || this.#child.isOver) this.#child = new Child(this.#deps);
-    return this.#child.ask(task.name, args, either) as Promise<Result>;
+    return this.#child.ask(task.name, args, either.signal).finally(() => either[Symbol.dispose]()) as Promise<Result>;
   }
 
   silent(): readonly SilentFileSystem[] {

@@ -1,3 +1,4 @@
+import { anySignal } from '../base/any-signal.ts';
 import type { Clock } from '../base/clock.ts';
 
 export interface LastKnownOptions<T> {
@@ -20,7 +21,8 @@ export function lastKnown<T>(options: LastKnownOptions<T>): (signal: AbortSignal
 
   const read = async (signal: AbortSignal): Promise<void> => {
     const done = new AbortController();
-    const stop = AbortSignal.any([signal, done.signal]);
+    using either = anySignal(signal, done.signal);
+    const stop = either.signal;
     try {
       const deadline = clock.sleep(deadlineMs, stop).then(() => Promise.reject(new Error(`no answer within ${deadlineMs / 1000} s`)));
       const value = await Promise.race([options.read(stop), deadline]);
@@ -38,7 +40,8 @@ export function lastKnown<T>(options: LastKnownOptions<T>): (signal: AbortSignal
     if (known && clock.monotonicMs() - known.atMs < maxAgeMs) return known.value;
     reading ??= read(signal);
     const waited = new AbortController();
-    const patience = clock.sleep(waitMs, AbortSignal.any([signal, waited.signal])).catch(() => {});
+    using either = anySignal(signal, waited.signal);
+    const patience = clock.sleep(waitMs, either.signal).catch(() => {});
     await Promise.race([reading, patience]);
     waited.abort();
     signal.throwIfAborted();

@@ -1,4 +1,5 @@
 import { map, merge, type Observable } from 'rxjs';
+import { anySignal } from '../base/any-signal.ts';
 import type { Clock } from '../base/clock.ts';
 import { drainInto } from '../base/drain-into.ts';
 import { errorText } from '../base/error-text.ts';
@@ -223,7 +224,8 @@ export class NodeStatusReporter implements Service {
       if (leftMs <= 0) return;
       const roused = new AbortController();
       this.#rouse = () => roused.abort();
-      await clock.sleep(leftMs, AbortSignal.any([signal, roused.signal])).catch(() => {});
+      using either = anySignal(signal, roused.signal);
+      await clock.sleep(leftMs, either.signal).catch(() => {});
     }
   }
 

@@ -1,4 +1,5 @@
 import { aborted } from '../base/aborted.ts';
+import { anySignal } from '../base/any-signal.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Service } from '../base/service.ts';
 import { unlessAborted } from '../base/unless-aborted.ts';
@@ -114,7 +115,8 @@ export class HookRunner implements ContainerHooks, Service {
 
   async #execute(hook: Hook, pod: Pod, container: Container, id: ContainerId, signal: AbortSignal): Promise<string | undefined> {
     const { log } = this.#deps;
-    const why = await runHook(hook, { pod, container, id }, this.#deps, AbortSignal.any([signal, this.#agent.signal]));
+    using either = anySignal(signal, this.#agent.signal);
+    const why = await runHook(hook, { pod, container, id }, this.#deps, either.signal);
     if (why !== undefined) log.v(1, 'lifecycle hook failed', { pod: showPod(pod), container: container.name, why });
     return why;
   }

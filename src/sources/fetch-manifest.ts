@@ -1,3 +1,4 @@
+import { anySignal } from '../base/any-signal.ts';
 import type { Clock } from '../base/clock.ts';
 import { MAX_MANIFEST_BYTES } from './decode-manifest.ts';
 
@@ -25,11 +26,12 @@ export function manifestFetcher({ url, headers, clock, fetch }: FetchManifestDep
     const deadline = new AbortController();
     const timer = clock.schedule(() => deadline.abort(new Error(`no answer within ${DEADLINE_MS / 1000} s`)), DEADLINE_MS);
     try {
+      using within = anySignal(signal, deadline.signal);
       const sent = new Headers();
       for (const [name, value] of [['user-agent', 'rxlet'] as const, ...authorization, ...validators]) sent.set(name, value);
       for (const name of new Set(headers.map(([name]) => name))) sent.delete(name);
       for (const [name, value] of headers) sent.append(name, value);
-      const response = await fetch(target, { headers: sent, signal: AbortSignal.any([signal, deadline.signal]) });
+      const response = await fetch(target, { headers: sent, signal: within.signal });
       if (response.status === 304 && validators.length > 0) {
         await response.body?.cancel();
         return 'unchanged';

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { anySignal } from '../base/any-signal.ts';
 import type { Clock } from '../base/clock.ts';
 import type { HostFiles } from '../ports/host-files.ts';
 import type { PodStats } from '../ports/pod-stats.ts';
@@ -78,7 +79,8 @@ export async function podStats(deps: PodStatsDeps): Promise<OwnedPodStats> {
     const first = await podMeter.everything();
     if (!directories.counting) return first;
     const enough = new AbortController();
-    const tooLong = clock.sleep(FIRST_COUNT_MS, AbortSignal.any([signal, enough.signal])).catch(() => {});
+    using either = anySignal(signal, enough.signal);
+    const tooLong = clock.sleep(FIRST_COUNT_MS, either.signal).catch(() => {});
     await Promise.race([directories.settled(), tooLong]);
     enough.abort();
     return podMeter.everything();

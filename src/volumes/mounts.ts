@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { anySignal } from '../base/any-signal.ts';
 import type { Clock } from '../base/clock.ts';
 import { isWithin, mountOf, type MountPoint } from '../base/mount-info.ts';
 import { type CommandEnd, runCommand } from '../base/run-command.ts';
@@ -85,7 +86,8 @@ export function systemMounts({ clock, silent = () => [], stop = new AbortControl
       if (await isMountPoint(directory)) return;
       const all = type === 'bind' ? ['bind', ...options] : options;
       const argv = [...(type === 'bind' ? [] : ['-t', type]), ...(all.length > 0 ? ['-o', all.join(',')] : []), source, directory];
-      await mount(argv, MOUNT_DEADLINE_MS, AbortSignal.any([signal, stop]));
+      using either = anySignal(signal, stop);
+      await mount(argv, MOUNT_DEADLINE_MS, either.signal);
     },
     async bind(source, target) {
       const path = await pathOf(target);
