@@ -83,6 +83,7 @@ const stories: Readonly<Record<string, (clock: FakeClock) => Promise<unknown>>> 
       seen.push(
         await cache.get(
           'token',
+          signal,
           async () => ++asked,
           () => 50,
         ),

@@ -49,10 +49,10 @@ const works: Readonly<Record<string, (clock: Clock, long: AbortSignal, saw: (sig
       within.addEventListener('abort', () => {});
     }),
   'a request with a deadline': async (clock, long, saw) => {
-    const { signal, end } = deadlineWithin(60_000, clock, long);
-    saw(signal);
-    signal.addEventListener('abort', () => {});
-    end();
+    const deadline = deadlineWithin(60_000, clock, long);
+    saw(deadline.signal);
+    deadline.signal.addEventListener('abort', () => {});
+    deadline.end();
   },
   'a fact that is asked for': (clock, long, saw) =>
     lastKnown({
