@@ -1,5 +1,6 @@
 import { systemClock } from './base/clock.ts';
 import type { NamedTask } from './hostfiles/serve-host-files.ts';
+import { listManifests, lookAtManifest } from './sources/manifest-files.ts';
 import { fileSystemCounts } from './stats/file-system-counts.ts';
 import { checkHostPath } from './volumes/host-path-volume.ts';
 import { findDirectory } from './volumes/local-volume.ts';
@@ -14,4 +15,6 @@ export const hostTasks: readonly NamedTask[] = [
   giveToGroup,
   showHostSubPath(systemMounts({ clock: systemClock })),
   fileSystemCounts,
+  listManifests,
+  lookAtManifest,
 ];

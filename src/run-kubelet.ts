@@ -58,6 +58,9 @@ export async function runKubelet(
   const metrics = options.runOnce ? undefined : await metricsPart({ clock, nodeName });
   const trace = metrics?.trace(new TraceLog(folded)) ?? new TraceLog(folded);
 
+  // Everything that may never answer, for those who have to look at it.
+  const hostFiles = hostFilesPart({ clock, log: folded, stop: signal });
+
   // Where pods come from, and what is told of them.
   const cluster =
     options.kubeconfig === ''
@@ -71,7 +74,7 @@ export async function runKubelet(
   const statuses = new PodStatusManager({ clock, log, ...(cluster && { apiStatusOf }) });
   const manifestObjects = new ManifestObjects();
   const sources = [
-    ...sourcesPart(options, { clock, log, onObjects: (found) => manifestObjects.declare(found) }),
+    ...sourcesPart(options, { hostFiles, clock, log, onObjects: (found) => manifestObjects.declare(found) }),
     ...(cluster ? [cluster.source] : []),
   ];
 
@@ -88,7 +91,6 @@ export async function runKubelet(
   const admission = await admissionPart(options, { log, node });
   const { allocatable } = admission;
   const { nodeIps, network } = await networkPart(options, { inCluster: cluster !== undefined, events, log: folded });
-  const hostFiles = hostFilesPart({ clock, log: folded, stop: signal });
   const volumes = podVolumes({
     rootDir,
     clock,

@@ -1,14 +1,20 @@
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { Clock } from './base/clock.ts';
+import { leadsToServer } from './base/leads-to-server.ts';
 import type { Logger } from './base/logger.ts';
+import { parseMountInfo } from './base/mount-info.ts';
 import type { ManifestObject } from './model/manifest-object.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
+import type { HostFiles } from './ports/host-files.ts';
 import type { PodSource } from './ports/pod-source.ts';
 import { fileSource } from './sources/file-source.ts';
 import { httpSource } from './sources/http-source.ts';
+import { hostManifestFiles } from './sources/manifest-files.ts';
 import { lastGoodManifests } from './sources/last-good-manifests.ts';
 
 export interface SourcesPartDeps {
+  readonly hostFiles: HostFiles;
   readonly clock: Clock;
   readonly log: Logger;
   /** Hears of the ConfigMaps and Secrets of the manifest directory: complete sets. */
@@ -16,12 +22,16 @@ export interface SourcesPartDeps {
 }
 
 /** The sources that the options name. */
-export function sourcesPart(options: KubeletOptions, { clock, log, onObjects }: SourcesPartDeps): readonly PodSource[] {
+export function sourcesPart(options: KubeletOptions, { hostFiles, clock, log, onObjects }: SourcesPartDeps): readonly PodSource[] {
   const { podManifestPath, manifestUrl, manifestUrlHeader, nodeName, rootDir, fileCheckFrequencyMs, httpCheckFrequencyMs } = options;
   const sources: PodSource[] = [];
   if (podManifestPath !== '') {
     const lastGood = lastGoodManifests(join(rootDir, 'last-good-manifests'), log);
-    sources.push(fileSource({ path: podManifestPath, nodeName, rescanMs: fileCheckFrequencyMs, onObjects, lastGood, clock, log }));
+    const servers = {
+      files: hostManifestFiles(hostFiles, new AbortController().signal),
+      isServers: () => leadsToServer(resolve(podManifestPath), parseMountInfo(readFileSync('/proc/self/mountinfo'))),
+    };
+    sources.push(fileSource({ path: podManifestPath, nodeName, rescanMs: fileCheckFrequencyMs, onObjects, lastGood, servers, clock, log }));
   }
   if (manifestUrl !== '') {
     // What a manifest directory holds is there for all static pods.

@@ -6,6 +6,7 @@ import type { ManifestObject } from '../model/manifest-object.ts';
 import type { PodSource } from '../ports/pod-source.ts';
 import type { LastGoodManifests } from './last-good-manifests.ts';
 import { ManifestDirectory } from './manifest-directory.ts';
+import { type ManifestFiles, manifestFiles, ownManifestFiles } from './manifest-files.ts';
 import { staticPodReader } from './read-static-pods.ts';
 import { samePods } from './same-pods.ts';
 import { watchManifests } from './watch-manifests.ts';
@@ -20,6 +21,8 @@ export interface FileSourceDeps {
   readonly onObjects?: (objects: readonly ManifestObject[]) => void;
   /** Where what was good is kept for the next agent; undefined: nowhere. */
   readonly lastGood?: LastGoodManifests;
+  /** How they are looked at where a server may have them; undefined: as files of this node. */
+  readonly servers?: { readonly files: ManifestFiles; readonly isServers: () => boolean };
   readonly clock: Clock;
   readonly log: Logger;
   /** How long a file may be half written or missing before that counts, in milliseconds. Default 100. */
@@ -34,12 +37,14 @@ const FIRST_LOOKS = 10;
  * waits for manifests that seem half written, for what is not declared is removed then; what cannot be read or is not valid takes no pod
  * away (see ManifestDirectory).
  */
-export function fileSource({ path, nodeName, rescanMs, onObjects, lastGood, clock, log, settleMs = 100 }: FileSourceDeps): PodSource {
+export function fileSource(deps: FileSourceDeps): PodSource {
+  const { path, nodeName, rescanMs, onObjects, lastGood, servers, clock, log, settleMs = 100 } = deps;
+  const files = servers ? manifestFiles(ownManifestFiles, servers.files, servers.isServers) : ownManifestFiles;
   let isFaulty = (): boolean => false;
   const snapshots = defer(() => {
     const read = staticPodReader({ source: 'file', nodeName, references: 'manifests', objects: true });
     const trimmed = path.length > 1 ? path.replace(/\/+$/, '') : path;
-    const directory = new ManifestDirectory({ path: trimmed, read, settleMs, lastGood, clock, log });
+    const directory = new ManifestDirectory({ path: trimmed, files, read, settleMs, lastGood, clock, log });
     isFaulty = () => directory.isFaulty;
     const doubts = new Subject<boolean>();
     const settled = doubts.pipe(switchMap((unsettled) => (unsettled ? timer(settleMs, clock) : [])));
@@ -47,7 +52,7 @@ export function fileSource({ path, nodeName, rescanMs, onObjects, lastGood, cloc
       map(() => undefined),
       startWith(undefined),
     );
-    return merge(watchManifests({ path: trimmed, clock, log }), looks).pipe(
+    return merge(watchManifests({ path: trimmed, ...(servers && { isServers: servers.isServers }), clock, log }), looks).pipe(
       coalesceMap((names) => directory.scan(names)),
       tap(({ unsettled, objects }) => {
         onObjects?.(objects);

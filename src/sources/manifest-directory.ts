@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { isMissingFile } from '../base/error-code.ts';
@@ -12,13 +11,16 @@ import type { Pod } from '../model/pod.ts';
 import { type Declaration, Declarations, namesOf, objectKey } from './declarations.ts';
 import type { LastGoodManifests } from './last-good-manifests.ts';
 import { manifestName } from './manifest-name.ts';
-import { type ManifestFile, readManifestFile } from './read-manifest-file.ts';
+import { type ManifestFiles, ownManifestFiles } from './manifest-files.ts';
+import type { ManifestFile } from './read-manifest-file.ts';
 import type { ReadStaticPods } from './read-static-pods.ts';
 
 export interface ManifestDirectoryDeps {
   /** A directory of manifests, or one manifest. */
   readonly path: string;
   readonly read: ReadStaticPods;
+  /** Default: as files of this node. */
+  readonly files?: ManifestFiles;
   /** How long a file that went bad or vanished may take to come right before that counts, in milliseconds: it may be half written. */
   readonly settleMs: number;
   /** Asked at the first look about files that are faulty then; undefined: what was good before this process is forgotten. */
@@ -126,19 +128,21 @@ export class ManifestDirectory {
 
   /** Paths of files that may be manifests. Rejects when that cannot be known. */
   async #list(): Promise<readonly string[]> {
-    const { path } = this.#deps;
+    const { path, files = ownManifestFiles } = this.#deps;
     try {
-      const stats = await stat(path);
-      this.#wasFile = !stats.isDirectory();
-      if (this.#wasFile) return [path];
-      const names = (await readdir(path)).filter((name) => manifestName(name) !== 'hidden');
-      return names.sort().map((name) => join(path, name));
+      const names = await files.list(path);
+      this.#wasFile = names === undefined;
+      if (names === undefined) return [path];
+      return names
+        .filter((name) => manifestName(name) !== 'hidden')
+        .toSorted()
+        .map((name) => join(path, name));
     } catch (error) {
       // A single manifest that is gone is a deletion as long as its directory is there, also where an agent before this one read it.
       if (!isMissingFile(error)) throw error;
       this.#wasFile ||= !this.#seen && (await this.#deps.lastGood?.load(path)) !== undefined;
       if (!this.#wasFile) throw error;
-      await readdir(dirname(path));
+      await files.list(dirname(path));
       return [];
     }
   }
@@ -149,7 +153,7 @@ export class ManifestDirectory {
     }
     const state = this.#files.get(path);
     const known = force || state?.doubtedSinceMs !== undefined ? undefined : state?.stamp;
-    return readManifestFile(path, known);
+    return (this.#deps.files ?? ownManifestFiles).look(path, known);
   }
 
   async #take(path: string, file: ManifestFile): Promise<void> {

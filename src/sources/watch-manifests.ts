@@ -7,6 +7,8 @@ import type { Logger } from '../base/logger.ts';
 export interface WatchManifestsDeps {
   /** A directory of manifests, or one manifest: then its directory is watched. */
   readonly path: string;
+  /** Whether it lies on a server's file system now: then it is not watched, but looked at as often as the watch is looked after. Default: never. */
+  readonly isServers?: () => boolean;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -18,9 +20,9 @@ const CHECK_MS = 1000;
  * Names of files that may have changed; undefined when any may have. Lossy: look again from time to time. A directory that vanishes
  * is watched again once it is back. Never errors or completes.
  */
-export function watchManifests({ path, clock, log }: WatchManifestsDeps): Observable<string | undefined> {
+export function watchManifests({ path, isServers = () => false, clock, log }: WatchManifestsDeps): Observable<string | undefined> {
   return new Observable((subscriber) => {
-    const watched = new Watched(path, log, (name) => subscriber.next(name));
+    const watched = new Watched(path, isServers, log, (name) => subscriber.next(name));
     subscriber.add(() => watched.close());
     const looksAfter = interval(CHECK_MS, clock).pipe(startWith(0));
     subscriber.add(
@@ -34,21 +36,27 @@ export function watchManifests({ path, clock, log }: WatchManifestsDeps): Observ
 /** One inotify watch, made anew whenever it is not on the directory that has the path now. */
 class Watched {
   readonly #path: string;
+  readonly #isServers: () => boolean;
   readonly #log: Logger;
   readonly #onChange: (name: string | undefined) => void;
   #watcher: FSWatcher | undefined;
   #identity: string | undefined;
   #failure: string | undefined;
 
-  constructor(path: string, log: Logger, onChange: (name: string | undefined) => void) {
+  constructor(path: string, isServers: () => boolean, log: Logger, onChange: (name: string | undefined) => void) {
     this.#path = path;
+    this.#isServers = isServers;
     this.#log = log;
     this.#onChange = onChange;
   }
 
-  /** True when there is a new watch, and with it a gap in what was heard. */
+  /** True when there is a new watch, and with it a gap in what was heard, or when there can be none. */
   arm(): boolean {
     try {
+      if (this.#isServers()) {
+        this.close();
+        return true;
+      }
       const target = targetOf(this.#path);
       if (target !== undefined && target.identity === this.#identity) return false;
       this.close();

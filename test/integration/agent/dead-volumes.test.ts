@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import type { V1PodSpec, V1Volume, V1VolumeMount } from '@kubernetes/client-node';
@@ -58,6 +59,32 @@ describe('volumes on file systems that do not answer', { timeout: 240_000 }, () 
       assert.ok(tookMs < STOP_MS, `the agent took ${tookMs} ms to stop`);
     });
   }
+
+  test('manifests on a file system that falls silent keep their pods, and hold up neither healthz nor SIGTERM', async (t) => {
+    const { agent, dead, health, healthz } = await stage(t, 'unkillable');
+    const [mount = ''] = dead.paths;
+    await agent.declare('kept', podWith({ emptyDir: {} }));
+    const link = join(agent.dir, 'link');
+    await symlink(agent.manifests, link);
+    agent.run('--docker-endpoint=fake://', `--healthz-port=${healthz}`, `--pod-manifest-path=${link}`);
+    await agent.phase('kept', 'Running');
+    await symlink(mount, `${link}.new`);
+    await rename(`${link}.new`, link);
+    await agent.logged(
+      'they cannot be read',
+      ({ msg, err }) => msg.startsWith('manifests cannot be read') && /does not answer/.test(String(err)),
+    );
+    const { status, body } = await health('/healthz?verbose');
+    assert.equal(status, 200);
+    assert.match(body, new RegExp(`file-systems ok: 1 does not answer: ${mount} since`));
+    assert.equal(
+      agent.lines.some(({ msg, to }) => msg === 'pod phase changed' && to !== 'Running' && to !== 'Pending'),
+      false,
+    );
+    const stopMs = performance.now();
+    assert.equal(await agent.kill(), 0);
+    assert.ok(performance.now() - stopMs < STOP_MS);
+  });
 
   async function stage(t: TestContext, hang: 'killable' | 'unkillable') {
     const disposals: (() => Promise<void>)[] = [];

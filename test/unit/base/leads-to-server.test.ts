@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, realpath, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { leadsToServer } from '../../../src/base/leads-to-server.ts';
+import { parseMountInfo } from '../../../src/base/mount-info.ts';
+
+test('a path leads to a server when it or a link on it does; what a server has is not looked at', async (t) => {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'rxlet-server-')));
+  t.after(() => rm(root, { recursive: true }));
+  await mkdir(join(root, 'own/sub'), { recursive: true });
+  await symlink('../nfs/x', join(root, 'own/link'));
+  await symlink(join(root, 'own/link'), join(root, 'own/sub/far'));
+  await symlink('loop', join(root, 'loop'));
+  const kinds = { '': 'ext4', '/nfs': 'nfs4', '/fuse': 'fuse.sshfs', '/memory': 'tmpfs', '/disk': 'xfs' };
+  const lines = Object.entries(kinds).map(([at, kind], i) => `${i} 0 0:${i} / ${root}${at} rw - ${kind} s rw`);
+  const table = parseMountInfo(['9 0 8:1 / / rw - ext4 /dev/vda rw', ...lines].join('\n'));
+  for (const path of ['nfs', 'nfs/a', 'fuse/b', 'own/link', 'own/link/y', 'own/sub/far', 'own/../nfs']) {
+    assert.equal(leadsToServer(`${root}/${path}`, table), true, path);
+  }
+  for (const path of ['', 'own', 'own/sub', 'own/gone/x', 'memory/a', 'disk/b', 'nfs2', 'loop']) {
+    assert.equal(leadsToServer(`${root}/${path}`, table), false, path);
+  }
+});
