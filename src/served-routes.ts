@@ -9,6 +9,7 @@ import type { KubeletOptions } from './options/kubelet-options.ts';
 import type { NodeUsage, PodStats, PodUsage } from './ports/pod-stats.ts';
 import type { ServerPartDeps } from './server-part.ts';
 import type { Route } from './server/route.ts';
+import { serverLimits } from './server/server-limits.ts';
 import { checkpointRoutes } from './server/routes/checkpoint-routes.ts';
 import { configRoutes } from './server/routes/config-routes.ts';
 import { containerLogRoutes } from './server/routes/container-log-routes.ts';
@@ -32,6 +33,8 @@ import { volumeMetrics } from './stats/volume-metrics.ts';
 export interface ServedRoutesDeps extends ServerPartDeps {
   readonly stats: PodStats;
   readonly threadPool: Pick<ThreadPoolWatch, 'fault'>;
+  /** How many files the agent may have open. */
+  readonly openFiles: number;
 }
 
 interface Usage {
@@ -61,6 +64,7 @@ export function servedRoutes(options: KubeletOptions, deps: ServedRoutesDeps): r
       serveExec,
       serveAttach,
       servePortForward,
+      mostForwarded: serverLimits(deps.openFiles).forwarded,
       idleTimeoutMs: options.streamingConnectionIdleTimeoutMs,
       streamCreationTimeoutMs: DEFAULT_STREAM_CREATION_TIMEOUT_MS,
       clock,

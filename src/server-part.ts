@@ -53,7 +53,8 @@ export async function serverPart(options: KubeletOptions, deps: ServerPartDeps):
   const stats = await podStats({ clock, running: engine.running, pods, statuses, rootDir, imageDir: engine.dataDirectory, hostFiles });
   const certificate = servingCertificate({ options, nodeName, addresses, clients: cluster?.csr, clock, log, random: chance });
   const threadPool = new ThreadPoolWatch({ clock });
-  const routes = servedRoutes(options, { ...deps, stats, threadPool });
+  const openFiles = openFileLimit();
+  const routes = servedRoutes(options, { ...deps, stats, threadPool, openFiles });
   const meter = { begin: metrics.requestBegun };
   const server = kubeletServer({
     options,
@@ -63,7 +64,7 @@ export async function serverPart(options: KubeletOptions, deps: ServerPartDeps):
     certificate,
     meter,
     nodeName,
-    openFiles: openFileLimit(),
+    openFiles,
     clock,
     log,
   });

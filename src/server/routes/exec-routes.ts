@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import { podFullName } from '../../model/pod.ts';
 import { HttpError, type Route, type RouteRequest } from '../route.ts';
 import { execQuery } from '../streaming/exec-query.ts';
+import { type LimitedDial, limitedDial } from '../streaming/limited-dial.ts';
 import type { PortForwardDeps } from '../streaming/port-forward-deps.ts';
 import type { StreamingDeps } from '../streaming/remote-streams.ts';
 import type { RemoteCommandDeps } from '../streaming/serve-remote-command.ts';
@@ -15,6 +16,8 @@ export interface ExecDeps extends StreamingDeps {
   readonly serveExec: Serve<RemoteCommandDeps>;
   readonly serveAttach: Serve<RemoteCommandDeps>;
   readonly servePortForward: Serve<PortForwardDeps>;
+  /** The most connections to ports of pods at a time, of all clients together. */
+  readonly mostForwarded: number;
 }
 
 /** Everything is looked up before the connection is switched, so that a refusal has a status and its words. */
@@ -25,10 +28,11 @@ const pod = ['{namespace}/{pod}', '{namespace}/{pod}/{uid}'];
 
 /** /exec, /attach and /portForward (pkg/kubelet/server getExec, getAttach, getPortForward), over SPDY or a WebSocket. */
 export function execRoutes(deps: ExecDeps): readonly Route[] {
+  const limited = limitedDial(deps.mostForwarded);
   return [
     ...container.map((below) => streamRoute(`/exec/${below}`, (request) => prepareExec(deps, request))),
     ...container.map((below) => streamRoute(`/attach/${below}`, (request) => prepareAttach(deps, request))),
-    ...pod.map((below) => streamRoute(`/portForward/${below}`, (request) => preparePortForward(deps, request))),
+    ...pod.map((below) => streamRoute(`/portForward/${below}`, (request) => preparePortForward(deps, limited, request))),
   ];
 }
 
@@ -76,7 +80,7 @@ async function prepareAttach(deps: ExecDeps, request: RouteRequest): ReturnType<
     });
 }
 
-async function preparePortForward(deps: ExecDeps, request: RouteRequest): ReturnType<Prepare> {
+async function preparePortForward(deps: ExecDeps, limited: LimitedDial, request: RouteRequest): ReturnType<Prepare> {
   const { served } = deps;
   const found = findPod(served, request.params);
   const sandbox = networkSandbox(await served.runtime.observePod(found.metadata.uid, request.signal));
@@ -85,7 +89,7 @@ async function preparePortForward(deps: ExecDeps, request: RouteRequest): Return
     deps.servePortForward(request, socket, head, {
       ...times(deps),
       pod: sandbox,
-      dial: (port, signal) => served.access.dial(sandbox, port, signal),
+      dial: (port, signal) => limited(() => served.access.dial(sandbox, port, signal)),
     });
 }
 

@@ -79,7 +79,7 @@ async function serve(access: Partial<ContainerAccess> = {}): Promise<void> {
     ...podRoutes(pods),
     ...containerLogRoutes({ served: pods, clock: systemClock }),
     ...statsRoutes({ summary: async () => summary }),
-    ...execRoutes({ served: pods, serveExec, serveAttach, servePortForward, ...times }),
+    ...execRoutes({ served: pods, serveExec, serveAttach, servePortForward, mostForwarded: 10, ...times }),
   ];
   served = await serveRoutes(routes, join(root, 'rxlet.sock'));
 }

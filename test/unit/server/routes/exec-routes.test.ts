@@ -66,6 +66,7 @@ async function serve(): Promise<unknown[]> {
       await dialler.dial(80, signal);
       switched(socket);
     },
+    mostForwarded: 10,
     idleTimeoutMs: 1,
     streamCreationTimeoutMs: 1,
     clock: new FakeClock(),
