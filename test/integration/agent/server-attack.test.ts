@@ -109,11 +109,23 @@ interface Attacker {
   readonly ends: boolean;
 }
 
-const kinds: readonly [Attacker, ...Attacker[]] = [
+type Attackers = readonly [Attacker, ...Attacker[]];
+
+const upgrades: Attackers = [
   { tls: true, says: upgrade('websocket', 'x'.repeat(200)), reads: true, ends: false },
   { tls: true, says: upgrade('SPDY/3.1', 'x'.repeat(4_000)), reads: false, ends: true },
   { tls: true, says: upgrade('websocket', 'x'.repeat(4_000)), reads: false, ends: false },
   { tls: true, says: upgrade('SPDY/3.1', 'x'.repeat(200)), reads: true, ends: true },
+];
+
+const slow: Attackers = [
+  { tls: false, says: '', reads: false, ends: false },
+  { tls: false, says: '\x16\x03\x01\x02\x00\x01\x00', reads: false, ends: false },
+  { tls: true, says: '', reads: false, ends: false },
+  { tls: true, says: `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(30_000)}`, reads: false, ends: false },
+  { tls: true, says: 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(1_000), reads: false, ends: false },
+  { tls: true, says: `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n`, reads: false, ends: false },
+  { tls: true, says: `GET /${'x'.repeat(40_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, reads: false, ends: false },
 ];
 
 /** Resolves when the client has done its worst: heard the answer, or been cut off, or said all it has to say. */
@@ -149,36 +161,39 @@ describe('an agent whose port is attacked', { timeout: 570_000 }, () => {
   });
   after(() => disposals.disposeAsync());
 
-  const attackers = Number(process.env['RXLET_TEST_ATTACKERS'] ?? 20_000);
-  test(`with 150 files to open, tells its health during ${attackers} refused upgrades, and all that they cost is given back`, async (t) => {
-    const base = { ...(await agent.memory()), files: await agent.files() };
-    const worst = { files: 0, rss: 0, healthMs: 0 };
-    const held = new Set<Socket>();
-    for (let from = 0; from < attackers; from += BATCH) {
-      const batch = Array.from({ length: Math.min(BATCH, attackers - from) }, (_, n) =>
-        attack(agent, kinds[n % kinds.length] ?? kinds[0], held),
+  for (const [what, kinds, attackers] of [
+    ['upgrades that it refuses', upgrades, 20_000],
+    ['clients that say too little or too much', slow, 2_000],
+  ] as const)
+    test(`with 150 files to open, tells its health during ${attackers} ${what}, and all that they cost is released`, async (t) => {
+      const base = { ...(await agent.memory()), files: await agent.files() };
+      const worst = { files: 0, rss: 0, healthMs: 0 };
+      const held = new Set<Socket>();
+      for (let from = 0; from < attackers; from += BATCH) {
+        const batch = Array.from({ length: Math.min(BATCH, attackers - from) }, (_, n) =>
+          attack(agent, kinds[n % kinds.length] ?? kinds[0], held),
+        );
+        const during = agent.health();
+        await Promise.all([...batch, during]);
+        worst.healthMs = Math.max(worst.healthMs, await during);
+        worst.files = Math.max(worst.files, await agent.files());
+        worst.rss = Math.max(worst.rss, await agent.rss());
+        // Those of the batch before the last never let go by themselves.
+        for (const socket of held) if (held.size > 2 * BATCH) socket.destroy();
+      }
+      for (const socket of held) socket.destroy();
+      const begun = performance.now();
+      let files = await agent.files();
+      while (files > base.files + 3 && performance.now() - begun < GONE_WITHIN_MS) files = await agent.files();
+      const goneMs = Math.round(performance.now() - begun);
+      const { rss, alive } = await agent.memory();
+      t.diagnostic(`files ${base.files}, at most ${worst.files}, ${files} after ${goneMs} ms`);
+      t.diagnostic(
+        `RSS ${Math.round(base.rss / MiB)}, at most ${Math.round(worst.rss / MiB)}, then ${Math.round(rss / MiB)} MiB; alive ${Math.round(base.alive / MiB)}, then ${Math.round(alive / MiB)} MiB`,
       );
-      const during = agent.health();
-      await Promise.all([...batch, during]);
-      worst.healthMs = Math.max(worst.healthMs, await during);
-      worst.files = Math.max(worst.files, await agent.files());
-      worst.rss = Math.max(worst.rss, await agent.rss());
-      // Those of the batch before the last never let go by themselves.
-      for (const socket of held) if (held.size > 2 * BATCH) socket.destroy();
-    }
-    for (const socket of held) socket.destroy();
-    const begun = performance.now();
-    let files = await agent.files();
-    while (files > base.files + 3 && performance.now() - begun < GONE_WITHIN_MS) files = await agent.files();
-    const goneMs = Math.round(performance.now() - begun);
-    const { rss, alive } = await agent.memory();
-    t.diagnostic(`files ${base.files}, at most ${worst.files}, ${files} after ${goneMs} ms`);
-    t.diagnostic(
-      `RSS ${Math.round(base.rss / MiB)}, at most ${Math.round(worst.rss / MiB)}, then ${Math.round(rss / MiB)} MiB; alive ${Math.round(base.alive / MiB)}, then ${Math.round(alive / MiB)} MiB`,
-    );
-    t.diagnostic(`health within ${Math.round(worst.healthMs)} ms`);
-    assert.ok(files <= base.files + 3, `${files} files are open, ${base.files} were`);
-    assert.ok(alive < base.alive + 10 * MiB, `${Math.round((alive - base.alive) / MiB)} MiB more are in use`);
-    assert.ok(rss < base.rss + 100 * MiB, `${Math.round((rss - base.rss) / MiB)} MiB more are taken from the system`);
-  });
+      t.diagnostic(`health within ${Math.round(worst.healthMs)} ms`);
+      assert.ok(files <= base.files + 3, `${files} files are open, ${base.files} were`);
+      assert.ok(alive < base.alive + 10 * MiB, `${Math.round((alive - base.alive) / MiB)} MiB more are in use`);
+      assert.ok(rss < base.rss + 100 * MiB, `${Math.round((rss - base.rss) / MiB)} MiB more are taken from the system`);
+    });
 });

@@ -430,6 +430,22 @@ describe('the HTTPS port', () => {
     );
   });
 
+  test('agrees on keys once a connection', async () => {
+    start();
+    await serving(3);
+    const ca = { ca: serverCa.pem, cert: admin.certificatePem, key: admin.keyPem };
+    const socket = connectTls({ host: '127.0.0.1', port: ports.https, ...ca, maxVersion: 'TLSv1.2' });
+    socket.on('error', () => {});
+    await once(socket, 'secureConnect');
+    const again = new Promise((resolve) => {
+      socket.once('close', () => resolve('closed'));
+      socket.renegotiate({}, (error) => resolve(error === null ? 'agreed again' : 'refused'));
+    });
+    socket.resume();
+    assert.notEqual(await again, 'agreed again');
+    socket.destroy();
+  });
+
   test('ends the agent when its CA file cannot be read', async () => {
     start({ clientCaFile: join(directory, 'nowhere') });
     const failing = running;

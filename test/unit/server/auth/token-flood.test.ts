@@ -19,6 +19,8 @@ let clock: FakeClock;
 let server: ScriptedApiServer;
 let clients: OwnedKubeClients;
 let control: AccessControl;
+let options: ServerOptions;
+const origins = { address: 'default', port: 'default', authenticationTokenWebhook: 'default' } as const;
 let log: RecordingLogger;
 let stop: AbortController;
 
@@ -36,14 +38,13 @@ beforeEach(async () => {
     heartbeatTimeoutMs: 10_000,
     userAgent: 'agent/1',
   });
-  const options = {
+  options = {
     clientCaFile: '',
     anonymousAuth: false,
     authenticationTokenWebhook: true,
     authenticationTokenWebhookCacheTtlMs: 120_000,
     authorizationMode: 'AlwaysAllow',
   } as ServerOptions;
-  const origins = { address: 'default', port: 'default', authenticationTokenWebhook: 'default' } as const;
   control = nodeAccess({ options, origins, nodeName: 'n', api: clients.reviews, clock, log, stop: stop.signal });
 });
 afterEach(async () => {
@@ -167,4 +168,30 @@ test('a token that is longer than any is refused without a review', async () => 
   assert.equal((await ask('x'.repeat(16 * 1024 + 1)))?.status, 401);
   assert.equal(server.asked, false);
   assert.match(String(log.lines[0]?.fields['error']), /longer than 16384 characters/);
+});
+
+test('a user without rights who asks for 10,000 paths is asked about once for each kind of right', async () => {
+  const webhook: ServerOptions = {
+    ...options,
+    clientCaFile: 'ca.pem',
+    authorizationMode: 'Webhook',
+    authorizationWebhookCacheUnauthorizedTtlMs: 30_000,
+  };
+  const own = nodeAccess({ options: webhook, origins, nodeName: 'n', api: clients.reviews, clock, log, stop: stop.signal });
+  const signal = new AbortController().signal;
+  const asked = Promise.all(
+    Array.from({ length: TOKENS }, (_, n) =>
+      own({
+        method: 'GET',
+        path: `/exec/default/web/app${n}`,
+        headers: {},
+        certificateUser: () => ({ name: 'jo', groups: [] }),
+        peer: '10.0.0.66',
+        signal,
+      }),
+    ),
+  );
+  (await server.next()).answer(201, { status: { allowed: false } });
+  assert.deepEqual(new Set((await asked).map((refusal) => refusal?.status)), new Set([403]));
+  assert.deepEqual(server.seen, ['POST /apis/authorization.k8s.io/v1/subjectaccessreviews']);
 });
