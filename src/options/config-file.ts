@@ -85,7 +85,9 @@ export async function parseConfigFile(text: string, file: string): Promise<Parse
   if (faults.length > 0 || !parsed.success) {
     return failed(...inOrder(faults).map(({ offset, text: fault }) => `${at(offset)} ${fault}`));
   }
-  const warnings = inOrder(passedOver).map(({ offset, option, message }): OptionWarning => ({ message, option, at: at(offset) }));
+  const named = inOrder(passedOver).map(({ offset, option, message }): OptionWarning => ({ message, option, at: at(offset) }));
+  const unnamed = repeated.length + unknown.length - passedOver.length;
+  const warnings = unnamed === 0 ? named : [...named, { message: `${unnamed} more unknown or repeated config fields`, option: '--config' }];
   return { ...pick(parsed.data, file), warnings, problems: [] };
 }
 
@@ -100,7 +102,7 @@ function unknownFields(issues: readonly Issue[]): readonly { readonly path: Path
 }
 
 /** A key as it is written. */
-const keyAt = (text: string, offset: number): string => /^"?([^":\s]*)/.exec(text.slice(offset, offset + 100))?.[1] ?? '';
+const keyAt = (text: string, offset: number): string => /^["']?([^"':\s]*)/.exec(text.slice(offset, offset + 100))?.[1] ?? '';
 
 /** In words that do not speak of the library. */
 const syntaxFault = ({ code, message }: YamlFault): string =>

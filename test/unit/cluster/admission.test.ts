@@ -98,6 +98,8 @@ clusterScenario(
       it.world().some(({ uid }) => uid === namesake.metadata.uid),
       false,
     );
+    const told = it.apiStatus(namesake);
+    assert.deepEqual([told?.phase, told?.conditions?.find(({ type }) => type === 'Ready')?.status], ['Pending', 'False']);
     const conflicts = (): readonly string[] =>
       it.agent.events.filter(({ reason }) => reason === 'NameConflict').map(({ message }) => message);
     assert.equal(conflicts().length, 2);

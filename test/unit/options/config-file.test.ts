@@ -155,6 +155,18 @@ describe('a config file is read all the same, with one warning, for', () => {
       { maxPods: 6 },
     ],
     [
+      'a quoted field that is set twice',
+      `${head}'maxPods': 5\n"maxPods": 6`,
+      { option: 'maxPods', message: 'config field is set twice: the last one counts', at: `${file}:4:1` },
+      { maxPods: 6 },
+    ],
+    [
+      'a field with a name that every object has',
+      `${head}__proto__: {maxPods: 7}\nmaxPods: 5`,
+      { option: '__proto__', message: 'unknown config field is ignored', at: `${file}:3:1` },
+      { maxPods: 5 },
+    ],
+    [
       'a field that is set twice in JSON',
       '{"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration", "maxPods": 5,\n"maxPods": 6}',
       { option: 'maxPods', message: 'config field is set twice: the last one counts', at: `${file}:2:1` },
@@ -172,10 +184,11 @@ describe('a config file is read all the same, with one warning, for', () => {
     assert.deepEqual([problems, warnings.map(({ at }) => at)], [[], [`${file}:3:1`, `${file}:5:1`, `${file}:6:1`]]);
   });
 
-  test('ten thousand unknown fields, of which the first are named', async () => {
+  test('ten thousand unknown fields, of which the first are named and the others counted', async () => {
     const many = Array.from({ length: 10_000 }, (_, i) => `nope${i}: {a: [${i}]}`).join('\n');
     const { warnings, problems, values } = await parseConfigFile(`${head}${many}\nmaxPods: 5\n`, file);
-    assert.deepEqual([problems, warnings.length, values], [[], 50, { maxPods: 5 }]);
+    assert.deepEqual([problems, warnings.length, values], [[], 51, { maxPods: 5 }]);
+    assert.equal(warnings.at(-1)?.message, '9950 more unknown or repeated config fields');
   });
 });
 
