@@ -10,6 +10,7 @@ import { daemonWords, EngineResponseError } from './engine-errors.ts';
 import { imageMatches } from './image-matches.ts';
 import { inspectImage } from './inspect-image.ts';
 import { jsonLines } from './json-lines.ts';
+import { wholeImages } from './whole-answers.ts';
 import { PullLedger, type PullMessage } from './pull-ledger.ts';
 
 /** The kubelet's --image-pull-progress-deadline. */
@@ -41,9 +42,8 @@ export class DockerImageService implements ImageService {
     if (found === undefined) return undefined;
     const info: ImageInfo = {
       id: found.Id,
-      // An image without any has null here.
-      repoTags: found.RepoTags ?? [],
-      repoDigests: found.RepoDigests ?? [],
+      repoTags: found.RepoTags,
+      repoDigests: found.RepoDigests,
       sizeBytes: found.Size,
       user: found.Config.User,
     };
@@ -52,10 +52,9 @@ export class DockerImageService implements ImageService {
 
   async listImages(signal: AbortSignal): Promise<readonly ListedImage[]> {
     const listed = await this.#engine.call('GET /images/json', this.#engine.requestTimeoutMs, signal, (docker) => docker.listImages());
-    // A nameless image has null, or names of the form <none>:<none>.
-    const named = (names: readonly string[] | null | undefined): readonly string[] =>
-      (names ?? []).filter((name) => !name.includes('<none>'));
-    return listed.map(({ Id, RepoTags, RepoDigests, Size }) => ({
+    // A nameless image has none, or names of the form <none>:<none>.
+    const named = (names: readonly string[] | undefined): readonly string[] => (names ?? []).filter((name) => !name.includes('<none>'));
+    return wholeImages(listed).map(({ Id, RepoTags, RepoDigests, Size }) => ({
       id: Id,
       repoTags: named(RepoTags),
       repoDigests: named(RepoDigests),

@@ -31,7 +31,7 @@ export class ImageFactsCache {
     const known = this.#entries.get(image);
     if (known !== undefined && nowMs - known.atMs < FRESH_MS) return known.facts;
     const info = await inspectImage(this.#client, image, signal);
-    const facts = info && { user: info.Config?.User ?? '', repoTags: info.RepoTags ?? [], repoDigests: info.RepoDigests ?? [] };
+    const facts = info && { user: info.Config.User, repoTags: info.RepoTags, repoDigests: info.RepoDigests };
     if (facts === undefined) this.#entries.delete(image);
     else if (image.startsWith('sha256:')) this.#entries.set(image, { facts, atMs: nowMs });
     return facts;

@@ -1,6 +1,7 @@
 import type { ContainerInspectInfo } from 'dockerode';
 import type { EngineClient } from './engine-client.ts';
 import { isNotFound } from './engine-errors.ts';
+import { wholeContainer } from './whole-answers.ts';
 
 /** By id or name; undefined when there is none. */
 export async function inspectContainer(
@@ -9,9 +10,10 @@ export async function inspectContainer(
   signal: AbortSignal,
 ): Promise<ContainerInspectInfo | undefined> {
   try {
-    return await client.call(`GET /containers/${idOrName}/json`, client.requestTimeoutMs, signal, (docker) =>
+    const told = await client.call(`GET /containers/${idOrName}/json`, client.requestTimeoutMs, signal, (docker) =>
       docker.getContainer(idOrName).inspect(),
     );
+    return wholeContainer(told);
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;

@@ -5,6 +5,7 @@ import { listedPhase } from './container-state.ts';
 import { CONTAINER_TYPE, POD_UID_LABEL, SANDBOX_TYPE, TYPE_LABEL } from './docker-labels.ts';
 import { type ParsedDockerName, parseDockerName, SANDBOX_CONTAINER_NAME } from './docker-names.ts';
 import type { EngineClient } from './engine-client.ts';
+import { wholeContainers } from './whole-answers.ts';
 
 /** A container that a kubelet made. */
 export interface ListedContainer {
@@ -19,7 +20,7 @@ export async function listContainers(client: EngineClient, labels: readonly stri
   const infos = await client.call('GET /containers/json', client.requestTimeoutMs, signal, (docker) =>
     docker.listContainers({ all: true, filters: { label: [TYPE_LABEL, ...labels] } }),
   );
-  return infos.flatMap((info) => {
+  return wholeContainers(infos).flatMap((info) => {
     const kind = { [SANDBOX_TYPE]: 'sandbox', [CONTAINER_TYPE]: 'container' } as const;
     const type = kind[info.Labels[TYPE_LABEL] as keyof typeof kind];
     const name = type && nameOf(info, type);
@@ -29,7 +30,7 @@ export async function listContainers(client: EngineClient, labels: readonly stri
 
 /** A container in a link of another has several names; docker's own comes without a second slash. */
 function nameOf({ Names }: ContainerInfo, kind: 'sandbox' | 'container'): ParsedDockerName | undefined {
-  const own = Names?.find((name) => name.lastIndexOf('/') === 0);
+  const own = Names.find((name) => name.lastIndexOf('/') === 0);
   if (own === undefined) return undefined;
   try {
     return parseDockerName(own, kind);

@@ -31,7 +31,7 @@ export async function observePod({ client, network, images, messages }: Observin
     listed.map(async (part) => {
       const [info, image] = await Promise.all([
         inspectContainer(client, part.id, signal),
-        part.kind === 'container' ? images.get(part.info.ImageID, signal) : undefined,
+        part.kind === 'container' && part.info.ImageID !== '' ? images.get(part.info.ImageID, signal) : undefined,
       ]);
       const plugged = network && part.kind === 'sandbox' && info?.State.Running && isLeftToPlugin(info);
       const ips = plugged ? await network.addresses(info.Id as SandboxId, info.State.Pid, signal) : undefined;
