@@ -90,7 +90,9 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
       atMs,
       wakes,
       life,
-      plan: run.outOfDate ? { ...run.plan, because: [...run.plan.because, `but its volumes are not: ${run.outOfDate.message}`] } : run.plan,
+      plan: run.outOfDate
+        ? { ...run.plan, because: [...run.plan.because, `its volumes are not up to date: ${run.outOfDate.message}`] }
+        : run.plan,
       outcomes: run.outcomes,
       observeMs: run.observeMs,
       totalMs: clock.monotonicMs() - atMs,

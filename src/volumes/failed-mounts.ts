@@ -36,13 +36,14 @@ export class FailedMounts {
   failed(pod: Pod, subject: string, message: string): number {
     const { told } = this.#pending(pod.metadata.uid);
     const before = told.get(subject);
-    const times = before?.message === message ? before.times + 1 : 1;
     const nowMs = this.#clock.monotonicMs();
-    if (before !== undefined && times > 1 && nowMs < before.againAtMs) return before.againAtMs - nowMs;
-    const retryInMs = delayMs(times);
-    told.set(subject, { message, times, againAtMs: nowMs + retryInMs });
-    this.#events.record(pod, 'Warning', 'FailedMount', message);
-    return retryInMs;
+    const isEarly = before !== undefined && nowMs < before.againAtMs;
+    if (!isEarly || before.message !== message) this.#events.record(pod, 'Warning', 'FailedMount', message);
+    // Words that differ each time do not make it be tried the more often.
+    const times = isEarly ? before.times : (before?.times ?? 0) + 1;
+    const againAtMs = isEarly ? before.againAtMs : nowMs + delayMs(times);
+    told.set(subject, { message, times, againAtMs });
+    return againAtMs - nowMs;
   }
 
   worked({ metadata }: Pod, subject: string): void {

@@ -50,6 +50,21 @@ test('a fault that lasts is told less and less often, a new one at once', async 
   assert.equal(await toldWithin(500), 1);
 });
 
+test('a fault whose words differ each time is tried again as rarely as one whose words stay', async () => {
+  const waits: (number | undefined)[] = [];
+  const pod = podWith({ name: 's', secret: { secretName: 'login', items: [{ key: 'k', path: 'p' }] } });
+  objects.set('Secret default/login', { data: { k: '' } });
+  await stage.volumes.prepare(pod, signal);
+  for (let i = 0; i < 5; i++) {
+    const changing = podWith({ name: 's', secret: { secretName: 'login', items: [{ key: `k${i}`, path: 'p' }] } });
+    const outOfDate = await stage.volumes.prepare(changing, signal);
+    waits.push(outOfDate?.retryInMs);
+    stage.nowMs += outOfDate?.retryInMs ?? 0;
+  }
+  assert.deepEqual(waits, [500, 1_000, 2_000, 4_000, 8_000]);
+  assert.equal(events.length, 5);
+});
+
 test('an emptyDir in memory is mounted, and unmounted before anything of it is deleted', async () => {
   const pod = podWith({ name: 'm', emptyDir: { medium: 'Memory', sizeLimit: '64Mi' } });
   await stage.volumes.prepare(pod, signal);
