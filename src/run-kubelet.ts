@@ -147,6 +147,8 @@ export async function runKubelet(
       syncFrequencyMs: options.syncFrequencyMs,
     }),
   });
+  // All that the pods need.
+  const podPhases = [...(joined?.phases ?? []), engine.podsNetwork?.services(pleg) ?? [], lifecycle.services, ...agent.phases];
   const sweeper = orphanSweeper({
     volumes,
     synced: agent.synced,
@@ -166,7 +168,7 @@ export async function runKubelet(
     sources: sources.map(({ name }) => name).join(', ') || 'none',
   });
   try {
-    if (options.runOnce) return await runOnce({ agent, sources, statuses, clock, log, signal });
+    if (options.runOnce) return await runOnce({ agent: { ...agent, phases: podPhases }, sources, statuses, clock, log, signal });
     const server =
       metrics &&
       (await (
@@ -185,17 +187,7 @@ export async function runKubelet(
         setVerbosity,
         cluster: cluster?.served,
       }));
-    await runServices(
-      [
-        ...(joined?.phases ?? []),
-        engine.podsNetwork?.services(pleg) ?? [],
-        lifecycle.services,
-        ...agent.phases,
-        [sweeper, ...engine.services],
-        server ?? [],
-      ],
-      signal,
-    );
+    await runServices([...podPhases, [sweeper, ...engine.services], server ?? []], signal);
   } finally {
     engine.close();
     folded.flush();

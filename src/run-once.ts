@@ -16,7 +16,8 @@ const TIMEOUT_MS = 1_023_000;
 const SOURCES_TIMEOUT_MS = 15_000;
 
 export interface RunOnceDeps {
-  readonly agent: Kubelet;
+  /** With the phases of all that the pods need: credentials, network and probes as well. */
+  readonly agent: Pick<Kubelet, 'phases' | 'pods' | 'synced'>;
   /** Where the pods come from. */
   readonly sources: readonly Pick<PodSource, 'isFaulty'>[];
   readonly statuses: PodStatusManager;
@@ -27,11 +28,14 @@ export interface RunOnceDeps {
 
 /**
  * Brings the pods of the first complete snapshots up, once, says what became of each, and leaves them running. Resolves with 0 if all came
- * up and every manifest is valid, else 1, also when aborted.
+ * up and every manifest is valid, else 1, also when aborted. Rejects when a service fails.
  */
 export async function runOnce({ agent, sources, statuses, clock, log, signal }: RunOnceDeps): Promise<number> {
   const stop = new AbortController();
-  const done = runServices(agent.phases, AbortSignal.any([signal, stop.signal]));
+  const over = AbortSignal.any([signal, stop.signal]);
+  const done = runServices(agent.phases, over);
+  // Nothing comes up without the service that failed: why is known at the end.
+  const failed = done.catch(() => stop.abort());
   const verdicts = new Map<PodUid, PodVerdict>();
   const missing = (): readonly string[] =>
     agent.pods
@@ -50,7 +54,7 @@ export async function runOnce({ agent, sources, statuses, clock, log, signal }: 
   });
   try {
     if (!agent.pods.synced) {
-      await firstOf(merge(agent.synced, timer(SOURCES_TIMEOUT_MS, clock)), signal);
+      await firstOf(merge(agent.synced, timer(SOURCES_TIMEOUT_MS, clock)), over);
       if (!agent.pods.synced) {
         log.error('the manifests could not be read', { waitedMs: SOURCES_TIMEOUT_MS });
         return 1;
@@ -62,17 +66,19 @@ export async function runOnce({ agent, sources, statuses, clock, log, signal }: 
       startWith(undefined),
       filter((what) => (late ||= what === 0) || missing().length === 0),
     );
-    await firstOf(all, signal);
+    await firstOf(all, over);
     for (const pod of missing()) log.error('pod did not come up', { pod, result: `nothing certain within ${TIMEOUT_MS / 1000} s` });
   } catch (error) {
+    if (stop.signal.aborted) await done;
     if (!signal.aborted) throw error;
     log.warn('stopped before it was known of every pod whether it is up', { pods: missing() });
     return 1;
   } finally {
     heard.unsubscribe();
     stop.abort();
-    await done;
+    await failed;
   }
+  await done;
   if (sources.some(({ isFaulty }) => isFaulty?.())) return 1;
   return missing().length === 0 && [...verdicts.values()].every(({ up }) => up) ? 0 : 1;
 }

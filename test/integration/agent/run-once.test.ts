@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { aCa } from '../../builders/a-pki.ts';
+import { ScriptedApiServer } from '../../fakes/scripted-api-server.ts';
 import { AgentUnderTest, type LogLine } from './agent-under-test.ts';
 import { app, pod, stays } from './pod-specs.ts';
 
@@ -62,6 +66,84 @@ describe('--runonce', { timeout: 300_000 }, () => {
       await agent.up('good');
     });
   }
+
+  test('probes as always: a pod whose app waits for the startup probe of a sidecar comes up', async (t) => {
+    const agent = await prepare(t);
+    const sidecar = app(stays, { name: 'proxy', restartPolicy: 'Always', startupProbe: { exec: { command: ['true'] }, periodSeconds: 1 } });
+    await agent.declare('web', pod([app()], { initContainers: [sidecar] }));
+    agent.run();
+    await agent.logged('the result', ({ msg }) => msg === 'pod is up');
+    assert.equal(await agent.exited(), 0);
+    await agent.up('web', ['app', 'proxy']);
+  });
+
+  test('runs the pods of the API server, too, with the credentials of the kubeconfig', async (t) => {
+    const ca = aCa();
+    const server = await ScriptedApiServer.start({ ...ca.issue({ commonName: '127.0.0.1', hosts: ['127.0.0.1'] }), http2: false });
+    t.after(() => server.stop());
+    const agent = await prepare(t);
+    const bound = {
+      metadata: { name: `${agent.prefix}bound`, namespace: 'default', uid: `${agent.prefix}uid`, resourceVersion: '1' },
+      spec: { ...pod(), nodeName: 'n1', enableServiceLinks: false },
+    };
+    const users = new Set<string | undefined>();
+    void (async () => {
+      for (;;) {
+        const request = await server.next();
+        users.add(request.user);
+        const { method, path } = request;
+        if (request.query['watch'] !== undefined) {
+          request.begin();
+          // What is empty says nothing, and shows that the watch has begun.
+          request.write('\n');
+        } else if (path === '/api/v1/pods') request.answer(200, { kind: 'PodList', metadata: { resourceVersion: '1' }, items: [bound] });
+        else if (method === 'PATCH' && path.includes('/pods/')) request.answer(200, bound);
+        else if (method === 'GET' && !path.includes('/nodes/'))
+          request.answer(200, { kind: 'List', metadata: { resourceVersion: '1' }, items: [] });
+        else request.answer(404, { kind: 'Status', code: 404, reason: 'NotFound', message: 'not here' });
+      }
+    })();
+    const client = ca.issue({ commonName: 'system:node:n1', organizations: ['system:nodes'] });
+    const data = (pem: string): string => Buffer.from(pem).toString('base64');
+    const kubeconfig = join(agent.dir, 'kubeconfig');
+    await writeFile(
+      kubeconfig,
+      JSON.stringify({
+        clusters: [{ name: 'a', cluster: { server: server.url, 'certificate-authority-data': data(ca.pem) } }],
+        users: [{ name: 'a', user: { 'client-certificate-data': data(client.certificatePem), 'client-key-data': data(client.keyPem) } }],
+        contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+        'current-context': 'a',
+      }),
+    );
+    await agent.declare('static', pod());
+    agent.run('--runonce', '--v=0', `--kubeconfig=${kubeconfig}`, '--register-node=false');
+    await agent.logged('the result of the bound pod', ({ msg, pod: name }) => msg === 'pod is up' && String(name).includes('bound'));
+    assert.equal(await agent.exited(), 0);
+    assert.deepEqual([...users], ['system:node:n1']);
+  });
+
+  test('exits with 1 soon when the kubeconfig cannot work, and says why', async (t) => {
+    const agent = await prepare(t);
+    const ca = aCa();
+    const server = await ScriptedApiServer.start(ca.issue({ commonName: '127.0.0.1', hosts: ['127.0.0.1'] }));
+    t.after(() => server.stop());
+    void (async () => {
+      for (;;) (await server.next()).answer(401, { kind: 'Status', code: 401, reason: 'Unauthorized', message: 'Unauthorized' });
+    })();
+    const kubeconfig = join(agent.dir, 'kubeconfig');
+    await writeFile(
+      kubeconfig,
+      JSON.stringify({
+        clusters: [{ name: 'a', cluster: { server: server.url, 'certificate-authority-data': Buffer.from(ca.pem).toString('base64') } }],
+        users: [{ name: 'a', user: { token: 'wrong' } }],
+        contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+        'current-context': 'a',
+      }),
+    );
+    agent.run('--runonce', '--v=0', `--kubeconfig=${kubeconfig}`, '--register-node=false');
+    assert.equal(await agent.exited(), 1);
+    assert.match(JSON.stringify(agent.lines), /refuses \(401 Unauthorized\)/);
+  });
 
   test('exits with 1 when a manifest is not valid, and says where; the others are up all the same', async (t) => {
     const agent = await prepare(t);
