@@ -84,7 +84,7 @@ describe('--runonce', { timeout: 300_000 }, () => {
     const agent = await prepare(t);
     const bound = {
       metadata: { name: `${agent.prefix}bound`, namespace: 'default', uid: `${agent.prefix}uid`, resourceVersion: '1' },
-      spec: { ...pod(), nodeName: 'n1', enableServiceLinks: false },
+      spec: pod([app()], { nodeName: 'n1', enableServiceLinks: false }),
     };
     const users = new Set<string | undefined>();
     void (async () => {
