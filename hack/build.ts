@@ -49,7 +49,11 @@ async function bundle(): Promise<readonly { readonly path: string; readonly cont
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
-    entryPoints: { rxlet: 'src/start.ts', 'host-files-main': 'src/host-files-main.ts' },
+    entryPoints: {
+      rxlet: 'src/start.ts',
+      'host-files-main': 'src/host-files-main.ts',
+      'manifest-worker': 'src/sources/manifest-worker.ts',
+    },
     outdir: dist,
     bundle: true,
     // So that --help and --version load no engine client.

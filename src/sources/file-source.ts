@@ -7,7 +7,7 @@ import type { PodSource } from '../ports/pod-source.ts';
 import type { LastGoodManifests } from './last-good-manifests.ts';
 import { ManifestDirectory } from './manifest-directory.ts';
 import { type ManifestFiles, manifestFiles, ownManifestFiles } from './manifest-files.ts';
-import { staticPodReader } from './read-static-pods.ts';
+import { manifestReader } from './read-manifest.ts';
 import { samePods } from './same-pods.ts';
 import { watchManifests } from './watch-manifests.ts';
 
@@ -42,7 +42,7 @@ export function fileSource(deps: FileSourceDeps): PodSource {
   const files = servers ? manifestFiles(ownManifestFiles, servers.files, servers.isServers) : ownManifestFiles;
   let isFaulty = (): boolean => false;
   const snapshots = defer(() => {
-    const read = staticPodReader({ source: 'file', nodeName, references: 'manifests', objects: true });
+    const read = manifestReader({ source: 'file', nodeName, references: 'manifests', objects: true }, clock);
     const trimmed = path.length > 1 ? path.replace(/\/+$/, '') : path;
     const directory = new ManifestDirectory({ path: trimmed, files, read, settleMs, lastGood, clock, log });
     isFaulty = () => directory.isFaulty;

@@ -4,11 +4,12 @@ import { Observable } from 'rxjs';
 import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
-import { formatManifestFault, type ManifestFault } from '../model/manifest-fault.ts';
 import type { Pod } from '../model/pod.ts';
 import type { PodSource } from '../ports/pod-source.ts';
 import { manifestFetcher } from './fetch-manifest.ts';
-import { type ReadStaticPods, staticPodReader, type StaticPodResult } from './read-static-pods.ts';
+import { logFaults, logWarnings } from './manifest-log.ts';
+import { manifestReader, type ReadManifest } from './read-manifest.ts';
+import type { StaticPodResult } from './read-static-pods.ts';
 
 export interface HttpSourceDeps {
   /** --manifest-url: answers with a Pod or a PodList, JSON or YAML. */
@@ -43,13 +44,13 @@ export function httpSource({
   const snapshots = new Observable<readonly Pod[]>((subscriber) => {
     const stop = new AbortController();
     const get = manifestFetcher({ url, headers, clock, fetch });
-    const pods = new UrlPods(shownUrl(url), staticPodReader({ source: 'http', nodeName, references }), log);
+    const pods = new UrlPods(shownUrl(url), manifestReader({ source: 'http', nodeName, references }, clock), log);
     isFaulty = () => pods.isFaulty;
     const poll = async (): Promise<void> => {
       while (!stop.signal.aborted) {
         try {
           const body = await get(stop.signal);
-          const changed = pods.fetched(body);
+          const changed = await pods.fetched(body);
           if (changed !== undefined) subscriber.next(changed);
         } catch (error) {
           if (!stop.signal.aborted) pods.failed(error);
@@ -68,7 +69,7 @@ export function httpSource({
 /** What the URL declared last, by "namespace/name" as written there. */
 class UrlPods {
   readonly #url: string;
-  readonly #read: ReadStaticPods;
+  readonly #read: ReadManifest;
   readonly #log: Logger;
   #pods: ReadonlyMap<string, Pod> | undefined;
   /** What was fetched last makes not all of its pods. */
@@ -76,24 +77,24 @@ class UrlPods {
   #digest: string | undefined;
   #failure: string | undefined;
 
-  constructor(url: string, read: ReadStaticPods, log: Logger) {
+  constructor(url: string, read: ReadManifest, log: Logger) {
     this.#url = url;
     this.#read = read;
     this.#log = log;
   }
 
   /** The complete set, when it is another than before. */
-  fetched(body: Uint8Array | 'unchanged'): readonly Pod[] | undefined {
+  async fetched(body: Uint8Array | 'unchanged'): Promise<readonly Pod[] | undefined> {
     if (this.#failure !== undefined) this.#log.info('manifest URL can be read again', { url: this.#url });
     this.#failure = undefined;
     if (body === 'unchanged') return undefined;
     const digest = hash('sha256', body);
     if (digest === this.#digest) return undefined;
     this.#digest = digest;
-    const { pods, faults, warnings } = this.#read(body);
+    const { pods, faults, warnings } = await this.#read(body);
     this.isFaulty = faults.length > 0 || pods.some(({ pod }) => pod === undefined);
-    for (const warning of warnings) this.#log.warn('manifest has something odd', { warning: formatManifestFault(this.#url, warning) });
-    this.#tellFaults(faults, this.#pods === undefined ? 'no pods' : `${this.#pods.size} pods`);
+    logWarnings(this.#log, this.#url, warnings);
+    logFaults(this.#log, this.#url, faults, this.#pods === undefined ? 'no pods' : `${this.#pods.size} pods`);
     if (faults.length > 0) return undefined;
     const next = this.#next(pods);
     const before = this.#pods;
@@ -115,13 +116,18 @@ class UrlPods {
 
   #next(results: readonly StaticPodResult[]): ReadonlyMap<string, Pod> {
     const next = new Map<string, Pod>();
+    let faulty = 0;
     for (const { key, pod, faults } of results) {
       const before = this.#pods?.get(key);
-      this.#tellFaults(faults, before === undefined ? 'no pod' : key);
+      if (faults.length > 0 && ++faulty <= MAX_FAULTY_LOGGED)
+        logFaults(this.#log, this.#url, faults, before === undefined ? 'no pod' : key);
       const declared = pod === undefined || isDeepStrictEqual(pod, before) ? before : pod;
       if (declared === undefined) continue;
       if (next.has(key)) this.#log.error('a pod is declared twice: the first one runs, the other is ignored', { pod: key, url: this.#url });
       else next.set(key, declared);
+    }
+    if (faulty > MAX_FAULTY_LOGGED) {
+      this.#log.error('more pods of the manifest are refused', { url: this.#url, more: faulty - MAX_FAULTY_LOGGED });
     }
     // A faulty pod whose name cannot be read may be any of those that are missing now.
     if (results.some(({ key, pod }) => pod === undefined && key.endsWith('/'))) {
@@ -129,11 +135,10 @@ class UrlPods {
     }
     return next;
   }
-
-  #tellFaults(faults: readonly ManifestFault[], keeps: string): void {
-    for (const fault of faults) this.#log.error('manifest refused', { fault: formatManifestFault(this.#url, fault), keeps });
-  }
 }
+
+/** Of a list of thousands that are all faulty the first ones say what is wrong. */
+const MAX_FAULTY_LOGGED = 50;
 
 /** Without its credentials, which may be in its query, too. */
 function shownUrl(url: string): string {

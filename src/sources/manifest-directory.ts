@@ -5,20 +5,22 @@ import { isMissingFile } from '../base/error-code.ts';
 import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
-import { formatManifestFault, type ManifestFault, type ManifestWarning } from '../model/manifest-fault.ts';
+import type { ManifestFault, ManifestWarning } from '../model/manifest-fault.ts';
 import type { ManifestObject } from '../model/manifest-object.ts';
 import type { Pod } from '../model/pod.ts';
 import { type Declaration, Declarations, namesOf, objectKey } from './declarations.ts';
 import type { LastGoodManifests } from './last-good-manifests.ts';
+import { logFaults, logWarnings } from './manifest-log.ts';
 import { manifestName } from './manifest-name.ts';
 import { type ManifestFiles, ownManifestFiles } from './manifest-files.ts';
 import type { ManifestFile } from './read-manifest-file.ts';
-import type { ReadStaticPods } from './read-static-pods.ts';
+import type { ReadManifest } from './read-manifest.ts';
+import type { StaticManifest } from './read-static-pods.ts';
 
 export interface ManifestDirectoryDeps {
   /** A directory of manifests, or one manifest. */
   readonly path: string;
-  readonly read: ReadStaticPods;
+  readonly read: ReadManifest;
   /** Default: as files of this node. */
   readonly files?: ManifestFiles;
   /** How long a file that went bad or vanished may take to come right before that counts, in milliseconds: it may be half written. */
@@ -208,14 +210,14 @@ export class ManifestDirectory {
       this.#files.set(path, { ...state, stamp });
       return;
     }
-    const { faults, warnings, made } = declaredIn(read(content));
+    const { faults, warnings, made } = declaredIn(await read(content));
     if (made !== undefined) {
       const next = { stamp, digest, made: unlessSame(state.made, made), told: state.told };
       this.#files.set(path, next);
       // Nothing waits for it. What is secret stays in its own file.
       void (mayBeKept(next) ? this.#deps.lastGood?.keep(path, content) : this.#deps.lastGood?.forget(path));
       this.#tell(path, undefined, () => log.info('manifest is good again', { file: path }));
-      if (digest !== state.digest) this.#tellWarnings(path, warnings);
+      if (digest !== state.digest) logWarnings(log, path, warnings);
       return;
     }
     const since = digest === state.digest && state.gone !== true ? (state.doubtedSinceMs ?? clock.monotonicMs()) : clock.monotonicMs();
@@ -224,8 +226,8 @@ export class ManifestDirectory {
     this.#files.set(path, { ...state, made: kept, stamp, digest, gone: false, faulty: true, doubtedSinceMs: settled ? undefined : since });
     if (settled) {
       this.#tell(path, digest, () => {
-        this.#tellFaults(path, kept, faults);
-        this.#tellWarnings(path, warnings);
+        logFaults(log, path, faults, namesOf(kept));
+        logWarnings(log, path, warnings);
       });
     }
   }
@@ -244,21 +246,11 @@ export class ManifestDirectory {
     say();
   }
 
-  #tellFaults(path: string, made: Declaration | undefined, faults: readonly ManifestFault[]): void {
-    const { log } = this.#deps;
-    const keeps = namesOf(made);
-    for (const fault of faults) log.error('manifest refused', { fault: formatManifestFault(path, fault), keeps });
-  }
-
-  #tellWarnings(path: string, warnings: readonly ManifestWarning[]): void {
-    for (const warning of warnings) this.#deps.log.warn('manifest has something odd', { warning: formatManifestFault(path, warning) });
-  }
-
   /** What the file declared when an agent before this one read it last. A file that is new since the first look is another one. */
   async #madeBefore(path: string): Promise<Declaration | undefined> {
     if (this.#settled) return undefined;
     const content = await this.#deps.lastGood?.load(path);
-    return content && declaredIn(this.#deps.read(content)).made;
+    return content && declaredIn(await this.#deps.read(content)).made;
   }
 
   #tellUnreadable(error: unknown): void {
@@ -277,7 +269,7 @@ export class ManifestDirectory {
 }
 
 /** What a manifest declares, if nothing is wrong with it. */
-function declaredIn({ pods, objects, faults, warnings }: ReturnType<ReadStaticPods>): {
+function declaredIn({ pods, objects, faults, warnings }: StaticManifest): {
   readonly made: Declaration | undefined;
   readonly faults: readonly ManifestFault[];
   readonly warnings: readonly ManifestWarning[];

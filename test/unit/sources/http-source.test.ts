@@ -201,3 +201,15 @@ test('a pod that is declared twice runs as the first says', async () => {
   assert.equal(imageOf(await snapshots.next(), 'a-n1'), 'first');
   assert.equal(log.count('a pod is declared twice: the first one runs, the other is ignored'), 1);
 });
+
+test('of thousands of faults the first ones are logged, and how many more there are', async () => {
+  answer = body(aList(aPodOf('good')));
+  using snapshots = new Snapshots(source());
+  await snapshots.next();
+  const faulty = Array.from({ length: 5_000 }, (_, i) => aPodOf(`p${i}`, 5));
+  const labels = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`-${i}`, '-']));
+  answer = body(aList(aPodOf('good'), ...faulty, { ...(aPodOf('labelled') as object), metadata: { name: 'labelled', labels } }));
+  await poll();
+  assert.ok(log.lines.length < 200, `${log.lines.length} lines`);
+  assert.match(JSON.stringify(log.lines), /more pods of the manifest are refused.*4951/);
+});

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { lastGoodManifests } from '../../../src/sources/last-good-manifests.ts';
 import { ManifestDirectory, type ManifestScan } from '../../../src/sources/manifest-directory.ts';
-import { staticPodReader } from '../../../src/sources/read-static-pods.ts';
+import { FakeClock } from '../../fakes/fake-clock.ts';
+import { manifestReader } from '../../../src/sources/read-manifest.ts';
 import { aManifest } from '../../builders/a-manifest.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
 
@@ -46,7 +47,7 @@ function anAgent(path = manifests): Looker {
     keeping.push(kept);
     return kept;
   };
-  const read = staticPodReader({ source: 'file', nodeName: 'n1', references: 'manifests', objects: true });
+  const read = manifestReader({ source: 'file', nodeName: 'n1', references: 'manifests', objects: true }, new FakeClock());
   const directory = new ManifestDirectory({
     path,
     read,

@@ -97,7 +97,13 @@ async function aDirectory(t: TestContext) {
   t.after(() => rm(path, { recursive: true }));
   const log = new RecordingLogger();
   let nowMs = 0;
-  const directory = new ManifestDirectory({ path, read, settleMs: 100, clock: { monotonicMs: () => nowMs }, log });
+  const directory = new ManifestDirectory({
+    path,
+    read: async (manifest) => read(manifest),
+    settleMs: 100,
+    clock: { monotonicMs: () => nowMs },
+    log,
+  });
   const write = async (name: string, text: string): Promise<void> => {
     await writeFile(join(path, '.draft'), text);
     await rename(join(path, '.draft'), join(path, name));
