@@ -67,6 +67,27 @@ for (const [jump, byMs] of Object.entries(jumps)) {
     assert.deepEqual(it.story('started'), ['started web/one', 'started web/two', 'started web/app']);
   });
 
+  scenario(`a probe begins after its initial delay, not earlier and not later, though the date is set ${jump} meanwhile`, async (it) => {
+    const readinessProbe = { exec: { command: ['true'] }, initialDelaySeconds: 30, periodSeconds: 1 };
+    const pod = aPodThat('web', { containers: [server('app', { readinessProbe })] });
+    const isReady = (): boolean => it.status(pod)?.containerStatuses?.[0]?.ready ?? false;
+    it.declare(pod);
+    await it.advance(10_000);
+    it.clock.moveDate(byMs);
+    await it.advance(18_000);
+    assert.equal(isReady(), false);
+    await it.advance(5_000);
+    assert.equal(isReady(), true);
+    // The next instance has a delay of its own.
+    it.clock.moveDate(-byMs);
+    it.kill('web/app');
+    it.clock.moveDate(byMs);
+    await it.advance(28_000);
+    assert.equal(isReady(), false);
+    await it.advance(5_000);
+    assert.equal(isReady(), true);
+  });
+
   scenario(`a deleted container gets its grace period, though the date is set ${jump} meanwhile`, async (it) => {
     it.declare(aPodThat('web', { terminationGracePeriodSeconds: 60 }, { app: 'term=ignore' }));
     await it.advance(5_000);
