@@ -15,7 +15,7 @@ export type ContainerStartReason =
 /** A container that could not be started, with the words its status and events show. */
 export class ContainerStartError extends Error {
   readonly reason: ContainerStartReason;
-  /** When trying again makes sense, in clock milliseconds; undefined where only a change helps or the queue's own back-off will do. */
+  /** When trying again makes sense, on the clock's monotonic time; undefined where only a change helps or the queue's own back-off will do. */
   readonly retryAtMs: number | undefined;
 
   constructor(reason: ContainerStartReason, message: string, options: { readonly cause?: unknown; readonly retryAtMs?: number } = {}) {

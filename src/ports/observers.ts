@@ -12,6 +12,7 @@ export type OnEngineCall = (result: EngineCallResult) => void;
 
 /** A relist has worked. */
 export interface RelistResult {
+  /** A date. */
   readonly atMs: number;
   readonly tookMs: number;
   /** Between the beginnings of this relist and the one before; undefined for the first. */

@@ -88,6 +88,7 @@ export interface ReconcileRecord {
   readonly uid: PodUid;
   /** "namespace/name" */
   readonly pod: string;
+  /** When the look began, on the clock's monotonic time. */
   readonly atMs: number;
   readonly wakes: readonly string[];
   readonly life: PodPhaseOfLife;
