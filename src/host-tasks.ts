@@ -1,4 +1,5 @@
 import { systemClock } from './base/clock.ts';
+import { findFile } from './hostfiles/find-file.ts';
 import type { NamedTask } from './hostfiles/serve-host-files.ts';
 import { listManifests, lookAtManifest } from './sources/manifest-files.ts';
 import { fileSystemCounts } from './stats/file-system-counts.ts';
@@ -15,6 +16,7 @@ export const hostTasks: readonly NamedTask[] = [
   giveToGroup,
   showHostSubPath(systemMounts({ clock: systemClock })),
   fileSystemCounts,
+  findFile,
   listManifests,
   lookAtManifest,
 ];

@@ -1,7 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { join } from 'node:path';
+import { leadsToServer } from './base/leads-to-server.ts';
+import { parseMountInfo } from './base/mount-info.ts';
 import type { ThreadPoolWatch } from './base/thread-pool-watch.ts';
 import { version } from './base/version.ts';
+import { findFile } from './hostfiles/find-file.ts';
 import { healthChecks } from './health-checks.ts';
 import { readMachineFacts, readOsImage } from './node/machine-facts.ts';
 import { configz } from './options/configz.ts';
@@ -73,6 +77,9 @@ export function servedRoutes(options: KubeletOptions, deps: ServedRoutesDeps): r
     ...runRoutes({ served, clock }),
     ...nodeLogRoutes({
       directory: '/var/log',
+      answers: async (path, signal) => {
+        if (leadsToServer(path, parseMountInfo(readFileSync('/proc/self/mountinfo')))) await deps.hostFiles.run(findFile, { path }, signal);
+      },
       linkTargets: async (signal) => {
         const directory = await engine.dataDirectory(signal).catch(() => undefined);
         return directory === undefined ? [] : [join(directory, 'containers')];

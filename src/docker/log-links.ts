@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { lstat, mkdir, readdir, readlink, rmdir, stat, symlink, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../base/error-code.ts';
+import { leadsToServer } from '../base/leads-to-server.ts';
+import { parseMountInfo } from '../base/mount-info.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Pod } from '../model/pod.ts';
 import { containerLogDirectory, containerLogPath, legacyLogLink, podLogDirectory } from './log-paths.ts';
@@ -150,7 +153,9 @@ async function list(directory: string, what: 'directories' | 'links'): Promise<r
   }
 }
 
+/** What others have linked to a server, which may never answer, is not looked at. */
 async function leadsNowhere(link: string): Promise<boolean> {
+  if (leadsToServer(link, parseMountInfo(readFileSync('/proc/self/mountinfo')))) return false;
   try {
     await stat(link);
     return false;

@@ -11,6 +11,8 @@ export interface NodeLogDeps {
   readonly directory: string;
   /** Where links from there may lead, too: where the engine keeps the logs of containers. Anything else outside is not there. */
   readonly linkTargets?: (signal: AbortSignal) => Promise<readonly string[]>;
+  /** Rejects where a path leads to a file system that does not answer: to look there would hold a thread for ever. */
+  readonly answers?: (path: string, signal: AbortSignal) => Promise<void>;
 }
 
 /** A pod that may write below the directory makes as many files there as it likes. */
@@ -49,7 +51,7 @@ async function sendLogFile(deps: NodeLogDeps, request: RouteRequest, response: S
 }
 
 async function openBelow(
-  { directory, linkTargets }: NodeLogDeps,
+  { directory, linkTargets, answers }: NodeLogDeps,
   below: string,
   signal: AbortSignal,
 ): Promise<{ file: FileHandle; path: string }> {
@@ -57,6 +59,7 @@ async function openBelow(
   if (below.includes('\0') || !isBelow(wanted, resolve(directory))) throw notFound();
   let file: FileHandle | undefined;
   try {
+    await answers?.(wanted, signal);
     const targets = (await linkTargets?.(signal)) ?? [];
     const roots = await Promise.all([directory, ...targets].map((root) => realpath(root).catch(() => undefined)));
     const allowed = (path: string): boolean => roots.some((root) => root !== undefined && isBelow(path, root));

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
-import { rename, symlink } from 'node:fs/promises';
+import { once } from 'node:events';
+import { rename, rm, symlink } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { get } from 'node:https';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import type { V1PodSpec, V1Volume, V1VolumeMount } from '@kubernetes/client-node';
@@ -84,6 +87,25 @@ describe('volumes on file systems that do not answer', { timeout: 240_000 }, () 
     const stopMs = performance.now();
     assert.equal(await agent.kill(), 0);
     assert.ok(performance.now() - stopMs < STOP_MS);
+  });
+
+  test('requests for node logs through a link to a file system that does not answer hold no thread', async (t) => {
+    const { agent, dead, healthz } = await stage(t, 'unkillable');
+    const link = `/var/log/${agent.prefix}link`;
+    await symlink(dead.paths[0] ?? '', link);
+    t.after(() => rm(link));
+    agent.run('--docker-endpoint=fake://', `--healthz-port=${healthz}`, '--anonymous-auth=true', '--authorization-mode=AlwaysAllow');
+    await agent.logged('it serves', ({ msg, listener }) => msg === 'serving' && listener === 'https');
+    const asked = Array.from({ length: 40 }, async () => {
+      const request = get({ host: '127.0.0.1', port: agent.port, path: `/logs/${agent.prefix}link/`, rejectUnauthorized: false });
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      response.resume();
+      return response.statusCode;
+    });
+    await agent.declare('empty', podWith({ emptyDir: {} }));
+    await agent.phase('empty', 'Running');
+    assert.deepEqual(new Set(await Promise.all(asked)), new Set([404]));
+    assert.equal(await agent.kill(), 0);
   });
 
   async function stage(t: TestContext, hang: 'killable' | 'unkillable') {
