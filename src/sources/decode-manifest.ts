@@ -4,14 +4,12 @@ import type { RawPod } from '../model/pod.ts';
 import { decodeObject } from './decode-object.ts';
 import { type DocumentNode, DocumentSyntaxError, type MapNode, type ParsedDocument } from './document.ts';
 import { locator, offsetOfField, type Position } from './locate.ts';
+import { MAX_MANIFEST_BYTES } from './max-manifest-bytes.ts';
 import { type ManifestObjectResult, readManifestObject } from './manifest-objects.ts';
 import { manifestKind, type ManifestKind } from './object-kind.ts';
 import { parseJson } from './parse-json.ts';
 import { parseYaml } from './parse-yaml.ts';
 import { type PodSchema, podSchema } from './pod-schema.ts';
-
-/** The kubelet reads no more of a manifest, be it a file or a response (pkg/kubelet/config/common.go, maxConfigLength). */
-export const MAX_MANIFEST_BYTES = 10 * 1024 * 1024;
 
 /** One pod of a manifest. */
 export interface DecodedPod {

@@ -1,6 +1,6 @@
 import { anySignal } from '../base/any-signal.ts';
 import type { Clock } from '../base/clock.ts';
-import { MAX_MANIFEST_BYTES } from './decode-manifest.ts';
+import { MAX_MANIFEST_BYTES } from './max-manifest-bytes.ts';
 
 export interface FetchManifestDeps {
   readonly url: string;

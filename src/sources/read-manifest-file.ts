@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { isMissingFile } from '../base/error-code.ts';
-import { MAX_MANIFEST_BYTES } from './decode-manifest.ts';
+import { MAX_MANIFEST_BYTES } from './max-manifest-bytes.ts';
 
 interface FileStats {
   readonly dev: bigint;

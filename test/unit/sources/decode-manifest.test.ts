@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatManifestFault } from '../../../src/model/manifest-fault.ts';
-import { manifestDecoder, MAX_MANIFEST_BYTES } from '../../../src/sources/decode-manifest.ts';
+import { manifestDecoder } from '../../../src/sources/decode-manifest.ts';
+import { MAX_MANIFEST_BYTES } from '../../../src/sources/max-manifest-bytes.ts';
 import { aManifest } from '../../builders/a-manifest.ts';
 
 const decode = manifestDecoder();
