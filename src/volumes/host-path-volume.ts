@@ -1,9 +1,11 @@
 import { mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorCode, isMissingFile } from '../base/error-code.ts';
+import { leadsToServer } from '../base/leads-to-server.ts';
 import { realPath } from '../base/real-path.ts';
 import type { Touch } from '../base/touch.ts';
 import type { HostTask } from '../ports/host-files.ts';
+import { mountTable } from './mount-table.ts';
 import { volumeKind } from './volume-kind.ts';
 
 /** Something of the node itself, checked and where asked for made when the pod begins; never removed (pkg/volume/hostpath). */
@@ -11,7 +13,8 @@ export const hostPathVolume = volumeKind('hostPath', {
   plugin: 'kubernetes.io~host-path',
   setUp: async ({ path, type = '' }, { readOnly, hostFiles }, signal) => {
     if (path.split('/').includes('..')) throw new Error(`invalid HostPath \`${path}\`: must not contain '..'`);
-    if (type !== '') await hostFiles.run(checkHostPath, { path, type }, signal);
+    // Without a type nothing is asked, but that a server's file system answers: the engine would hang in one that does not.
+    if (type !== '' || leadsToServer(path, await mountTable())) await hostFiles.run(checkHostPath, { path, type }, signal);
     return { hostPath: path, readOnly, isHosts: true };
   },
 });
@@ -34,6 +37,10 @@ const words: Readonly<Record<FileType, string>> = {
 
 /** Links are followed. */
 async function checkType(path: string, type: string, touch: Touch): Promise<void> {
+  if (type === '') {
+    await fileType(path, touch);
+    return;
+  }
   const wanted = type === 'DirectoryOrCreate' ? 'Directory' : type === 'FileOrCreate' ? 'File' : type;
   if (!isFileType(wanted)) throw new Error(`${type} is an invalid volume type`);
   const found = await fileType(path, touch);
