@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
-import { MAX_MANIFEST_BYTES } from '../../../src/sources/decode-manifest.ts';
+import { MAX_MANIFEST_BYTES } from '../../../src/sources/max-manifest-bytes.ts';
 import { manifestReader } from '../../../src/sources/read-manifest.ts';
 import { staticPodReader } from '../../../src/sources/read-static-pods.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
