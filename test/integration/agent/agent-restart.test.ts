@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { testImage } from '../../builders/docker-under-test.ts';
+import { stringify } from 'yaml';
+import { testEndpoint, testImage } from '../../builders/docker-under-test.ts';
+import { UnixSocketProxy } from '../../fakes/unix-socket-proxy.ts';
 import { AgentUnderTest } from './agent-under-test.ts';
 import { app, pod, stays } from './pod-specs.ts';
 
@@ -96,6 +98,32 @@ describe('an agent that ends and starts again', { timeout: 400_000 }, () => {
     agent.run();
     for (const name of names) await agent.up(name, ['app', 'side']);
     await eachOnce(agent, names);
+  });
+
+  test('by kill -9 when a container is created and its sandbox has yet to start: the next one runs it as it is to be by then', async (t) => {
+    const proxy = await UnixSocketProxy.start(testEndpoint.replace('unix://', ''));
+    t.after(() => proxy.close());
+    // The sandbox starts, and the agent does not hear of it.
+    proxy.swallowAnswersTo('/start HTTP');
+    const agent = await AgentUnderTest.prepare(t, `--docker-endpoint=unix://${proxy.path}`);
+    const config = (value: string) => stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings' }, data: { value } });
+    const env = [{ name: 'V', valueFrom: { configMapKeyRef: { name: 'settings', key: 'value' } } }];
+    await agent.write('settings.yaml', config('old'));
+    await agent.declare('web', pod([app(stays, { env })], { restartPolicy: 'Never' }));
+    agent.run();
+    const made = await agent.until('the container is created', async () =>
+      (await agent.containers('web')).find(({ container }) => container === 'app'),
+    );
+    assert.equal(made.state, 'created');
+    await agent.kill('SIGKILL');
+    await agent.write('settings.yaml', config('new'));
+    const from = agent.lines.length;
+    agent.run('--v=4');
+    const { app: web } = await agent.up('web');
+    await agent.phase('web', 'Running', from);
+    assert.ok(web && (await agent.engine.inspect(web.id)).Config.Env.includes('V=new'));
+    const names = (await agent.containers('web')).map(({ container, attempt }) => `${container} ${attempt}`);
+    assert.deepEqual(names.sort(), ['POD 0', 'app 0']);
   });
 
   test('by kill -9 while a container is stopped to be started again: it is, though it has ended well', async (t) => {
