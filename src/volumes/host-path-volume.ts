@@ -1,8 +1,8 @@
+import { constants } from 'node:fs';
 import { mkdir, open, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { errorCode, isMissingFile } from '../base/error-code.ts';
+import { errorCode } from '../base/error-code.ts';
 import { leadsToServer } from '../base/leads-to-server.ts';
-import { realPath } from '../base/real-path.ts';
+import { presentPart, realPath } from '../base/real-path.ts';
 import type { Touch } from '../base/touch.ts';
 import type { HostTask } from '../ports/host-files.ts';
 import { mountTable } from './mount-table.ts';
@@ -35,6 +35,9 @@ const words: Readonly<Record<FileType, string>> = {
   BlockDevice: 'a block device',
 };
 
+/** A pipe that a container has put there meanwhile is not waited for: its file system would be taken for one that does not answer. */
+const APPENDING = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NONBLOCK;
+
 /** Links are followed. */
 async function checkType(path: string, type: string, touch: Touch): Promise<void> {
   if (type === '') {
@@ -45,23 +48,14 @@ async function checkType(path: string, type: string, touch: Touch): Promise<void
   if (!isFileType(wanted)) throw new Error(`${type} is an invalid volume type`);
   const found = await fileType(path, touch);
   const makes = found === undefined && type.endsWith('OrCreate');
-  if (makes && wanted === 'Directory') await touch(await presentPart(path, touch), () => mkdir(path, { recursive: true, mode: 0o755 }));
-  else if (makes) await (await touch(await presentPart(path, touch), () => open(path, 'a', 0o644))).close();
-  else if (found !== wanted) throw new Error(`hostPath type check failed: ${path} is not ${words[wanted]}`);
+  if (makes) {
+    const { real } = await presentPart(path, touch);
+    if (wanted === 'Directory') await touch(real, () => mkdir(path, { recursive: true, mode: 0o755 }));
+    else await (await touch(real, () => open(path, APPENDING, 0o644))).close();
+  } else if (found !== wanted) throw new Error(`hostPath type check failed: ${path} is not ${words[wanted]}`);
 }
 
 const isFileType = (text: string): text is FileType => Object.hasOwn(words, text);
-
-/** As much of the path as there is, free of links. */
-async function presentPart(path: string, touch: Touch): Promise<string> {
-  for (let part = path; ; part = dirname(part)) {
-    try {
-      return await realPath(part, touch);
-    } catch (error) {
-      if (!isMissingFile(error)) throw error;
-    }
-  }
-}
 
 async function fileType(path: string, touch: Touch): Promise<FileType | 'other' | undefined> {
   try {

@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { errorCode } from '../base/error-code.ts';
 import { O_PATH } from '../base/held-directory.ts';
 import { isWithin } from '../base/mount-info.ts';
-import { realPath } from '../base/real-path.ts';
+import { presentPart, realPath } from '../base/real-path.ts';
 import { type Touch, touchDirectly } from '../base/touch.ts';
 import type { HostTask } from '../ports/host-files.ts';
 import type { Mounts } from './mounts.ts';
@@ -62,17 +62,10 @@ async function showSubPath({ volume, subPath, target }: SubPath, mounts: Pick<Mo
 
 /** The same without the links that are there now. */
 async function resolved(base: string, parts: readonly string[], touch: Touch): Promise<readonly string[]> {
-  for (let known = parts.length; known > 0; known--) {
-    const path = await realPath(join(base, ...parts.slice(0, known)), touch).catch((error: unknown) => {
-      // Of the system's own errors the next step tells, if it meets them, too.
-      if (errorCode(error) === undefined) throw error;
-    });
-    if (path === undefined) continue;
-    const within = relative(base, path);
-    if (within.split('/')[0] === '..') throw new Error(`subPath "${parts.join('/')}" leads out of the volume`);
-    return [...within.split('/').filter((part) => part !== ''), ...parts.slice(known)];
-  }
-  return parts;
+  const { real, missing } = await presentPart(`${base}/${parts.join('/')}`, touch);
+  const within = relative(base, real);
+  if (within.split('/')[0] === '..') throw new Error(`subPath "${parts.join('/')}" leads out of the volume`);
+  return [...within.split('/').filter((part) => part !== ''), ...missing];
 }
 
 async function step(touch: <T>(call: () => Promise<T>) => Promise<T>, from: FileHandle, part: string, mode: number): Promise<FileHandle> {

@@ -23,3 +23,22 @@ test('a path leads to a server when it or a link on it does; what a server has i
     assert.equal(leadsToServer(`${root}/${path}`, table), false, path);
   }
 });
+
+test('a path with too many parts, or with links that lead on and on, is left to who may take long', async (t) => {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'rxlet-server-')));
+  t.after(() => rm(root, { recursive: true }));
+  await mkdir(join(root, 'd'));
+  await symlink(`${'d/../'.repeat(800)}d`, join(root, 'around'));
+  let looks = 0;
+  const table = new Proxy(parseMountInfo('9 0 8:1 / / rw - ext4 /dev/vda rw'), {
+    get: (target, name, receiver): unknown => {
+      if (name === 'filter') looks++;
+      return Reflect.get(target, name, receiver);
+    },
+  });
+  for (const path of [`${root}${'/d/..'.repeat(100_000)}`, `${root}${'/around/..'.repeat(40)}`, `${root}${'/none'.repeat(200_000)}`]) {
+    looks = 0;
+    assert.equal(leadsToServer(path, table), true);
+    assert.ok(looks <= 1_000, `${looks} looks at the table of mounts`);
+  }
+});
