@@ -237,8 +237,10 @@ function roomFor(
   clock: Clock,
   log: Logger,
 ): ListenerConnections {
-  const { strangers } = limits;
-  const onCrowded = (): void =>
-    log.warn('a connection was closed to make room: too many clients are connected of whom nothing was let in', { limit: strangers });
+  const { strangers, guests } = limits;
+  const onCrowded: ConnectionRoomOptions['onCrowded'] = (whose) => {
+    if (whose === 'guests') log.warn('a connection was closed to make room: its client has the most of them', { limit: guests });
+    else log.warn('a connection was closed to make room: too many clients are connected of whom nothing was let in', { limit: strangers });
+  };
   return new ListenerConnections(new ConnectionRoom({ ...limits, clock, onCrowded }));
 }

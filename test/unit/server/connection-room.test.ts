@@ -71,6 +71,26 @@ test('guests beyond the limit stay strangers', () => {
   assert.deepEqual([room.guestCount, room.strangerCount], [2, 1]);
 });
 
+test('a client that was let in 20,000 times keeps nobody from elsewhere out, and nobody who has fewer gives way to one who has more', () => {
+  const { room, enter } = roomOf({ strangers: 1_000, guests: 100 });
+  const greedy = Array.from({ length: 20_000 }, (_, n) => enter(`g${n}`, 'greedy'));
+  for (const each of greedy) room.letIn(each);
+  const mine = Array.from({ length: 60 }, (_, n) => {
+    const connection = enter(`m${n}`, 'me');
+    room.letIn(connection);
+    return connection;
+  });
+  assert.deepEqual([room.guestCount, room.strangerCount], [100, 910]);
+  // Without room they would be closed as strangers, in time.
+  for (let n = 0; n < 2_000; n++) enter(`s${n}`, 'greedy');
+  const isGuest = (connection: Connection): boolean => {
+    const before = room.guestCount;
+    room.leave(connection);
+    return room.guestCount < before;
+  };
+  assert.equal(mine.filter(isGuest).length, 50);
+});
+
 test('a connection on which nothing is let in is closed in time; one that was let in is not; no timer is left', async () => {
   const { clock, room, enter } = roomOf();
   const [stranger, guest] = [enter('stranger', 'a'), enter('guest', 'a')];
