@@ -5,6 +5,8 @@ import { type MountPoint, mountOf } from './mount-info.ts';
 
 /** File systems whose other end may be gone; what FUSE and autofs stand for may as well. */
 const ofServers = /^(nfs4?|cifs|smb3|smbfs|ceph|9p|afs|lustre|beegfs|gpfs|gfs2|ocfs2|virtiofs|autofs|fuse(blk)?(\..*)?)$/;
+export const isServers = (mount: MountPoint | undefined): boolean => ofServers.test(mount?.fsType ?? '');
+
 const MAX_LINKS = 40;
 /** Far more than paths have that are meant. A pod writes them as long as it likes, and its containers make links that lead on and on. */
 const MOST_STEPS = 512;
@@ -21,7 +23,7 @@ export function leadsToServer(path: string, table: readonly MountPoint[]): boole
   for (let part = ahead.shift(); part !== undefined && links <= MAX_LINKS; part = ahead.shift()) {
     if (++steps > MOST_STEPS) return true;
     const next = part === '..' ? dirname(at) : join(at, part);
-    if (ofServers.test(mountOf(table, next)?.fsType ?? '')) return true;
+    if (isServers(mountOf(table, next))) return true;
     const target = linkTarget(next);
     if (target === undefined) {
       at = next;

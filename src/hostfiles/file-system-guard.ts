@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { exponential } from '../base/exponential.ts';
+import { isServers } from '../base/leads-to-server.ts';
 import { type MountPoint, mountOf } from '../base/mount-info.ts';
 import { formatTime } from '../model/time.ts';
 import type { SilentFileSystem } from '../ports/host-files.ts';
@@ -18,6 +19,8 @@ export interface FileSystemGuardDeps {
 export const CALL_DEADLINE_MS = 10_000;
 /** Calls to one file system at a time: so many hang when it falls silent. */
 const CALLS_EACH = 2;
+/** Of the threads, how many calls may hold that go to servers. */
+const SERVERS_SHARE = 0.75;
 /** When a silent file system is asked again, beside the calls that still wait for it: those may have been lost on the way. */
 const askAgainMs = exponential(10_000, 3_600_000);
 const TABLE_FRESH_MS = 1_000;
@@ -66,7 +69,8 @@ export class FileSystemGuard {
     }
     const asksAgain = fileSystem.silent !== undefined;
     if (fileSystem.silent !== undefined) this.#checkAskAgain(fileSystem.silent);
-    if (this.#calls >= this.#deps.threads) {
+    // Pods mount as many servers as they like: the node's own disks are looked at all the same.
+    if (this.#calls >= this.#deps.threads * (isServers(mount) ? SERVERS_SHARE : 1)) {
       throw new Error(`cannot look at ${path}: ${this.#calls} calls of file systems that do not answer hang already`);
     }
     return this.#call(fileSystem, { device, mount: mount?.path ?? '/', path }, call, asksAgain, signal);
