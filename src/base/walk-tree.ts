@@ -34,6 +34,14 @@ interface Level {
 /** So many directories above the one where the walk is stay open, for what is far deeper in one another is rare. */
 const HELD_ABOVE = 8;
 
+/**
+ * Where there is no room, so many names of one directory wait all the same, but not more than an eighth of what has been visited of it: to read
+ * it again for each name would take hours where a pod has seen to it that there is no room. They take a few times the room at most.
+ */
+const LEAST_NAMES = 2_000;
+const LEAST_SHARE = 1 / 8;
+const MOST_ROOMS = 4;
+
 /** A name that waits takes as much beside its characters. */
 const NAME_BYTES = 64;
 
@@ -67,20 +75,21 @@ export async function walkTree(top: FileHandle, visitor: TreeVisitor, signal?: A
     }
   }
 
-  /** Takes the names of as many directories as there is room for, and of one at least: the others are read when these have had their turn. */
+  /** Takes the names of as many directories as there is room for, and of some at least: the others are read when these have had their turn. */
   const visitEntries = async (): Promise<void> => {
     const room = (namesBytes - waitingBytes) / 2;
+    const least = waitingBytes < MOST_ROOMS * namesBytes ? Math.min(LEAST_NAMES, level.visited * LEAST_SHARE) : 0;
     let known = level.visited;
     for await (const entry of entries()) {
-      if (known-- > 0) continue;
       signal?.throwIfAborted();
+      if (known-- > 0) continue;
       level.visited++;
       if (isMountPoint(at, entry.name)) continue;
       if (entry.isDirectory()) {
         level.names.push(entry.name);
         level.namesBytes += NAME_BYTES + entry.name.length;
         waitingBytes += NAME_BYTES + entry.name.length;
-        if (level.namesBytes >= room) return;
+        if (level.namesBytes >= room && level.names.length >= least) return;
       } else await visitor.file(pathIn(at, entry.name));
     }
     level.isVisited = true;

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { lstatSync, readdirSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
+import promises from 'node:fs/promises';
 import { mkdir, mkdtemp, rename, symlink, unlink, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -144,4 +146,20 @@ test('a walk ends with its signal, and with what its visitor throws', async () =
     throw Object.assign(new Error('disk is full'), { code: 'ENOSPC' });
   };
   await assert.rejects(visited({}, { file: fails }), { message: 'disk is full' });
+});
+
+test('where there is no room for names, a directory of thousands is read again some times, and not for each of them', async (t) => {
+  const directories = 3_000;
+  for (let n = 0; n < directories; n++) mkdirSync(join(tree, `${n}`));
+  const opened = t.mock.method(promises, 'opendir');
+  syncBuiltinESMExports();
+  t.after(() => {
+    opened.mock.restore();
+    syncBuiltinESMExports();
+  });
+  const { inos, fault } = await visited({ namesBytes: 128 });
+  assert.deepEqual([new Set(inos).size, fault], [directories, undefined]);
+  // Each of them is read once.
+  const readAgain = opened.mock.callCount() - directories;
+  assert.ok(readAgain > 0 && readAgain < 100, `read ${readAgain} times`);
 });
