@@ -8,6 +8,7 @@ import { unlessAborted } from '../base/unless-aborted.ts';
 import { ApiUnreachableError } from '../model/api-error.ts';
 import type { ApiObserver } from '../ports/observers.ts';
 import { apiConnector } from './api-connector.ts';
+import { cancelClosedStreams } from './cancelled-streams.ts';
 import { type ClusterAccess, isSameIdentity, type TlsIdentity } from './cluster-access.ts';
 import { connectionFault } from './connection-fault.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
@@ -82,6 +83,7 @@ export class ApiTransport {
   #current: Generation | undefined;
   #unreachable = false;
   #closed = false;
+  readonly #leaveStreams = cancelClosedStreams();
 
   /** The server answers again after it did not. */
   readonly recovered: Observable<void> = this.#recovered;
@@ -176,6 +178,7 @@ export class ApiTransport {
     this.#current = undefined;
     const error = new Error('the client was closed');
     await Promise.all([...this.#generations].map((generation) => this.#destroy(generation, error)));
+    this.#leaveStreams();
   }
 
   #heard(): void {

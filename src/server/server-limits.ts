@@ -1,4 +1,4 @@
-/** How many connections the server has at a time: docs/adr/0013-strangers-are-few.md. */
+/** How many connections the server has at a time: docs/adr/0018-strangers-are-few.md. */
 export interface ServerLimits {
   /** On the HTTPS port, of clients of whom no request has been let in yet. */
   readonly strangers: number;

@@ -79,7 +79,7 @@ describe('--runonce', { timeout: 300_000 }, () => {
 
   test('runs the pods of the API server, too, with the credentials of the kubeconfig', async (t) => {
     const ca = aCa();
-    const server = await ScriptedApiServer.start({ ...ca.issue({ commonName: '127.0.0.1', hosts: ['127.0.0.1'] }), http2: false });
+    const server = await ScriptedApiServer.start({ ...ca.issue({ commonName: '127.0.0.1', hosts: ['127.0.0.1'] }) });
     t.after(() => server.stop());
     const agent = await prepare(t);
     const bound = {
