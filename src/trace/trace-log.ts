@@ -21,7 +21,7 @@ export class TraceLog implements Trace {
     else for (const outcome of outcomes) if (outcome.error === undefined) this.#step(pod, outcome, plan.because);
     if (phase !== this.#phases.get(uid) && phase !== undefined) {
       // What waits and does nothing has no other line that says why.
-      const waits = phase === 'Pending' && outcomes.length === 0 ? { because: plan.because.join('; ') } : {};
+      const waits = phase === 'Pending' && outcomes.length === 0 ? { because: showReasons(plan.because) } : {};
       this.#log.info('pod phase changed', { pod, uid, from: this.#phases.get(uid) ?? 'new', to: phase, ...waits });
       this.#phases.set(uid, phase);
     }
@@ -42,7 +42,7 @@ export class TraceLog implements Trace {
       woken: wakes.join(', '),
       life,
       ...(phase === undefined ? {} : { phase }),
-      because: plan.because.join('; '),
+      because: showReasons(plan.because),
       did: outcomes.map(showOutcome).join('; '),
       ...(failed === undefined ? {} : { failed }),
       observeMs,
@@ -54,7 +54,7 @@ export class TraceLog implements Trace {
   #step(pod: string, { action, tookMs }: ActionOutcome, because: readonly string[]): void {
     if (action.do === 'removeContainer' || action.do === 'removeSandbox') return;
     const { do: _do, ...fields } = action;
-    this.#log.info(done[action.do], { pod, ...fields, tookMs, ...('why' in action ? {} : { because: because.join('; ') }) });
+    this.#log.info(done[action.do], { pod, ...fields, tookMs, ...('why' in action ? {} : { because: showReasons(because) }) });
   }
 }
 
@@ -64,6 +64,14 @@ const done = {
   startContainer: 'container started',
   stopContainer: 'container stopped',
 } as const satisfies Partial<Record<PodAction['do'], string>>;
+
+/** A pod of thousands of containers has a reason for each, and a line for each start. */
+const MOST_REASONS = 20;
+
+function showReasons(because: readonly string[]): string {
+  const left = because.length - MOST_REASONS;
+  return [...because.slice(0, MOST_REASONS), ...(left > 0 ? [`and ${left} more`] : [])].join('; ');
+}
 
 function showOutcome({ action, tookMs, error }: ActionOutcome): string {
   const what = 'name' in action ? action.name : 'attempt' in action ? `attempt ${action.attempt}` : action.id.slice(0, 12);

@@ -84,3 +84,17 @@ test('at v=4 every reconcile is one line with what woke it, why, what was done a
       '"did":"runSandbox attempt 0: ok (40 ms)","observeMs":3,"totalMs":50,"next":"in 60 s"}',
   );
 });
+
+test('what the start of a pod is told in grows with its containers, and not with their square', () => {
+  const told = (containers: number): number => {
+    const { log, lines } = recordingLog(0);
+    const because = Array.from({ length: containers }, (_, n) => `container c${n} has not run yet`);
+    for (let n = 0; n < containers; n++) {
+      const action = { do: 'startContainer', name: `c${n}`, attempt: 0, init: false } as const;
+      new TraceLog(log).record(aRecord({ plan: { actions: [action], next: 'on-change', because }, outcomes: [{ action, tookMs: 1 }] }));
+    }
+    return lines.join('').length;
+  };
+  const [few, many] = [told(100), told(1_000)];
+  assert.ok(many < few * 12, `${few} characters for 100, ${many} for 1,000`);
+});
