@@ -18,17 +18,19 @@ export interface WalkLimits {
   readonly depth?: number;
 }
 
-/** A directory on the way down to where the walk is. */
-interface Level {
-  /** Undefined for one that is far above: the way back there is by the name "..". */
-  held: FileHandle | undefined;
+/** A directory on the way down to where the walk is, far above: the way back there is by the name "..". Kept small, for there may be very many. */
+interface Passed {
   readonly ino: number;
-  /** Directories in it whose turn is to come. */
-  readonly names: string[];
-  namesBytes: number;
   /** How many of its entries have been visited, and whether these are all. */
   visited: number;
   isVisited: boolean;
+}
+
+/** One that is near, or has directories whose turn is to come. */
+interface Level extends Passed {
+  held: FileHandle | undefined;
+  readonly names: string[];
+  namesBytes: number;
 }
 
 /** So many directories above the one where the walk is stay open, for what is far deeper in one another is rare. */
@@ -42,8 +44,8 @@ const LEAST_NAMES = 2_000;
 const LEAST_SHARE = 1 / 8;
 const MOST_ROOMS = 4;
 
-/** A name that waits takes as much beside its characters. */
-const NAME_BYTES = 64;
+/** A name that waits takes as much beside its characters, with the directory that it may be the only one of. */
+const NAME_BYTES = 256;
 
 /**
  * Visits all that is below a directory, on its own file system, with a few descriptors and little memory however deep and wide it is: no path
@@ -52,12 +54,13 @@ const NAME_BYTES = 64;
  * when the top cannot be read, at directories that are too deep in one another, and with what the visitor or the signal says.
  */
 export async function walkTree(top: FileHandle, visitor: TreeVisitor, signal?: AbortSignal, limits: WalkLimits = {}): Promise<unknown> {
-  const { namesBytes = 2 ** 24, depth = 1_000_000 } = limits;
+  const { namesBytes = 2 ** 24, depth = 250_000 } = limits;
   const { dev, ino } = await top.stat();
   const isMountPoint = mountPointsBelow(top);
-  const above: Level[] = [];
+  const above: (Level | Passed)[] = [];
   let at = top;
-  let level = newLevel(top, ino);
+  const topLevel = newLevel(top, ino);
+  let level = topLevel;
   let waitingBytes = 0;
   let fault: unknown;
 
@@ -95,11 +98,19 @@ export async function walkTree(top: FileHandle, visitor: TreeVisitor, signal?: A
     level.isVisited = true;
   };
 
-  const letGo = async (one: Level | undefined): Promise<void> => {
-    const { held } = one ?? {};
-    if (one === undefined || held === undefined || held === top) return;
+  const letGo = async (one: Level | Passed): Promise<void> => {
+    if (!('held' in one) || one.held === undefined || one.held === top) return;
+    const { held } = one;
     one.held = undefined;
     await held.close();
+  };
+
+  const passFarAbove = async (): Promise<void> => {
+    const index = above.length - 1 - HELD_ABOVE;
+    const far = above[index];
+    if (far === undefined || far === topLevel) return;
+    await letGo(far);
+    if ('names' in far && far.names.length === 0) above[index] = { ino: far.ino, visited: far.visited, isVisited: far.isVisited };
   };
 
   const goDown = async (name: string): Promise<void> => {
@@ -112,12 +123,13 @@ export async function walkTree(top: FileHandle, visitor: TreeVisitor, signal?: A
     above.push(level);
     level = newLevel(below, info.ino);
     at = below;
-    await letGo(above.at(-1 - HELD_ABOVE));
+    await passFarAbove();
     if (above.length > depth) throw new Error(`more than ${depth} directories are in one another`);
     await visitor.directory(below, info);
   };
 
-  const goUp = async (parent: Level): Promise<void> => {
+  const goUp = async (passed: Level | Passed): Promise<void> => {
+    const parent: Level = 'names' in passed ? passed : { ...passed, held: undefined, names: [], namesBytes: 0 };
     const wasHeld = parent.held !== undefined;
     parent.held ??= await holdDirectory(`${heldPath(at)}/..`);
     await letGo(level);
@@ -129,7 +141,7 @@ export async function walkTree(top: FileHandle, visitor: TreeVisitor, signal?: A
     // There is no way back to where it was, but to the top.
     fault ??= new Error('a directory was moved to another place while it was visited');
     await letGo(level);
-    level = above[0] ?? level;
+    level = topLevel;
     at = top;
     above.length = 0;
     waitingBytes = level.namesBytes;

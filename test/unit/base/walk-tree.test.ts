@@ -8,10 +8,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { promisify } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { holdDirectory } from '../../../src/base/held-directory.ts';
 import { type TreeVisitor, type WalkLimits, walkTree } from '../../../src/base/walk-tree.ts';
 import { longestName, makeDeep, makeWide } from '../../builders/a-big-tree.ts';
 import { runInSmallProcess } from '../../builders/small-process.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
 
 let root: string;
 let tree: string;
@@ -162,4 +167,20 @@ test('where there is no room for names, a directory of thousands is read again s
   // Each of them is read once.
   const readAgain = opened.mock.callCount() - directories;
   assert.ok(readAgain > 0 && readAgain < 100, `read ${readAgain} times`);
+});
+
+test('of very many directories in one another little is kept of each', async () => {
+  const levels = 4_000;
+  makeDeep(tree, levels);
+  collectGarbage();
+  const before = process.memoryUsage().heapUsed;
+  let [count, bytes] = [0, Number.NaN];
+  const directory = (): void => {
+    if (++count !== levels - 1) return;
+    collectGarbage();
+    bytes = (process.memoryUsage().heapUsed - before) / levels;
+  };
+  assert.equal((await visited({}, { directory })).fault, undefined);
+  // As many as are not refused, 250,000, then take less than 40 MiB.
+  assert.ok(bytes < 150, `${bytes} bytes for each`);
 });
