@@ -4,6 +4,7 @@ import type { Clock } from './base/clock.ts';
 import { leadsToServer } from './base/leads-to-server.ts';
 import type { Logger } from './base/logger.ts';
 import { parseMountInfo } from './base/mount-info.ts';
+import { rememberedFor } from './base/remembered-for.ts';
 import type { ManifestObject } from './model/manifest-object.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
 import type { HostFiles } from './ports/host-files.ts';
@@ -21,6 +22,9 @@ export interface SourcesPartDeps {
   readonly onObjects: (objects: readonly ManifestObject[]) => void;
 }
 
+/** How long it is believed where the manifests lie: the kernel's table of mounts is long where many pods run, and is asked for with each file. */
+const MOUNTS_KNOWN_MS = 10_000;
+
 /** The sources that the options name. */
 export function sourcesPart(options: KubeletOptions, { hostFiles, clock, log, onObjects }: SourcesPartDeps): readonly PodSource[] {
   const { podManifestPath, manifestUrl, manifestUrlHeader, nodeName, rootDir, fileCheckFrequencyMs, httpCheckFrequencyMs } = options;
@@ -29,7 +33,9 @@ export function sourcesPart(options: KubeletOptions, { hostFiles, clock, log, on
     const lastGood = lastGoodManifests(join(rootDir, 'last-good-manifests'), log);
     const servers = {
       files: hostManifestFiles(hostFiles, new AbortController().signal),
-      isServers: () => leadsToServer(resolve(podManifestPath), parseMountInfo(readFileSync('/proc/self/mountinfo'))),
+      isServers: rememberedFor(MOUNTS_KNOWN_MS, clock, () =>
+        leadsToServer(resolve(podManifestPath), parseMountInfo(readFileSync('/proc/self/mountinfo'))),
+      ),
     };
     sources.push(fileSource({ path: podManifestPath, nodeName, rescanMs: fileCheckFrequencyMs, onObjects, lastGood, servers, clock, log }));
   }

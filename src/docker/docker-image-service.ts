@@ -103,7 +103,8 @@ export class DockerImageService implements ImageService {
     };
     const { name, tag } = splitReference(image);
     // The progress deadline speaks first: this call's own deadline is only there because every call has one.
-    return this.#engine.open(`POST /images/create?fromImage=${image}`, 2 * this.#progressDeadlineMs, signal, (docker) =>
+    const deadlineMs = this.#progressDeadlineMs + this.#engine.requestTimeoutMs;
+    return this.#engine.open(`POST /images/create?fromImage=${image}`, deadlineMs, signal, (docker) =>
       docker.createImage(auth, { _query: { fromImage: name, tag }, _body: {} }),
     );
   }

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { lstat, mkdir, readdir, readlink, rmdir, stat, symlink, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../base/error-code.ts';
-import { leadsToServer } from '../base/leads-to-server.ts';
-import { parseMountInfo } from '../base/mount-info.ts';
+import { isServers, leadsToServer } from '../base/leads-to-server.ts';
+import { type MountPoint, parseMountInfo } from '../base/mount-info.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Pod } from '../model/pod.ts';
 import { containerLogDirectory, containerLogPath, legacyLogLink, podLogDirectory } from './log-paths.ts';
@@ -78,14 +78,17 @@ export class LogLinks {
    */
   async sweep(): Promise<void> {
     const dangling = new Set<string>();
-    /** Whether it is gone now. */
-    const sweepLink = async (path: string): Promise<boolean> => {
-      if (!(await leadsNowhere(path))) return false;
-      if (this.#dangling.has(path)) return removeLink(path);
-      dangling.add(path);
-      return false;
-    };
     try {
+      // Once for all: it is long where many pods run. Most nodes have no mount of a server's.
+      const table = parseMountInfo(readFileSync('/proc/self/mountinfo'));
+      const servers = table.some(isServers) ? table : [];
+      /** Whether it is gone now. */
+      const sweepLink = async (path: string): Promise<boolean> => {
+        if (!(await leadsNowhere(path, servers))) return false;
+        if (this.#dangling.has(path)) return removeLink(path);
+        dangling.add(path);
+        return false;
+      };
       for (const pod of await list(this.#podLogsDir, 'directories')) {
         let removed = false;
         for (const container of await list(pod, 'directories')) {
@@ -154,8 +157,8 @@ async function list(directory: string, what: 'directories' | 'links'): Promise<r
 }
 
 /** What others have linked to a server, which may never answer, is not looked at. */
-async function leadsNowhere(link: string): Promise<boolean> {
-  if (leadsToServer(link, parseMountInfo(readFileSync('/proc/self/mountinfo')))) return false;
+async function leadsNowhere(link: string, mounts: readonly MountPoint[]): Promise<boolean> {
+  if (mounts.length > 0 && leadsToServer(link, mounts)) return false;
   try {
     await stat(link);
     return false;

@@ -73,7 +73,7 @@ async function emptyAndRemove(tree: Tree, name: string, movedTo: number): Promis
     directory = await holdDirectory(path);
   } catch (error) {
     if (errorCode(error) !== 'ENOTDIR') return { isGone: unlessMissing(error) === undefined, movedTo };
-    return { isGone: await isRemoved(unlink(path), shown), movedTo };
+    return { isGone: await isRemovedAsItWas(unlink(path), shown), movedTo };
   }
   let [removed, next]: [number, number] = [0, movedTo];
   let fault: unknown;
@@ -98,7 +98,7 @@ async function emptyAndRemove(tree: Tree, name: string, movedTo: number): Promis
   } finally {
     await directory.close();
   }
-  const isGone = await isRemoved(rmdir(path), shown);
+  const isGone = await isRemovedAsItWas(rmdir(path), shown);
   if (!isGone && removed === 0 && next === movedTo)
     throw fault ?? new Error(`${shown} cannot be emptied: something is made in it all the time`);
   return { isGone, movedTo: next };
@@ -127,7 +127,17 @@ async function isEntryRemoved(entry: Dirent, path: Buffer, shown: string): Promi
   } catch (error) {
     // Another thing has taken its place, or the file system does not say of what kind it is.
     if (errorCode(error) !== 'EISDIR' && errorCode(error) !== 'ENOTDIR') throw error;
-    return isRemoved(second(path), shown);
+    return isRemovedAsItWas(second(path), shown);
+  }
+}
+
+/** Rejects where another kind of thing has taken its place since it was looked at: whoever does that may do so for ever. */
+async function isRemovedAsItWas(removal: Promise<void>, shown: string): Promise<boolean> {
+  try {
+    return await isRemoved(removal, shown);
+  } catch (error) {
+    if (errorCode(error) !== 'EISDIR' && errorCode(error) !== 'ENOTDIR') throw error;
+    throw new Error(`${shown} cannot be emptied: something else takes its place all the time`, { cause: error });
   }
 }
 

@@ -125,7 +125,7 @@ const portOf = (pod: Pod): number | undefined => pod.spec.containers[0]?.ports?.
 /** Static pods have no time of creation. */
 const comesFirst = ({ metadata: a }: Pod, { metadata: b }: Pod): boolean => (a.creationTimestamp ?? '') < (b.creationTimestamp ?? '');
 
-test('in any order of arrivals, looks, endings and deletions no two admitted pods have one host port, and the older of two that are known wins', () => {
+test('in any order of arrivals, looks, endings and deletions no two admitted pods have one host port, and the older of two that are judged together wins', () => {
   const arrivals = fc.array(
     fc.record({
       second: fc.integer({ min: 0, max: 5 }),
@@ -146,6 +146,8 @@ test('in any order of arrivals, looks, endings and deletions no two admitted pod
       const it = aNode();
       const declared = new Set<Pod>();
       const looked = new Map<Pod, PodRefusal | undefined>();
+      /** Of each that was judged, by its own look or another's: who was judged with it. */
+      const judgedWith = new Map<Pod, readonly Pod[]>();
       const over = new Set<Pod>();
       /** Who was refused one of these may have been refused it for good before. */
       const freed = new Set<number | undefined>();
@@ -163,10 +165,14 @@ test('in any order of arrivals, looks, endings and deletions no two admitted pod
         } else if (what === 'look' && declared.has(pod)) {
           const wasLooked = looked.has(pod);
           const refusal = it.admissions.admit(pod);
+          if (!judgedWith.has(pod) && !it.found.has(pod.metadata.uid)) {
+            const waiting = [...declared].filter((each) => !judgedWith.has(each));
+            for (const each of waiting) judgedWith.set(each, waiting);
+          }
           if (wasLooked) assert.deepEqual(refusal, looked.get(pod));
           looked.set(pod, refusal);
           const isNew = !wasLooked && !it.found.has(pod.metadata.uid) && !freed.has(portOf(pod));
-          const passedOver = [...declared].filter((each) => !looked.has(each) && portOf(each) === portOf(pod) && comesFirst(each, pod));
+          const passedOver = (judgedWith.get(pod) ?? []).filter((each) => portOf(each) === portOf(pod) && comesFirst(each, pod));
           if (isNew && !refusal) assert.deepEqual(passedOver, [], 'one that comes first was passed over');
         } else if (what === 'end' && looked.has(pod) && looked.get(pod) === undefined) {
           it.statuses.set(pod.metadata.uid, { phase: 'Succeeded' });

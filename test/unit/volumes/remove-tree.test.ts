@@ -72,10 +72,13 @@ test('a container that exchanges directories for links meanwhile leads it nowher
     }
   };
   const attacking = attack();
-  for (let i = 0; i < 200; i++)
-    await removeTree(tree).catch((error: unknown) => assert.match(String(error), /cannot be emptied|ENOTEMPTY/));
-  stop.abort();
-  await attacking;
+  try {
+    for (let i = 0; i < 200; i++)
+      await removeTree(tree).catch((error: unknown) => assert.match(String(error), /cannot be emptied|ENOTEMPTY/));
+  } finally {
+    stop.abort();
+    await attacking;
+  }
   await removeTree(tree);
   assert.ok(swaps > 100, `${swaps}`);
   assert.deepEqual([await readdir(root), await readdir(join(outside, 'b'))], [['outside'], ['precious']]);
