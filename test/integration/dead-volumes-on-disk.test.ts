@@ -81,10 +81,15 @@ for (const hang of ['killable', 'unkillable'] as const) {
   });
 
   test(`a part of a volume that does not answer (${hang}) holds only its own container, and is shown when it does`, async (t) => {
-    const { volumes, dead } = await stage(t, hang);
+    const { rootDir, volumes, dead } = await stage(t, hang);
     const [path = ''] = dead.paths;
-    const pod = podWith({ hostPath: { path: join(path, 'data') } }, 'part');
+    // It answers while the pod is prepared, and not when the part is shown.
+    const link = join(rootDir, 'link');
+    await symlink(rootDir, link);
+    const pod = podWith({ hostPath: { path: link } }, 'part');
     await volumes.prepare(pod, signal);
+    await rm(link);
+    await symlink(join(path, 'data'), link);
     const shown = (): Promise<unknown> => volumes.mountsFor(pod, pod.spec.containers[0] ?? aContainer('app'), new Map(), signal);
     await assert.rejects(shown(), { reason: 'CreateContainerConfigError', message: /does not answer, since \d{4}-/ });
     dead.answer(path);
