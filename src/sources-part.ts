@@ -22,7 +22,7 @@ export interface SourcesPartDeps {
   readonly onObjects: (objects: readonly ManifestObject[]) => void;
 }
 
-/** How long it is believed where the manifests lie: the kernel's table of mounts is long where many pods run, and is asked for with each file. */
+/** How long the kernel's table of mounts is believed: it is long where many pods run, and looked at for each file, and each second. */
 const MOUNTS_KNOWN_MS = 10_000;
 
 /** The sources that the options name. */
@@ -31,11 +31,10 @@ export function sourcesPart(options: KubeletOptions, { hostFiles, clock, log, on
   const sources: PodSource[] = [];
   if (podManifestPath !== '') {
     const lastGood = lastGoodManifests(join(rootDir, 'last-good-manifests'), log);
+    const mounts = rememberedFor(MOUNTS_KNOWN_MS, clock, () => parseMountInfo(readFileSync('/proc/self/mountinfo')));
     const servers = {
       files: hostManifestFiles(hostFiles, new AbortController().signal),
-      isServers: rememberedFor(MOUNTS_KNOWN_MS, clock, () =>
-        leadsToServer(resolve(podManifestPath), parseMountInfo(readFileSync('/proc/self/mountinfo'))),
-      ),
+      isServers: () => leadsToServer(resolve(podManifestPath), mounts()),
     };
     sources.push(fileSource({ path: podManifestPath, nodeName, rescanMs: fileCheckFrequencyMs, onObjects, lastGood, servers, clock, log }));
   }
