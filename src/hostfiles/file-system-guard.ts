@@ -134,7 +134,7 @@ export class FileSystemGuard {
       // One that makes calls for long lets others have their turn meanwhile.
       const alive = (): void => {
         signal.throwIfAborted();
-        if (late) throw new Error('nobody waits for it any more');
+        if (late) throw new Error('the caller has given up');
         deadline.unsubscribe();
         deadline = clock.schedule(missed, CALL_DEADLINE_MS);
         endTurn();

@@ -59,7 +59,7 @@ export function serveHostFiles(process: ServingProcess, tasks: readonly NamedTas
   };
 
   process.onRequest((request) => {
-    if ('cancel' in request) running.get(request.cancel)?.abort(new Error('nobody waits for it'));
+    if ('cancel' in request) running.get(request.cancel)?.abort(new Error('the caller has given up'));
     else void serve(request.id, request.task, request.args);
   });
   process.onDisconnect(() => process.end());
