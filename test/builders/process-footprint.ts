@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
 
 export interface Descriptors {
   readonly open: number;
@@ -14,9 +16,20 @@ export async function descriptorsOf(pid: number): Promise<Descriptors> {
 
 /** The command lines of the processes that it has started and that still run. */
 export async function childrenOf(pid: number): Promise<readonly string[]> {
+  return Promise.all(
+    (await childIds(pid)).map(async (id) => (await readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')).replaceAll('\0', ' ')),
+  );
+}
+
+/** Resolves when all that it has started and that runs now has ended. */
+export async function endOfChildren(pid: number): Promise<void> {
+  const execute = promisify(execFile);
+  await Promise.all((await childIds(pid)).map((id) => execute('tail', [`--pid=${id}`, '-f', '/dev/null'])));
+}
+
+async function childIds(pid: number): Promise<readonly string[]> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  const ids = children.split(' ').filter((id) => id !== '');
-  return Promise.all(ids.map(async (id) => (await readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')).replaceAll('\0', ' ')));
+  return children.split(' ').filter((id) => id !== '');
 }
 
 /** By how much values grow from one to the next: the median of what each two say (Theil and Sen), which single ones that stand out do not move. */

@@ -9,7 +9,7 @@ import { systemMounts } from '../../../src/volumes/mounts.ts';
 import { untilFileHolds } from '../../builders/file-that-holds.ts';
 import { kubectl } from '../../builders/cluster-under-test.ts';
 import { InspectedProcess, type Memory } from '../../builders/inspected-process.ts';
-import { childrenOf, type Descriptors, descriptorsOf, slope } from '../../builders/process-footprint.ts';
+import { childrenOf, type Descriptors, descriptorsOf, endOfChildren, slope } from '../../builders/process-footprint.ts';
 import { textsInMemory } from '../../builders/texts-in-memory.ts';
 import type { Disposer } from '../../integration/agent/agent-under-test.ts';
 import { ClusterNode, isPodReady, type PodJson } from './cluster-node.ts';
@@ -80,6 +80,8 @@ describe('what is left of pods', { timeout: 900_000 }, () => {
     }
 
     await untilFileHolds(agent.rootDir, 'passed_probes.json', '{"readiness":[],"startup":[]}');
+    // The process for files that pods choose ends by itself, half a minute after its last work.
+    await agent.within('all that it has started ends', endOfChildren(agent.pid));
     const { files, networkNamespaces, ...left } = await traces();
     const { files: filesBefore, networkNamespaces: _, ...atFirst } = before;
     assert.deepEqual(left, atFirst);
