@@ -5,6 +5,7 @@ import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { AgentClient } from '../../../src/cli/agent-client.ts';
 import { systemClock } from '../../../src/base/clock.ts';
+import { errorCode } from '../../../src/base/error-code.ts';
 import { systemMounts } from '../../../src/volumes/mounts.ts';
 import { untilFileHolds } from '../../builders/file-that-holds.ts';
 import { kubectl } from '../../builders/cluster-under-test.ts';
@@ -200,7 +201,12 @@ async function objects(test: Disposer, node: ClusterNode): Promise<Shown> {
   return { configMap: 'settings', secret: 'login', hostPathClaim, localClaim, directory: await directoryOf('host') };
 }
 
-async function filesBelow(directory: string): Promise<readonly string[]> {
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+async function filesBelow(directory: string, tries = PODS): Promise<readonly string[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
+    // Of a pod that is over some go while they are listed: then they are listed again.
+    if (errorCode(error) !== 'ENOENT' || tries === 0) throw error;
+    return undefined;
+  });
+  if (entries === undefined) return filesBelow(directory, tries - 1);
   return entries.map(({ parentPath, name }) => relative(directory, join(parentPath, name))).sort();
 }
