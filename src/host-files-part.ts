@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Clock } from './base/clock.ts';
-import { type MountPoint, parseMountInfo } from './base/mount-info.ts';
+import { type MountPoint, mountsNow } from './base/mount-info.ts';
 import type { Logger } from './base/logger.ts';
 import { HostFilesProcess } from './hostfiles/host-files-process.ts';
 import type { HostFiles } from './ports/host-files.ts';
@@ -19,6 +18,6 @@ export function hostFilesPart({
 }): HostFiles {
   // Beside this module, from source as in the bundle.
   const program = fileURLToPath(new URL(`./host-files-main${extname(import.meta.filename)}`, import.meta.url));
-  const table = (): readonly MountPoint[] => parseMountInfo(readFileSync('/proc/self/mountinfo'));
+  const table = (): readonly MountPoint[] => mountsNow();
   return new HostFilesProcess({ clock, log, program, table, stop });
 }

@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { join } from 'node:path';
 import { leadsToServer } from './base/leads-to-server.ts';
-import { parseMountInfo } from './base/mount-info.ts';
+import { mountsNow } from './base/mount-info.ts';
 import type { ThreadPoolWatch } from './base/thread-pool-watch.ts';
 import { version } from './base/version.ts';
 import { findFile } from './hostfiles/find-file.ts';
@@ -78,7 +77,7 @@ export function servedRoutes(options: KubeletOptions, deps: ServedRoutesDeps): r
     ...nodeLogRoutes({
       directory: '/var/log',
       answers: async (path, signal) => {
-        if (leadsToServer(path, parseMountInfo(readFileSync('/proc/self/mountinfo')))) await deps.hostFiles.run(findFile, { path }, signal);
+        if (leadsToServer(path, mountsNow())) await deps.hostFiles.run(findFile, { path }, signal);
       },
       linkTargets: async (signal) => {
         const directory = await engine.dataDirectory(signal).catch(() => undefined);

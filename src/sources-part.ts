@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Clock } from './base/clock.ts';
 import { leadsToServer } from './base/leads-to-server.ts';
 import type { Logger } from './base/logger.ts';
-import { parseMountInfo } from './base/mount-info.ts';
+import { mountsNow } from './base/mount-info.ts';
 import { rememberedFor } from './base/remembered-for.ts';
 import type { ManifestObject } from './model/manifest-object.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
@@ -31,7 +30,7 @@ export function sourcesPart(options: KubeletOptions, { hostFiles, clock, log, on
   const sources: PodSource[] = [];
   if (podManifestPath !== '') {
     const lastGood = lastGoodManifests(join(rootDir, 'last-good-manifests'), log);
-    const mounts = rememberedFor(MOUNTS_KNOWN_MS, clock, () => parseMountInfo(readFileSync('/proc/self/mountinfo')));
+    const mounts = rememberedFor(MOUNTS_KNOWN_MS, clock, () => mountsNow());
     const servers = {
       files: hostManifestFiles(hostFiles, new AbortController().signal),
       isServers: () => leadsToServer(resolve(podManifestPath), mounts()),

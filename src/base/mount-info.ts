@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 export interface MountPoint {
   readonly path: string;
   /** The path as it is: a name need not be UTF-8, and `path` then shows what cannot be said otherwise as U+FFFD. */
@@ -46,3 +48,6 @@ export function mountOf(table: readonly MountPoint[], path: string): MountPoint 
   const longest = Math.max(...around.map((each) => each.path.length));
   return around.findLast((each) => each.path.length === longest);
 }
+
+/** What is mounted where this process looks. Asks the kernel alone, no disk; it costs more the more is mounted. */
+export const mountsNow = (): readonly MountPoint[] => parseMountInfo(readFileSync('/proc/self/mountinfo'));

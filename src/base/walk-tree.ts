@@ -1,8 +1,8 @@
-import { type Dirent, readFileSync, readlinkSync, type Stats } from 'node:fs';
+import { type Dirent, readlinkSync, type Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { errorCode } from './error-code.ts';
 import { heldEntries, heldPath, holdDirectory, pathIn, shownName } from './held-directory.ts';
-import { isWithin, parseMountInfo } from './mount-info.ts';
+import { isWithin, mountsNow } from './mount-info.ts';
 
 export interface TreeVisitor {
   /** What is no directory. `path` leads there from its directory, which is held open; it may be a link, and another thing by now. */
@@ -165,7 +165,7 @@ export async function walkTree(top: FileHandle, visitor: TreeVisitor, signal?: A
 /** Another file system may not answer, not even when it is asked which one it is. So those that are mounted are known beforehand. */
 function mountPointsBelow(top: FileHandle): (directory: FileHandle, name: string) => boolean {
   const path = pathOf(top);
-  const table = parseMountInfo(readFileSync('/proc/self/mountinfo'));
+  const table = mountsNow();
   const points = new Set(table.map((each) => each.path).filter((each) => path !== undefined && each !== path && isWithin(each, path)));
   return (directory, name) => points.size > 0 && points.has(`${pathOf(directory)}/${shownName(name)}`);
 }

@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { lstat, mkdir, readdir, readlink, rmdir, stat, symlink, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../base/error-code.ts';
 import { isServers, leadsToServer } from '../base/leads-to-server.ts';
-import { type MountPoint, parseMountInfo } from '../base/mount-info.ts';
+import { type MountPoint, mountsNow } from '../base/mount-info.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Pod } from '../model/pod.ts';
 import { containerLogDirectory, containerLogPath, legacyLogLink, podLogDirectory } from './log-paths.ts';
@@ -80,7 +79,7 @@ export class LogLinks {
     const dangling = new Set<string>();
     try {
       // Once for all: it is long where many pods run. Most nodes have no mount of a server's.
-      const table = parseMountInfo(readFileSync('/proc/self/mountinfo'));
+      const table = mountsNow();
       const servers = table.some(isServers) ? table : [];
       /** Whether it is gone now. */
       const sweepLink = async (path: string): Promise<boolean> => {

@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
 import { errorCode } from '../base/error-code.ts';
 import { errorText } from '../base/error-text.ts';
-import { parseMountInfo } from '../base/mount-info.ts';
+import { mountsNow } from '../base/mount-info.ts';
 import type { Touch } from '../base/touch.ts';
 import { FileSystemGuard } from './file-system-guard.ts';
 import { ALIVE_MS, type HostFilesReply, type HostFilesRequest, THREADS } from './messages.ts';
@@ -31,7 +30,7 @@ export function serveHostFiles(process: ServingProcess, tasks: readonly NamedTas
   const guard = new FileSystemGuard({
     clock,
     // Of the kernel's own, which always answers; a thread for it could be one too many.
-    table: () => parseMountInfo(readFileSync('/proc/self/mountinfo')),
+    table: () => mountsNow(),
     onChange: (silent) => reply({ silent }),
     threads: THREADS - 8,
   });
