@@ -1,11 +1,13 @@
-// npm run bench [-- pods|api|streams|scale [--flags]]: pods (the default) holds the agent against the raw engine; api and streams against
-// the reference kubelet, pods in the one and logs, exec, cp and port-forward in the other; scale many pods against few.
+// npm run bench [-- pods|api|streams|scale|builds [--flags]]: pods (the default) holds the agent against the raw engine; api and streams
+// against the reference kubelet, pods in the one and logs, exec, cp and port-forward in the other; scale many pods against few; builds
+// this checkout's build against another's.
 const what = process.argv[2]?.startsWith('-') ? 'pods' : (process.argv[2] ?? 'pods');
 if (what === 'pods') await import('./bench/pods.ts');
 else if (what === 'api') await import('./bench/api.ts');
 else if (what === 'streams') await import('./bench/streams.ts');
 else if (what === 'scale') await import('./bench/scale.ts');
+else if (what === 'builds') await import('./bench/builds.ts');
 else {
-  console.error(`unknown benchmark ${what}: expected pods, api, streams or scale`);
+  console.error(`unknown benchmark ${what}: expected pods, api, streams, scale or builds`);
   process.exitCode = 2;
 }

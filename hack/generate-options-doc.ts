@@ -25,21 +25,31 @@ function optionsPage(): string {
     '',
     '- `--flag=value` and `--flag value` are the same, and so are `_` and `-` in names. A bare bool is true; switch it off with',
     '  `--flag=false`. A repeated flag adds to a list or map; otherwise the last one wins.',
-    '- Durations are written as in `1m30s` or `500ms`. In the file, `0s` means the default.',
-    '- Relative paths in the file start at its own directory.',
+    '- Durations are written as in `1m30s` or `500ms`. In the file, `0s` means the default where it could mean nothing else.',
+    '- Relative paths in the file start at its own directory; in a file of `--config-dir` they stay as they are.',
     '- A flag that no kubelet has is an error (exit code 2), with the nearest known name; so is a value of the wrong type, in the file with',
     '  its line and column. A field that no kubelet has, or that is set twice, is passed over with one warning, as a kubelet does it.',
-    "- The kubelet's other flags and fields are checked and have no effect yet: one warning each, none for a field whose value changes",
-    '  nothing. They are listed below.',
+    '- Values are checked as a kubelet of Kubernetes 1.36 does it, word for word, those without effect here too. `runOnce` and cgroup v1,',
+    '  which it refuses, go on here.',
+    "- The kubelet's other flags and fields have no effect yet: one warning each, none where the value changes nothing. They are listed",
+    '  below.',
   ];
   for (const group of optionGroups) {
     lines.push('', `## ${group}`, '', '| flag | config file | type | default | |', '| --- | --- | --- | --- | --- |');
     for (const [, option] of allOptions) if (option.group === group) lines.push(row(option));
   }
+  const [inPart, idle] = [true, false].map((some) => acceptedOptions.filter((option) => (option.inPart !== undefined) === some));
+  lines.push('', '## Accepted, with part of their effect', '');
+  lines.push(
+    ...(inPart ?? []).map(
+      ({ flag, config, inPart: what }) =>
+        `- \`${flag === undefined ? config : `--${flag}`}\`${flag === undefined ? '' : field(config)}: ${what}`,
+    ),
+  );
   lines.push('', '## Accepted, without effect yet', '', 'Flags, with their field in the config file:', '');
-  lines.push(...acceptedOptions.filter(({ flag }) => flag !== undefined).map(({ flag, config }) => `- \`--${flag}\`${field(config)}`));
+  lines.push(...(idle ?? []).filter(({ flag }) => flag !== undefined).map(({ flag, config }) => `- \`--${flag}\`${field(config)}`));
   lines.push('', 'Fields that have no flag:', '');
-  lines.push(...acceptedOptions.filter(({ flag }) => flag === undefined).map(({ config }) => `- \`${config}\``));
+  lines.push(...(idle ?? []).filter(({ flag }) => flag === undefined).map(({ config }) => `- \`${config}\``));
   return `${lines.join('\n')}\n`;
 }
 

@@ -1,5 +1,5 @@
 import { systemClock } from './base/clock.ts';
-import { findFile } from './hostfiles/find-file.ts';
+import { findFile } from './server/find-file.ts';
 import type { NamedTask } from './hostfiles/serve-host-files.ts';
 import { listManifests, lookAtManifest } from './sources/manifest-files.ts';
 import { fileSystemCounts } from './stats/file-system-counts.ts';

@@ -1,24 +1,28 @@
-import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { isatty } from 'node:tty';
 import { systemClock } from './base/clock.ts';
 import type { Logger } from './base/logger.ts';
+import { readRegularFile } from './base/read-regular-file.ts';
 import { stopOnSignals } from './base/stop-on-signals.ts';
 import { version } from './base/version.ts';
 import { commands } from './options/commands.ts';
 import { helpText } from './options/help-text.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
 import { optionsTable } from './options/options-table.ts';
-import type { RunKubeletDeps } from './run-kubelet.ts';
+import type { Surroundings } from './surroundings.ts';
 import { type LoadedOptions, loadOptions, OptionsError } from './options/load-options.ts';
+import { versionText } from './options/version-text.ts';
 
 /** sysexits are of no use to a supervisor: 0 well, 1 failed, 2 asked for wrongly. */
 const FAILED = 1;
 const MISUSED = 2;
 const STANDARD_ERROR = 2;
 
-/** Reads the command line and does what it says. Sets the exit code; the agent itself ends the process. */
-export async function main(argv: readonly string[]): Promise<void> {
+/** A KubeletConfiguration has some hundred lines. */
+const MAX_CONFIG_BYTES = 2 ** 20;
+
+/** Reads the command line and does what it says. Sets the exit code; the agent itself ends the process. `invokedAs` is the program's path. */
+export async function main(argv: readonly string[], invokedAs: string): Promise<void> {
   // `rxlet --help | head`: a reader may leave early.
   process.stdout.on('error', () => {});
   const command = commands.find((name) => name === argv[0]);
@@ -37,7 +41,8 @@ export async function main(argv: readonly string[]): Promise<void> {
   let loaded: LoadedOptions;
   try {
     const terminal = isatty(STANDARD_ERROR);
-    loaded = await loadOptions(argv, { hostname: hostname(), terminal, readFile: (path) => readFile(path, 'utf8') });
+    const readFile = (path: string): Promise<string> => readRegularFile(path, MAX_CONFIG_BYTES);
+    loaded = await loadOptions(argv, { hostname: hostname(), terminal, readFile });
   } catch (error) {
     if (!(error instanceof OptionsError)) throw error;
     for (const problem of error.problems) process.stderr.write(`rxlet: ${problem}\n`);
@@ -47,7 +52,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
   const { options, warnings } = loaded;
   if (options.help) process.stdout.write(helpText(Math.min(Math.max(process.stdout.columns ?? 80, 60), 120)));
-  else if (options.version) process.stdout.write(`rxlet v${version()}\n`);
+  else if (options.version) process.stdout.write(`${versionText(invokedAs, version())}\n`);
   else {
     let verbosity = options.verbosity;
     const log = await openLog(options, () => verbosity);
@@ -68,16 +73,19 @@ async function openLog({ logFormat }: KubeletOptions, verbosity: () => number): 
   return pinoLogger({ format: logFormat, verbosity, destination: standardError(), colour });
 }
 
-/** Runs the agent until it is told to stop or fails. Resolves with the exit code. */
-async function run({ options, origins }: LoadedOptions, { log, setVerbosity }: Omit<RunKubeletDeps, 'origins'>): Promise<number> {
+/** Runs the agent until it is stopped or fails. Resolves with the exit code. */
+async function run(
+  { options, origins }: LoadedOptions,
+  { log, setVerbosity }: Pick<Surroundings, 'log' | 'setVerbosity'>,
+): Promise<number> {
   process.on('uncaughtException', (error) => {
     log.error('uncaught error', { error });
     process.exit(FAILED);
   });
   const stop = stopOnSignals(process, log, systemClock);
   try {
-    const { runKubelet } = await import('./run-kubelet.ts');
-    return await runKubelet(options, { origins, log, setVerbosity }, stop);
+    const [{ runAgent }, { realSurroundings }] = await Promise.all([import('./run-agent.ts'), import('./surroundings.ts')]);
+    return await runAgent(options, realSurroundings({ origins, log, setVerbosity }), stop);
   } catch (error) {
     log.error('agent failed', { error });
     return FAILED;

@@ -3,8 +3,11 @@ import { keepCompiledCode } from './base/compile-cache.ts';
 
 keepCompiledCode(process.env);
 const { main } = await import('./main.ts');
+// The launcher runs this file under its own name, and says under which one it was called itself.
+const invokedAs = process.env['RXLET_INVOKED_AS'] ?? process.argv[1] ?? '';
+delete process.env['RXLET_INVOKED_AS'];
 try {
-  await main(process.argv.slice(2));
+  await main(process.argv.slice(2), invokedAs);
 } catch (error) {
   // Without the excerpt of source that Node would print: in the bundle that is a very long line.
   process.stderr.write(`rxlet: ${error instanceof Error ? error.stack : String(error)}\n`);

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 
 const CLOCK_TICKS = 100;
 
@@ -11,8 +11,9 @@ export class AgentProcess {
   readonly #child: ChildProcess;
   readonly #waiting = new Set<{ readonly matches: (line: string) => boolean; readonly found: () => void }>();
 
-  constructor(flags: readonly string[]) {
-    this.#child = spawn(resolve(import.meta.dirname, '../../bin/rxlet'), ['--log-format=json', ...flags], {
+  /** `checkout`: whose build runs, this one's where none is named. */
+  constructor(flags: readonly string[], checkout = resolve(import.meta.dirname, '../..')) {
+    this.#child = spawn(join(checkout, 'bin/rxlet'), ['--log-format=json', ...flags], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     // However the benchmark ends: an agent that is left behind would fight the next one.

@@ -4,8 +4,10 @@ export interface BackoffOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   /** The first delay. */
   readonly baseMs: number;
-  /** The longest delay. What has been quiet for twice as long starts over. */
+  /** The longest delay. */
   readonly maxMs: number;
+  /** What has been quiet for longer starts over; twice the longest delay unless said otherwise. */
+  readonly expiryMs?: number | undefined;
 }
 
 interface Entry {
@@ -55,14 +57,15 @@ export class Backoff {
     this.#entries.delete(id);
   }
 
-  /** Forgets what has been quiet for twice the longest delay. Call it now and then. */
+  /** Forgets what has been quiet for too long to count. Call it now and then. */
   gc(): void {
     const nowMs = this.#options.clock.monotonicMs();
     for (const [id, entry] of this.#entries) if (this.#expired(entry, nowMs)) this.#entries.delete(id);
   }
 
   #expired(entry: Entry, atMs: number): boolean {
-    return atMs - entry.updatedAtMs > this.#options.maxMs * 2;
+    const { maxMs, expiryMs = maxMs * 2 } = this.#options;
+    return atMs - entry.updatedAtMs > expiryMs;
   }
 
   #live(id: string, eventMs: number): Entry | undefined {

@@ -1,4 +1,5 @@
 import type { SchedulerAction, SchedulerLike, Subscription } from 'rxjs';
+import { abortable } from './abortable.ts';
 import { TimedAction } from './timed-action.ts';
 
 /**
@@ -30,20 +31,11 @@ export interface Clock extends SchedulerLike {
 
 /** `Clock.sleep` for any RxJS scheduler. */
 export function sleepOn(scheduler: Pick<SchedulerLike, 'schedule'>, ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) {
-      reject(signal.reason);
-      return;
-    }
-    const onAbort = (): void => {
-      timer.unsubscribe();
-      reject(signal?.reason);
-    };
-    const timer = scheduler.schedule(() => {
-      signal?.removeEventListener('abort', onAbort);
-      resolve();
-    }, ms);
-    signal?.addEventListener('abort', onAbort, { once: true });
+  const start = (resolve: () => void): Subscription => scheduler.schedule(() => resolve(), ms);
+  if (!signal) return new Promise((resolve) => void start(resolve));
+  return abortable(signal, (resolve) => {
+    const timer = start(resolve);
+    return () => timer.unsubscribe();
   });
 }
 

@@ -60,7 +60,7 @@ class Folder {
   readonly #aside: ReadonlySet<string>;
   /** In the order in which their windows end. */
   readonly #seen = new Map<string, Seen>();
-  /** Those of #seen that wait to be told, by subject: a new line must not walk all that were seen. */
+  /** Those of #seen that wait to be logged, by subject: a new line must not walk all that were seen. */
   readonly #counted = new Map<string, Set<Seen>>();
   #timer: Subscription | undefined;
 
@@ -78,7 +78,6 @@ class Folder {
       before.repeated++;
       before.print = print;
       this.#counted.set(before.subject, (this.#counted.get(before.subject) ?? new Set()).add(before));
-      this.#arm();
       return;
     }
     const about = this.#subjectFields.find((name) => name in fields);
@@ -99,6 +98,7 @@ class Folder {
 
   #remember(key: string, seen: Omit<Seen, 'untilMs'>): void {
     this.#seen.set(key, { ...seen, untilMs: this.#options.clock.monotonicMs() + this.#options.windowMs });
+    this.#arm();
   }
 
   #dropOldest(): void {
@@ -113,7 +113,7 @@ class Folder {
     return JSON.stringify(plainFields(Object.fromEntries(telling.toSorted(([a], [b]) => (a < b ? -1 : 1)))));
   }
 
-  /** A timer runs only while a count waits to be told. */
+  /** One timer runs while something is remembered: what a line is about is forgotten also where no other line follows. */
   #arm(): void {
     if (this.#timer !== undefined) return;
     const [first] = this.#seen.values();
@@ -132,10 +132,10 @@ class Folder {
       this.#seen.delete(key);
       if (seen.repeated === 0) continue;
       this.#tell(seen);
-      // What has just been told goes on being counted.
+      // What has just been logged goes on being counted.
       this.#remember(key, seen);
     }
-    if (this.#counted.size > 0) this.#arm();
+    this.#arm();
   }
 
   /** Lines whose window ended without a repeat need no telling. */

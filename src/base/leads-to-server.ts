@@ -12,7 +12,7 @@ const MAX_LINKS = 40;
 const MOST_STEPS = 512;
 
 /**
- * Whether a path lies on a file system that may never answer, also by links. Looks at none that is one. True where that is not told in so many
+ * Whether a path lies on a file system that may never answer, also by links. Looks at none that is one. True where that is not known in so many
  * steps: nothing else is done meanwhile.
  */
 export function leadsToServer(path: string, table: readonly MountPoint[]): boolean {

@@ -17,7 +17,7 @@ export async function makeDirectory(path: string, mode: number): Promise<void> {
   }
 }
 
-/** Succeeds where somebody else was quicker. */
+/** Succeeds where another process was quicker. */
 async function makeOne(path: string, mode: number): Promise<void> {
   try {
     await mkdir(path, { mode });

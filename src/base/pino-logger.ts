@@ -35,7 +35,7 @@ export function pinoLogger(options: PinoLoggerOptions): Logger {
 /** Standard error, written at once, surviving a reader that has gone away. */
 export function standardError(): LineDestination {
   const stream = pino.destination({ fd: 2, sync: true });
-  // Nobody reads any more: pods matter more than their log.
+  // The log is read no more: pods matter more than their log.
   stream.on('error', () => {});
   return stream;
 }

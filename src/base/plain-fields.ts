@@ -86,17 +86,17 @@ function plainObject(value: object, above: readonly object[]): Plain | undefined
   if (value instanceof URL) return plainText(value.href);
   if (above.includes(value)) return '[circular]';
   if (above.length >= MAX_DEPTH) return '[deep]';
-  const inside = [...above, value];
+  const path = [...above, value];
   if (Array.isArray(value) || value instanceof Set) {
     const items: readonly unknown[] = [...value];
-    const plain = items.slice(0, MAX_ITEMS).map((item) => plainValue('', () => item, inside) ?? null);
+    const plain = items.slice(0, MAX_ITEMS).map((item) => plainValue('', () => item, path) ?? null);
     return items.length > MAX_ITEMS ? [...plain, `[${items.length - MAX_ITEMS} more]`] : plain;
   }
   const source: object = value instanceof Map ? Object.fromEntries(value) : value;
   const keys = Object.keys(source);
   const plain: Record<string, Plain> = {};
   for (const key of keys.slice(0, MAX_ITEMS)) {
-    const item = plainValue(key, () => Reflect.get(source, key), inside);
+    const item = plainValue(key, () => Reflect.get(source, key), path);
     if (item !== undefined) plain[key] = item;
   }
   if (keys.length > MAX_ITEMS) plain['…'] = `[${keys.length - MAX_ITEMS} more]`;

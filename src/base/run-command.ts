@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
+import { abortable } from './abortable.ts';
 import type { Clock } from './clock.ts';
+import { killGroup } from './kill-group.ts';
 
 /** How a program ended, if it did. */
 export type CommandEnd =
@@ -20,8 +22,7 @@ const MAX_OUTPUT_CHARS = 1 << 20;
 
 /** Runs a program in a process group of its own. Neither deadline nor abort waits for its end, and whatever it started is killed with it. */
 export function runCommand(program: string, argv: readonly string[], { clock, deadlineMs, signal }: CommandLimits): Promise<CommandEnd> {
-  return new Promise((resolve, reject) => {
-    signal.throwIfAborted();
+  return abortable(signal, (resolve) => {
     const child = spawn(program, argv, { stdio: ['ignore', 'pipe', 'pipe'], cwd: '/', detached: true });
     const output = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const) {
@@ -30,8 +31,7 @@ export function runCommand(program: string, argv: readonly string[], { clock, de
       });
     }
     const leave = (): void => {
-      settled();
-      kill(child.pid);
+      killGroup(child.pid);
       for (const stream of [child.stdout, child.stderr]) stream.destroy();
       child.unref();
     };
@@ -39,32 +39,14 @@ export function runCommand(program: string, argv: readonly string[], { clock, de
       leave();
       resolve({ is: 'late', ended: new Promise((ended) => child.once('exit', () => ended())) });
     }, deadlineMs);
-    const onAbort = (): void => {
-      leave();
-      reject(signal.reason);
-    };
-    const settled = (): void => {
-      deadline.unsubscribe();
-      signal.removeEventListener('abort', onAbort);
-    };
-    signal.addEventListener('abort', onAbort, { once: true });
-    child.once('error', (error) => {
-      settled();
-      resolve({ is: 'missing', error });
-    });
+    child.once('error', (error) => resolve({ is: 'missing', error }));
     child.once('close', (code, by) => {
-      settled();
       if (code !== null) resolve({ is: 'exited', code, ...output });
       else resolve({ is: 'killed', by: by ?? 'SIGKILL', stderr: output.stderr });
     });
+    return (aborted) => {
+      deadline.unsubscribe();
+      if (aborted) leave();
+    };
   });
-}
-
-function kill(group: number | undefined): void {
-  if (group === undefined) return;
-  try {
-    process.kill(-group, 'SIGKILL');
-  } catch {
-    // It has just ended.
-  }
 }

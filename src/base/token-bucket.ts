@@ -1,4 +1,5 @@
 import type { Subscription } from 'rxjs';
+import { abortable } from './abortable.ts';
 import type { Clock } from './clock.ts';
 
 export interface TokenBucketOptions {
@@ -9,7 +10,7 @@ export interface TokenBucketOptions {
   readonly clock: Pick<Clock, 'monotonicMs' | 'schedule'>;
 }
 
-/** Limits calls to `qps` a second with bursts of `burst`: first come, first served, with one timer at most and none while nobody waits. */
+/** Limits calls to `qps` a second with bursts of `burst`: first come, first served, with one timer at most and none while there is no waiter. */
 export class TokenBucket {
   readonly #options: TokenBucketOptions;
   readonly #waiters = new Set<() => void>();
@@ -23,7 +24,7 @@ export class TokenBucket {
     this.#filledAtMs = options.clock.monotonicMs();
   }
 
-  /** Takes a token if there is one and nobody waits for it. */
+  /** Takes a token if there is one and no caller waits for it. */
   tryAcquire(): boolean {
     if (this.#options.qps <= 0) return true;
     if (this.#waiters.size > 0) return false;
@@ -32,27 +33,19 @@ export class TokenBucket {
 
   /** Resolves with a token taken. Rejects with the signal's reason when aborted first, taking none. */
   acquire(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) {
-        reject(signal.reason);
-        return;
-      }
+    return abortable(signal, (resolve) => {
       if (this.tryAcquire()) {
         resolve();
-        return;
+        return undefined;
       }
-      const onAbort = (): void => {
-        this.#waiters.delete(serve);
-        if (this.#waiters.size === 0) this.#disarm();
-        reject(signal.reason);
-      };
-      const serve = (): void => {
-        signal.removeEventListener('abort', onAbort);
-        resolve();
-      };
-      signal.addEventListener('abort', onAbort, { once: true });
+      const serve = (): void => resolve();
       this.#waiters.add(serve);
       this.#arm();
+      return (gaveUp) => {
+        if (!gaveUp) return;
+        this.#waiters.delete(serve);
+        if (this.#waiters.size === 0) this.#disarm();
+      };
     });
   }
 

@@ -1,5 +1,5 @@
 /**
- * Makes a call of a file system. `path`, absolute and free of links, is where the call looks: whoever makes it knows then which file system
+ * Makes a call of a file system. `path`, absolute and free of links, is where the call looks: its caller knows then which file system
  * answers, or does not. What makes many calls in one file system says by `alive` that they are answered; it throws when they are to end. Rejects
  * with the call's error.
  */

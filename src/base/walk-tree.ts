@@ -170,7 +170,7 @@ function mountPointsBelow(top: FileHandle): (directory: FileHandle, name: string
   return (directory, name) => points.size > 0 && points.has(`${pathOf(directory)}/${shownName(name)}`);
 }
 
-/** Undefined where it is too long to be told, as the path of no mount is. */
+/** Undefined where it is too long to be known, as the path of no mount is. */
 function pathOf(directory: FileHandle): string | undefined {
   try {
     return readlinkSync(heldPath(directory));

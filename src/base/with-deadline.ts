@@ -1,20 +1,14 @@
-import { anySignal } from './any-signal.ts';
 import type { Clock } from './clock.ts';
+import { deadline } from './deadline.ts';
 
 /** Runs `work` with a signal that aborts with `signal`, or with an error that says `what` took too long. */
 export async function withDeadline<T>(
-  clock: Pick<Clock, 'schedule'>,
+  clock: Pick<Clock, 'monotonicMs' | 'schedule'>,
   ms: number,
   what: string,
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const own = new AbortController();
-  const timer = clock.schedule(() => own.abort(new Error(`${what} took longer than ${ms / 1000} s`)), ms);
-  try {
-    using within = anySignal(signal, own.signal);
-    return await work(within.signal);
-  } finally {
-    timer.unsubscribe();
-  }
+  using within = deadline(clock, ms, what, signal);
+  return await work(within.signal);
 }

@@ -27,12 +27,12 @@ const MAX_ALIASES = 100;
 
 /**
  * Reads one document of YAML 1.1, or JSON, in time that grows with its length alone: the library itself compares each key with all the
- * others of its map. One alias too many is a fault. Never throws.
+ * others of its map. One alias too many is a fault, as is one inside of what it stands for. Never throws.
  */
 export function readYamlDocument(text: string, { repeatedKeys = 'fault' }: ReadYamlOptions = {}): YamlDocument {
   const lines = new LineCounter();
   const document = parseDocument(text, { version: '1.1', lineCounter: lines, prettyErrors: false, uniqueKeys: false });
-  const errors = document.errors.map(({ pos: [offset], code, message }) => ({ offset, code, message }));
+  const errors = document.errors.map(({ pos: [offset], code, message }) => ({ offset, code, message: inPlainWords(message) }));
   const found = errors.length > 0 ? errors : faultsOf(document);
   const repeated = repeatedKeys === 'fault' ? [] : found.filter(({ code }) => code === REPEATED);
   const faults = repeated.length === 0 ? found : found.filter(({ code }) => code !== REPEATED);
@@ -51,10 +51,13 @@ function faultsOf(document: Document.Parsed): readonly YamlFault[] {
   let aliases = 0;
   try {
     visit(document, {
-      Alias: (_, { range }) => {
+      Alias: (_, alias, above) => {
         aliases++;
-        if (aliases <= MAX_ALIASES) return undefined;
-        faults.push({ offset: range?.[0] ?? 0, code: 'BAD_ALIAS', message: `more than ${MAX_ALIASES} aliases` });
+        const target = aliases <= MAX_ALIASES ? alias.resolve(document) : undefined;
+        const holdsItself = target !== undefined && above.some((node) => node === target);
+        if (aliases <= MAX_ALIASES && !holdsItself) return undefined;
+        const message = holdsItself ? `the anchor ${JSON.stringify(alias.source)} contains itself` : `more than ${MAX_ALIASES} aliases`;
+        faults.push({ offset: alias.range?.[0] ?? 0, code: 'BAD_ALIAS', message });
         return visit.BREAK;
       },
       Map: (_, { items }) => {
@@ -72,6 +75,8 @@ function faultsOf(document: Document.Parsed): readonly YamlFault[] {
   }
   return faults;
 }
+
+const inPlainWords = (message: string): string => (message.startsWith('Maximum call stack') ? 'nested too deeply' : message);
 
 const REPEATED = 'DUPLICATE_KEY';
 const offsetOf = (key: unknown): number => (isScalar(key) ? (key.range?.[0] ?? 0) : 0);

@@ -63,7 +63,7 @@ export class AgentClient {
       case 'ENOTDIR':
         return `no agent at ${at}: is rxlet running? --root-dir or --socket says where its socket is`;
       case 'ECONNREFUSED':
-        return `nobody answers at ${at}: rxlet is not running any more`;
+        return `no answer at ${at}: rxlet is not running any more`;
       case 'EACCES':
       case 'EPERM':
         return `no permission to use ${at}: run this as root`;

@@ -19,7 +19,7 @@ export interface CommandIo {
   readonly plain: boolean;
 }
 
-/** Said to whoever typed it, without a stack; the exit code with it. */
+/** Shown to the user, without a stack; the exit code with it. */
 export class CommandError extends Error {
   readonly exitCode: number;
 

@@ -93,7 +93,7 @@ async function converse(
   } finally {
     stdout.off('resize', resize).off('error', gone);
     if (raw) stdin.setRawMode?.(false);
-    // Somebody may still sit there: the process ends without waiting for one more key.
+    // A user may still sit there: the process ends without waiting for one more key.
     if (wanted.stdin) stdin.destroy();
     socket.close();
   }
@@ -116,7 +116,7 @@ async function sendInput(socket: WebSocketClient, stdin: CommandInput): Promise<
   if (socket.protocol === 'v5.channel.k8s.io') socket.send(Buffer.of(CLOSE, STDIN));
 }
 
-/** Waits while nobody reads; the socket then waits, too, and so does the command. */
+/** Waits while the reader does not read; the socket then waits, too, and so does the command. */
 async function written(stdout: CommandOutput, bytes: Uint8Array): Promise<void> {
   if (stdout.write(bytes) || stdout.destroyed) return;
   await new Promise<void>((resolve) => {

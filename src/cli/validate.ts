@@ -20,7 +20,7 @@ export interface ValidateTools {
   };
 }
 
-export const validateUsage = `Usage: rxlet validate PATH... [--output=text|json]
+const validateUsage = `Usage: rxlet validate PATH... [--output=text|json]
 
 Says whether manifests would run, without running them, and warns of fields that are not honoured as they are written.
 A PATH is a manifest or a directory of them.

@@ -41,7 +41,7 @@ export async function openWebSocket(
     socket.destroy();
     throw new CommandError('the agent did not take up the protocol');
   }
-  // Whoever reads the messages hears of it.
+  // The reader of the messages gets the error.
   socket.on('error', () => {});
   if (head.length > 0) socket.unshift(head);
   return {
@@ -129,7 +129,7 @@ class ByteReader {
   /** Undefined: the stream ended before. */
   async take(length: number): Promise<Buffer | undefined> {
     while (this.#length < length) {
-      // A connection that breaks ends like one that is closed: what is missing then is told by what was not said on it.
+      // A connection that breaks ends like one that is closed: what is missing then shows in what was not said on it.
       const next = await this.#pieces.next().catch(() => undefined);
       if (!next || next.done === true) return undefined;
       this.#kept.push(next.value);

@@ -9,7 +9,7 @@ export interface FileSystemGuardDeps {
   readonly clock: Pick<Clock, 'now' | 'monotonicMs' | 'schedule'>;
   /** What is mounted. */
   readonly table: () => readonly MountPoint[];
-  /** Told whenever a file system falls silent or answers again: all that are silent now. */
+  /** Called whenever a file system falls silent or answers again: all that are silent now. */
   readonly onChange: (silent: readonly SilentFileSystem[]) => void;
   /** How many calls may be under way together: each that hangs holds a thread. */
   readonly threads: number;
@@ -41,7 +41,7 @@ interface Silent extends SilentFileSystem {
 /**
  * Calls of file systems that may never answer. A file system that leaves a call without an answer is silent: further calls fail at once, until
  * one of those that hang is answered, or one that is let through to ask again. A call that hangs cannot be taken back, so that few are made to
- * one file system at a time. File systems are told apart by their device, as what is mounted in several places hangs in all of them; while a
+ * one file system at a time. File systems are identified by their device, as what is mounted in several places hangs in all of them; while a
  * call hangs, the kernel gives the device's number to no other.
  */
 export class FileSystemGuard {
@@ -169,13 +169,13 @@ function wakeAll({ waiting }: FileSystem): void {
   for (const wake of all) wake();
 }
 
-/** Words that stay the same while it lasts, so that they are told once. */
+/** Words that stay the same while it lasts, so that they are reported once. */
 function notAnswering({ mount, path, sinceMs }: SilentFileSystem): Error {
   const where = path === mount ? path : `${path} on ${mount}`;
   return new Error(`the file system at ${where} does not answer, since ${formatTime(sinceMs)}: it is looked at again when it does`);
 }
 
-/** A file that was opened for somebody who no longer waits. */
+/** A file that was opened for a caller who no longer waits. */
 function closeUnused(value: unknown): void {
   if (typeof value !== 'object' || value === null || !('close' in value) || typeof value.close !== 'function') return;
   Promise.resolve(value.close()).catch(() => {});

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { isDeepStrictEqual } from 'node:util';
 import type { Subscription } from 'rxjs';
+import { abortable } from '../base/abortable.ts';
 import { anySignal } from '../base/any-signal.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
@@ -110,34 +111,19 @@ class Child {
 
   ask(task: string, args: unknown, signal: AbortSignal): Promise<unknown> {
     const id = this.#count++;
-    return new Promise((resolve, reject) => {
-      const settled = (): void => {
-        signal.removeEventListener('abort', onAbort);
-        this.#waiting.delete(id);
-        if (this.#waiting.size === 0) this.#rest();
-      };
-      const onAbort = (): void => {
-        settled();
-        this.#send({ cancel: id });
-        reject(signal.reason);
-      };
-      signal.addEventListener('abort', onAbort, { once: true });
-      this.#waiting.set(id, {
-        resolve: (result) => {
-          settled();
-          resolve(result);
-        },
-        reject: (reason) => {
-          settled();
-          reject(reason);
-        },
-      });
+    return abortable(signal, (resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
       if (this.#waiting.size === 1) this.#watch();
       this.#send({ id, task, args });
+      return (aborted) => {
+        this.#waiting.delete(id);
+        if (this.#waiting.size === 0) this.#rest();
+        if (aborted) this.#send({ cancel: id });
+      };
     });
   }
 
-  /** Whoever waits is told why. It is not waited for: a call that hangs may hold it for as long as it hangs. */
+  /** Those who wait get the reason. It is not waited for: a call that hangs may hold it for as long as it hangs. */
   end(why: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -3,7 +3,7 @@ import type { SilentFileSystem } from '../ports/host-files.ts';
 /** What the agent sends to the process that looks at files for it. */
 export type HostFilesRequest =
   | { readonly id: number; readonly task: string; readonly args: unknown }
-  /** Nobody waits for it any more: no further call is made for it. */
+  /** No caller waits for it any more: no further call is made for it. */
   | { readonly cancel: number };
 
 /** What that process sends. */

@@ -41,7 +41,7 @@ export function parseDockercfg(text: string): readonly DockerConfigEntry[] {
   return [...entries.values()];
 }
 
-/** The credential helpers that a config.json asks for: nobody runs them on a node. */
+/** The credential helpers that a config.json asks for: none runs on a node. */
 export function credentialHelpersOf(text: string): readonly string[] {
   if (goJsonSyntaxError(text) !== undefined) return [];
   const helpers = membersOf(parseGoJson(text)).flatMap(([name, value]) => {

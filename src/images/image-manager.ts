@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
 import { dateOf } from '../base/moment.ts';
-import { ContainerStartError } from '../model/container-start-error.ts';
+import { ContainerStartError, type ContainerStartReason } from '../model/container-start-error.ts';
 import { formatGoDuration } from '../model/go-duration.ts';
 import { quote } from '../model/go-text.ts';
 import { applyDefaultImageTag } from '../model/image-name.ts';
@@ -11,9 +11,9 @@ import { type Container, type Pod, showPod } from '../model/pod.ts';
 import { RegistryUnavailableError } from '../model/registry-unavailable-error.ts';
 import { formatTime } from '../model/time.ts';
 import type { EventReason, EventRecorder } from '../ports/event-recorder.ts';
+import type { Happenings } from '../ports/happenings.ts';
 import type { ImagePuller } from '../ports/image-puller.ts';
 import type { ImageInfo, ImageService } from '../ports/image-service.ts';
-import type { Trace } from '../ports/pod-plan.ts';
 import type { Keyring, PullSecret } from './keyring.ts';
 import type { PullQueue } from './pull-queue.ts';
 import { PullReporter } from './pull-reporter.ts';
@@ -24,10 +24,15 @@ export interface ImageManagerDependencies {
   readonly clock: Clock;
   readonly log: Logger;
   readonly keyring: Keyring;
-  readonly trace: Pick<Trace, 'note'>;
+  readonly tell: Pick<Happenings, 'noted' | 'imagePulled'>;
   readonly pulls: Pick<PullQueue, 'pull'>;
   /** 10 s doubling to 300 s for the kubelet; keys are its own. */
   readonly backoff: Backoff;
+  /**
+   * Whether the pod may use an image that is present without pulling it (imagePullCredentialsVerificationPolicy); undefined: every pod may.
+   * Rejects where that cannot be said.
+   */
+  readonly mayUse?: ((pod: Pod, image: string, signal: AbortSignal) => Promise<boolean>) | undefined;
   /** What the pod's imagePullSecrets hold, in their order; secrets that are not there are left out. */
   readonly pullSecrets: (pod: Pod, signal: AbortSignal) => Promise<readonly PullSecret[]>;
 }
@@ -35,7 +40,10 @@ export interface ImageManagerDependencies {
 /** Failures in a row of one image for one pod. */
 interface Failures {
   readonly attempts: number;
-  readonly last: unknown;
+  /** In words: an error holds what it was thrown in, the pod too. */
+  readonly last: string;
+  /** As status showed the last. */
+  readonly shown: string;
   /** Of the last, on the clock's monotonic time. */
   readonly atMs: number;
 }
@@ -55,7 +63,7 @@ interface Ask {
  * that is there never waits for anybody's pull, a back-off remembers why, and an aborted pull counts as no failure.
  */
 export function imageManager(dependencies: ImageManagerDependencies): ImagePuller {
-  const { images, events, clock, log, keyring, trace, pulls, backoff, pullSecrets } = dependencies;
+  const { images, events, clock, log, keyring, tell, pulls, backoff, mayUse, pullSecrets } = dependencies;
   const failures = new Map<string, Failures>();
   const backoffKey = ({ pod, name }: Ask): string => `${pod.metadata.uid}_${name}`;
 
@@ -64,9 +72,12 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
     events.record(pod, normal ? 'Normal' : 'Warning', reason, message, container.name);
   };
 
-  const pull = async (ask: Ask, signal: AbortSignal): Promise<string> => {
+  const noted = ({ metadata: { uid } }: Pod, message: string, fields: Readonly<Record<string, unknown>>): void =>
+    tell.noted({ uid, message, fields });
+
+  const pull = async (ask: Ask, signal: AbortSignal, onStarted: () => void): Promise<string> => {
     const { pod, image } = ask;
-    const note = (message: string, fields: Readonly<Record<string, unknown>>): void => trace.note(pod.metadata.uid, message, fields);
+    const note = (message: string, fields: Readonly<Record<string, unknown>>): void => noted(pod, message, fields);
     const reporter = new PullReporter({ image, nowMs: () => clock.monotonicMs(), note });
     const credentials = await keyring.lookup(image, await pullSecrets(pod, signal));
     if (credentials.length === 0) log.v(3, 'pulling image without credentials', { image });
@@ -75,6 +86,7 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
       credentials,
       {
         onQueued: (ahead) => note(`pulling ${image}: waiting for ${ahead} other ${ahead === 1 ? 'pull' : 'pulls'}`, { image, ahead }),
+        onStarted,
         onProgress: (progress) => reporter.report(progress),
       },
       signal,
@@ -96,22 +108,18 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
     collectGarbage();
     backoff.next(key, atMs);
     const attempts = (failures.get(key)?.attempts ?? 0) + 1;
-    failures.set(key, { attempts, last: error, atMs });
+    const { reason, message } = pullFailure(name, error);
+    failures.set(key, { attempts, last: errorText(error), shown: `${reason}: ${message}`, atMs });
     const retryAtMs = atMs + backoff.get(key);
     const retryDateMs = dateOf(retryAtMs, clock);
     record(ask, 'Failed', `Failed to pull image ${quote(name)}: ${words}`);
     log.warn('image pull failed', { pod: showPod(pod), image: name, attempt: attempts, retryAt: formatTime(retryDateMs), error });
-    trace.note(pod.metadata.uid, `pulling ${name}: attempt ${attempts} failed: ${words}`, {
+    noted(pod, `pulling ${name}: attempt ${attempts} failed: ${words}`, {
       image: name,
       attempt: attempts,
       retryAtMs: retryDateMs,
     });
-    return error instanceof RegistryUnavailableError
-      ? new ContainerStartError('RegistryUnavailable', `image pull failed for ${name} because the registry is unavailable.`, {
-          cause: error,
-          retryAtMs,
-        })
-      : new ContainerStartError('ErrImagePull', words, { cause: error, retryAtMs });
+    return new ContainerStartError(reason, message, { cause: error, retryAtMs });
   };
 
   const backingOff = (ask: Ask): ContainerStartError => {
@@ -121,12 +129,12 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
     const key = backoffKey(ask);
     const failure = failures.get(key);
     if (failure === undefined) return new ContainerStartError('ImagePullBackOff', message);
-    const { attempts, last, atMs } = failure;
+    const { attempts, last, shown, atMs } = failure;
     const retryAtMs = atMs + backoff.get(key);
     const retryDateMs = dateOf(retryAtMs, clock);
-    const detail = `attempt ${attempts} failed: ${errorText(last)}; next try at ${formatTime(retryDateMs)}`;
-    trace.note(pod.metadata.uid, `back-off pulling ${name}: ${detail}`, { image: name, attempt: attempts, retryAtMs: retryDateMs });
-    return new ContainerStartError('ImagePullBackOff', message, { cause: new Error(detail, { cause: last }), retryAtMs });
+    const detail = `attempt ${attempts} failed: ${last}; next try at ${formatTime(retryDateMs)}`;
+    noted(pod, `back-off pulling ${name}: ${detail}`, { image: name, attempt: attempts, retryAtMs: retryDateMs });
+    return new ContainerStartError('ImagePullBackOff', `${message}: ${shown}`, { cause: new Error(detail), retryAtMs });
   };
 
   const inspect = async (ask: Ask, signal: AbortSignal): Promise<ImageInfo | undefined> => {
@@ -134,13 +142,22 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
       return await images.inspectImage(ask.image, signal);
     } catch (error) {
       signal.throwIfAborted();
-      const message = `Failed to inspect image ${quote(ask.name)}: ${error instanceof Error ? error.message : String(error)}`;
+      // As the kubelet has it: what could not be looked at has no name.
+      const message = `Failed to inspect image "": ${error instanceof Error ? error.message : String(error)}`;
       record(ask, 'InspectFailed', message);
       throw new ContainerStartError('ImageInspectError', message, { cause: error });
     }
   };
 
-  const tellPresent = (ask: Ask): void => record(ask, 'Pulled', `Container image ${quote(ask.name)} already present on machine`);
+  /** 0 where the engine does not say: only an event is the poorer for it. */
+  const sizeOf = async (id: string, signal: AbortSignal): Promise<number> =>
+    images.inspectImage(id, signal).then(
+      (image) => image?.sizeBytes ?? 0,
+      () => 0,
+    );
+
+  const tellPresent = (ask: Ask): void =>
+    record(ask, 'Pulled', `Container image ${quote(ask.name)} already present on machine and can be accessed by the pod`);
 
   return {
     async presentImage(pod, container, signal) {
@@ -162,9 +179,9 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
         throw new ContainerStartError('InvalidImageName', message, { cause: error });
       }
       const ask: Ask = { pod, container, name, image };
-      const present = await inspect(ask, signal);
       const policy = container.imagePullPolicy;
-      if (policy !== 'Always' && present !== undefined) {
+      const present = policy === 'Always' ? undefined : await inspect(ask, signal);
+      if (present !== undefined && (mayUse === undefined || (await mayUse(pod, image, signal)))) {
         tellPresent(ask);
         return present.id;
       }
@@ -178,24 +195,52 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
       const startMs = clock.monotonicMs();
       if (backoff.isInBackOffSinceUpdate(key, startMs)) throw backingOff(ask);
       record(ask, 'Pulling', `Pulling image ${quote(name)}`);
+      let pullStartMs = startMs;
       let id: string;
       try {
-        id = await pull(ask, signal);
+        id = await pull(ask, signal, () => (pullStartMs = clock.monotonicMs()));
       } catch (error) {
         if (signal.aborted) {
-          trace.note(pod.metadata.uid, `pulling ${name}: stopped`, { image: name });
+          noted(pod, `pulling ${name}: stopped`, { image: name });
           throw signal.reason;
         }
         throw failed(ask, error);
       }
       const tookMs = clock.monotonicMs() - startMs;
-      const took = formatGoDuration(BigInt(Math.round(tookMs)) * 1_000_000n);
-      record(ask, 'Pulled', `Successfully pulled image ${quote(name)} in ${took}`);
+      const took = milliseconds(tookMs);
+      const pulling = milliseconds(clock.monotonicMs() - pullStartMs);
+      const size = await sizeOf(id, signal);
+      tell.imagePulled({ uid: pod.metadata.uid, sizeBytes: size, tookMs });
+      record(
+        ask,
+        'Pulled',
+        `Successfully pulled image ${quote(name)} in ${pulling} (${took} including waiting). Image size: ${size} bytes.`,
+      );
       log.info('image pulled', { pod: showPod(pod), image: name, tookMs });
-      trace.note(pod.metadata.uid, `pulled ${name} in ${took}`, { image: name, tookMs });
+      noted(pod, `pulled ${name} in ${took}`, { image: name, tookMs });
       failures.delete(key);
       collectGarbage();
       return id;
     },
   };
+}
+
+const milliseconds = (ms: number): string => formatGoDuration(BigInt(Math.round(ms)) * 1_000_000n);
+
+/** A failed pull in the words of status (evalCRIPullErr in pkg/kubelet/images). */
+function pullFailure(name: string, error: unknown): { readonly reason: ContainerStartReason; readonly message: string } {
+  const words = error instanceof Error ? error.message : String(error);
+  const unavailable = 'RegistryUnavailable';
+  if (error instanceof RegistryUnavailableError || words.startsWith(unavailable)) {
+    const detail = words.startsWith(unavailable) ? words.slice(unavailable.length) : `: ${words}`;
+    return { reason: unavailable, message: `image pull failed for ${name} because the registry is unavailable${detail}` };
+  }
+  const unsigned = 'SignatureValidationFailed';
+  if (words.startsWith(unsigned)) {
+    return {
+      reason: unsigned,
+      message: `image pull failed for ${name} because the signature validation failed${words.slice(unsigned.length)}`,
+    };
+  }
+  return { reason: 'ErrImagePull', message: words };
 }

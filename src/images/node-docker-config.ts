@@ -67,7 +67,7 @@ export class NodeDockerConfig {
   #parse(path: string, text: string, parse: (text: string) => readonly DockerConfigEntry[]): readonly DockerConfigEntry[] | undefined {
     const helpers = path.endsWith('config.json') ? credentialHelpersOf(text) : [];
     if (helpers.length > 0) {
-      this.#log.warn('credential helpers in a docker config are not supported, only the entries under auths are used', { path, helpers });
+      this.#log.warn('credential helpers of a docker config not supported, using its auths only', { path, helpers });
     }
     try {
       const entries = parse(text);

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { abortable } from '../base/abortable.ts';
 import type { ImageService, PullProgress, RegistryCredentials } from '../ports/image-service.ts';
 import { pullWithCredentials } from './pull-with-credentials.ts';
 
@@ -13,13 +14,17 @@ export interface PullQueueOptions {
 export interface PullListener {
   /** The pull has to wait its turn behind `ahead` others. */
   onQueued(ahead: number): void;
+  /** It is the pull's turn. */
+  onStarted?(): void;
   onProgress(progress: PullProgress): void;
 }
 
 interface Waiter {
   readonly listener: PullListener;
-  readonly settle: (result: () => string) => void;
+  readonly resolve: (id: string) => void;
+  readonly reject: (reason: unknown) => void;
 }
+
 interface Pull {
   readonly key: string;
   readonly image: string;
@@ -32,7 +37,7 @@ interface Pull {
  * Which pulls run now and which wait.
  *
  * Invariants: at most `maxParallelPulls` run, the others start in the order asked. Asks for the same image with the same credentials share
- * one pull as long as it has not ended. A pull that nobody waits for any more is stopped, or never starts.
+ * one pull as long as it has not ended. A pull that is no longer waited for is stopped, or never starts.
  */
 export class PullQueue {
   readonly #options: PullQueueOptions;
@@ -45,32 +50,19 @@ export class PullQueue {
   }
 
   /** Resolves with the image's id. Rejects at once with "pull QPS exceeded" when it is this pull's turn and the limiter refuses (pkg/kubelet/images/helpers.go). */
-  async pull(image: string, credentials: readonly RegistryCredentials[], listener: PullListener, signal: AbortSignal): Promise<string> {
-    signal.throwIfAborted();
-    const key = hash('sha256', JSON.stringify([image, credentials]));
-    const pull = this.#pulls.get(key) ?? this.#enqueue({ key, image, credentials, waiters: new Set(), stop: new AbortController() });
-    return new Promise((resolve, reject) => {
-      const onAbort = (): void => {
-        pull.waiters.delete(waiter);
-        reject(signal.reason);
-        if (pull.waiters.size === 0) this.#abandon(pull, signal.reason);
-      };
-      const waiter: Waiter = {
-        listener,
-        settle: (result) => {
-          signal.removeEventListener('abort', onAbort);
-          try {
-            resolve(result());
-          } catch (error) {
-            reject(error);
-          }
-        },
-      };
+  pull(image: string, credentials: readonly RegistryCredentials[], listener: PullListener, signal: AbortSignal): Promise<string> {
+    return abortable(signal, (resolve, reject) => {
+      const key = hash('sha256', JSON.stringify([image, credentials]));
+      const pull = this.#pulls.get(key) ?? this.#enqueue({ key, image, credentials, waiters: new Set(), stop: new AbortController() });
+      const waiter: Waiter = { listener, resolve, reject };
       pull.waiters.add(waiter);
-      signal.addEventListener('abort', onAbort, { once: true });
       this.#startNext();
       const place = this.#queued.indexOf(pull);
       if (place >= 0) listener.onQueued(this.#running + place);
+      return (aborted) => {
+        pull.waiters.delete(waiter);
+        if (aborted && pull.waiters.size === 0) this.#abandon(pull, signal.reason);
+      };
     });
   }
 
@@ -81,7 +73,7 @@ export class PullQueue {
   }
 
   #abandon(pull: Pull, reason: unknown): void {
-    // Whoever asks from now on gets a pull of his own, not one that is being stopped.
+    // What is asked for from now on gets a pull of its own, not one that is being stopped.
     this.#pulls.delete(pull.key);
     const place = this.#queued.indexOf(pull);
     if (place >= 0) this.#queued.splice(place, 1);
@@ -93,12 +85,11 @@ export class PullQueue {
       const pull = this.#queued.shift();
       if (pull === undefined) return;
       if (this.#options.limiter?.tryAcquire() === false) {
-        this.#settle(pull, () => {
-          throw new Error('pull QPS exceeded');
-        });
+        this.#settle(pull, ({ reject }) => reject(new Error('pull QPS exceeded')));
         continue;
       }
       this.#running++;
+      for (const { listener } of pull.waiters) listener.onStarted?.();
       void this.#run(pull);
     }
   }
@@ -109,20 +100,17 @@ export class PullQueue {
     };
     try {
       const id = await pullWithCredentials(this.#options.images, pull.image, pull.credentials, onProgress, pull.stop.signal);
-      this.#settle(pull, () => id);
+      this.#settle(pull, ({ resolve }) => resolve(id));
     } catch (error) {
-      this.#settle(pull, () => {
-        throw error;
-      });
+      this.#settle(pull, ({ reject }) => reject(error));
     } finally {
       this.#running--;
       this.#startNext();
     }
   }
 
-  #settle(pull: Pull, result: () => string): void {
+  #settle(pull: Pull, tell: (waiter: Waiter) => void): void {
     if (this.#pulls.get(pull.key) === pull) this.#pulls.delete(pull.key);
-    for (const { settle } of pull.waiters) settle(result);
-    pull.waiters.clear();
+    for (const waiter of pull.waiters) tell(waiter);
   }
 }

@@ -1,7 +1,7 @@
 import type { PullProgress } from '../ports/image-service.ts';
 import { describeProgress } from './describe-progress.ts';
 
-/** A pull tells of every half megabyte; people want a line a second. */
+/** A pull reports every half megabyte; people want a line a second. */
 const NOTE_INTERVAL_MS = 1000;
 
 export interface PullReporterOptions {

@@ -13,7 +13,7 @@ export interface PullSecretsDeps {
 }
 
 /**
- * What the pod's imagePullSecrets hold, in their order. A secret that cannot be had is told of, and the pull is tried without it
+ * What the pod's imagePullSecrets hold, in their order. A secret that cannot be read is recorded, and the pull is tried without it
  * (getPullSecretsForPod in pkg/kubelet).
  */
 export function pullSecrets({
@@ -31,7 +31,7 @@ export function pullSecrets({
         return await objects.get({ kind: 'Secret', namespace, name }, signal);
       } catch (error) {
         signal.throwIfAborted();
-        log.info('image pull secret cannot be read: the pull is tried without it', {
+        log.info('image pull secret not read, pulling without it', {
           pod: showPod(pod),
           secret: name,
           error: errorText(error),

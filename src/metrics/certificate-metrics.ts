@@ -1,18 +1,14 @@
+import type { CertificateUse, Happenings } from '../ports/happenings.ts';
 import type { MetricSet } from './metric-set.ts';
-
-export interface CertificateMetrics {
-  certificateRenewFailed(which: 'client' | 'server'): void;
-  /** A certificate has taken the place of one that was in use for so long. */
-  certificateRotated(which: 'client' | 'server', ageSeconds: number): void;
-  /** When the present certificate ends; undefined where there is none, and none is asked for. */
-  certificateExpires(which: 'client' | 'server', atMs: number | undefined): void;
-}
 
 /** Minute, hour, 4 hours, day, week, 1, 3, 6 months, 1 and 4 years. */
 const ages = [60, 3600, 14_400, 86_400, 604_800, 2_592_000, 7_776_000, 15_552_000, 31_104_000, 124_416_000];
 
 /** pkg/kubelet/certificate/kubelet.go; the name of the server's error counter is as it is there. */
-export function certificateMetrics(set: MetricSet, nowMs: () => number): CertificateMetrics {
+export function certificateMetrics(
+  set: MetricSet,
+  nowMs: () => number,
+): Pick<Happenings, 'certificateInUse' | 'certificateRenewed' | 'certificateRenewFailed'> {
   const help = 'Counter of certificate renewal errors.';
   const failures = {
     client: set.counter('kubelet_certificate_manager_client_expiration_renew_errors', help),
@@ -24,7 +20,7 @@ export function certificateMetrics(set: MetricSet, nowMs: () => number): Certifi
     [],
     ages,
   );
-  const expiresAtMs = new Map<'client' | 'server', number>();
+  const endsAtMs = new Map<CertificateUse, number>();
   for (const [which, whose] of [
     ['client', 'client'],
     ['server', 'serving'],
@@ -33,17 +29,14 @@ export function certificateMetrics(set: MetricSet, nowMs: () => number): Certifi
       `kubelet_certificate_manager_${which}_ttl_seconds`,
       `Gauge of the shortest TTL (time-to-live) of the Kubelet's ${whose} certificate. The value is in seconds until certificate expiry (negative if already expired). If ${whose} certificate is invalid or unused, the value will be +INF.`,
       [],
-      (gauge) => gauge.set(Math.floor(((expiresAtMs.get(which) ?? Number.POSITIVE_INFINITY) - nowMs()) / 1000)),
+      (gauge) => gauge.set(Math.floor(((endsAtMs.get(which) ?? Number.POSITIVE_INFINITY) - nowMs()) / 1000)),
     );
   }
   return {
-    certificateRenewFailed: (which) => failures[which].inc(),
-    certificateRotated: (which, ageSeconds) => {
-      if (which === 'server') rotationAge.observe(ageSeconds);
+    certificateInUse: ({ use, expiresAtMs }) => void endsAtMs.set(use, expiresAtMs),
+    certificateRenewed: ({ use, ageMs }) => {
+      if (use === 'server') rotationAge.observe(ageMs / 1000);
     },
-    certificateExpires: (which, atMs) => {
-      if (atMs === undefined) expiresAtMs.delete(which);
-      else expiresAtMs.set(which, atMs);
-    },
+    certificateRenewFailed: ({ use }) => failures[use].inc(),
   };
 }

@@ -1,10 +1,8 @@
-import type { OnRelist } from '../ports/observers.ts';
+import type { Happenings } from '../ports/happenings.ts';
 import type { MetricSet } from './metric-set.ts';
 
-const SANDBOX = 'POD';
-
 /** What relists tell: how long they take, and how much runs (pkg/kubelet/pleg/generic.go). */
-export function plegMetrics(set: MetricSet): OnRelist {
+export function plegMetrics(set: MetricSet): Pick<Happenings, 'relisted'> {
   const seconds = set.histogram('kubelet_pleg_relist_duration_seconds', 'Duration in seconds for relisting pods in PLEG.');
   const interval = set.histogram('kubelet_pleg_relist_interval_seconds', 'Interval in seconds between relisting in PLEG.');
   const lastSeen = set.gauge('kubelet_pleg_last_seen_seconds', 'Timestamp in seconds when PLEG was last seen active.');
@@ -12,13 +10,17 @@ export function plegMetrics(set: MetricSet): OnRelist {
   set.counter('kubelet_pleg_discard_events', 'The number of discard events in PLEG.');
   const runningPods = set.gauge('kubelet_running_pods', 'Number of pods currently running');
   const containers = set.gauge('kubelet_running_containers', 'Number of containers currently running', ['container_state']);
-  return ({ atMs, tookMs, intervalMs, pods }) => {
-    seconds.observe(tookMs / 1000);
-    if (intervalMs !== undefined) interval.observe(intervalMs / 1000);
-    lastSeen.set(Math.floor(atMs / 1000));
-    runningPods.set(pods.filter(({ parts }) => parts.some(({ container, phase }) => container === SANDBOX && phase === 'running')).length);
-    containers.reset();
-    for (const { container, phase } of pods.flatMap(({ parts }) => parts))
-      if (container !== SANDBOX) containers.inc({ container_state: phase });
+  return {
+    relisted: ({ atMs, tookMs, intervalMs, pods }) => {
+      seconds.observe(tookMs / 1000);
+      if (intervalMs !== undefined) interval.observe(intervalMs / 1000);
+      lastSeen.set(Math.floor(atMs / 1000));
+      runningPods.set(
+        pods.filter(({ parts }) => parts.some(({ container, phase }) => container === undefined && phase === 'running')).length,
+      );
+      containers.reset();
+      for (const { container, phase } of pods.flatMap(({ parts }) => parts))
+        if (container !== undefined) containers.inc({ container_state: phase });
+    },
   };
 }

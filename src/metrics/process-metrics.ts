@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** The agent's own process under the names that every exporter uses: read when somebody scrapes, and at no other time. */
+/** The agent's own process under the names that every exporter uses: read at each scrape, and at no other time. */
 export function processMetrics(
   registry: Registry,
   { nowMs, proc = '/proc/self' }: { readonly nowMs: () => number; readonly proc?: string },

@@ -1,12 +1,21 @@
-import type { WorkQueueObserver } from '../ports/observers.ts';
+import type { Happenings } from '../ports/happenings.ts';
 import { exponentialBuckets, type MetricSet } from './metric-set.ts';
 
 const buckets = exponentialBuckets(10e-9, 10, 10);
 
+/** Since when each key of a queue waits or runs. */
+interface QueueTimes {
+  readonly readyAtMs: Map<string, number>;
+  readonly startedAtMs: Map<string, number>;
+}
+
 /** The workqueue_ metrics of client-go (component-base/metrics/prometheus/workqueue), for any number of queues. `nowMs` may start anywhere. */
-export function workQueueMetrics(set: MetricSet, nowMs: () => number): <K>(name: string) => WorkQueueObserver<K> {
+export function workQueueMetrics(
+  set: MetricSet,
+  nowMs: () => number,
+): Pick<Happenings, 'keyReady' | 'keyStarted' | 'keyEnded' | 'keyRetried'> {
   const labels = ['name'] as const;
-  const running: { readonly name: string; readonly startedAtMs: ReadonlyMap<unknown, number> }[] = [];
+  const queues = new Map<string, QueueTimes>();
   const depth = set.gauge('workqueue_depth', 'Current depth of workqueue', labels);
   const adds = set.counter('workqueue_adds_total', 'Total number of adds handled by workqueue', labels);
   const waited = set.histogram(
@@ -22,17 +31,16 @@ export function workQueueMetrics(set: MetricSet, nowMs: () => number): <K>(name:
     buckets,
   );
   const retries = set.counter('workqueue_retries_total', 'Total number of retries handled by workqueue', labels);
-  const secondsRunning = (startedAtMs: ReadonlyMap<unknown, number>): number[] =>
-    Array.from(startedAtMs.values(), (atMs) => (nowMs() - atMs) / 1000);
+  const secondsRunning = ({ startedAtMs }: QueueTimes): number[] => Array.from(startedAtMs.values(), (atMs) => (nowMs() - atMs) / 1000);
   set.gauge(
     'workqueue_unfinished_work_seconds',
     "How many seconds of work has done that is in progress and hasn't been observed by work_duration. Large values indicate stuck threads. One can deduce the number of stuck threads by observing the rate at which this increases.",
     labels,
     (gauge) => {
-      for (const { name, startedAtMs } of running)
+      for (const [name, times] of queues)
         gauge.set(
           { name },
-          secondsRunning(startedAtMs).reduce((a, b) => a + b, 0),
+          secondsRunning(times).reduce((a, b) => a + b, 0),
         );
     },
   );
@@ -41,34 +49,37 @@ export function workQueueMetrics(set: MetricSet, nowMs: () => number): <K>(name:
     'How many seconds has the longest running processor for workqueue been running.',
     labels,
     (gauge) => {
-      for (const { name, startedAtMs } of running) gauge.set({ name }, Math.max(0, ...secondsRunning(startedAtMs)));
+      for (const [name, times] of queues) gauge.set({ name }, Math.max(0, ...secondsRunning(times)));
     },
   );
 
-  return <K>(name: string): WorkQueueObserver<K> => {
-    const readyAtMs = new Map<K, number>();
-    const startedAtMs = new Map<K, number>();
-    running.push({ name, startedAtMs });
-    depth.set({ name }, 0);
-    adds.inc({ name }, 0);
+  const timesOf = (name: string): QueueTimes => {
+    const known = queues.get(name);
+    if (known) return known;
+    const times: QueueTimes = { readyAtMs: new Map(), startedAtMs: new Map() };
+    queues.set(name, times);
     retries.inc({ name }, 0);
-    return {
-      ready: (key) => {
-        adds.inc({ name });
-        readyAtMs.set(key, nowMs());
-        depth.set({ name }, readyAtMs.size);
-      },
-      started: (key) => {
-        waited.observe({ name }, (nowMs() - (readyAtMs.get(key) ?? nowMs())) / 1000);
-        readyAtMs.delete(key);
-        depth.set({ name }, readyAtMs.size);
-        startedAtMs.set(key, nowMs());
-      },
-      ended: (key) => {
-        worked.observe({ name }, (nowMs() - (startedAtMs.get(key) ?? nowMs())) / 1000);
-        startedAtMs.delete(key);
-      },
-      retried: () => retries.inc({ name }),
-    };
+    return times;
+  };
+  return {
+    keyReady: ({ queue: name, key }) => {
+      const { readyAtMs } = timesOf(name);
+      adds.inc({ name });
+      readyAtMs.set(key, nowMs());
+      depth.set({ name }, readyAtMs.size);
+    },
+    keyStarted: ({ queue: name, key }) => {
+      const { readyAtMs, startedAtMs } = timesOf(name);
+      waited.observe({ name }, (nowMs() - (readyAtMs.get(key) ?? nowMs())) / 1000);
+      readyAtMs.delete(key);
+      depth.set({ name }, readyAtMs.size);
+      startedAtMs.set(key, nowMs());
+    },
+    keyEnded: ({ queue: name, key }) => {
+      const { startedAtMs } = timesOf(name);
+      worked.observe({ name }, (nowMs() - (startedAtMs.get(key) ?? nowMs())) / 1000);
+      startedAtMs.delete(key);
+    },
+    keyRetried: ({ queue: name }) => retries.inc({ name }),
   };
 }

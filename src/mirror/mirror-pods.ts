@@ -1,8 +1,8 @@
 import { distinctUntilChanged, merge, type Observable, map, tap } from 'rxjs';
 import { drainInto } from '../base/drain-into.ts';
-import { errorText } from '../base/error-text.ts';
 import { exponential } from '../base/exponential.ts';
 import type { Logger } from '../base/logger.ts';
+import { OngoingFaults } from '../base/ongoing-faults.ts';
 import type { Service } from '../base/service.ts';
 import { isForbidden } from '../model/api-error.ts';
 import { isMirrorPod, isStaticPod } from '../model/mirror-pod.ts';
@@ -25,7 +25,7 @@ export interface MirrorPodsDeps {
   readonly node: Observable<MirrorOwner | undefined>;
   /** Its back-off is that of failed calls. */
   readonly queue: WorkQueue<PodFullName>;
-  /** Whether the pod that the mirror shows still comes to its end here, though nobody declares it any more. Whoever ends it calls `wake`. */
+  /** Whether the pod that the mirror shows still comes to its end here, though it is not declared any more. What ends it calls `wake`. */
   readonly isHeld: (mirror: Pod) => boolean;
   readonly log: Logger;
 }
@@ -51,8 +51,8 @@ export class MirrorPods implements Service {
   readonly name = 'mirror pods';
   readonly #deps: MirrorPodsDeps;
   #node: MirrorOwner | undefined;
-  /** What was last said about a mirror that cannot be kept right. */
-  readonly #complaints = new Map<PodFullName, string>();
+  /** Mirrors that cannot be kept right. */
+  readonly #faults = new OngoingFaults<PodFullName>();
   readonly #refusals = new Map<PodFullName, number>();
 
   constructor(deps: MirrorPodsDeps) {
@@ -85,7 +85,7 @@ export class MirrorPods implements Service {
 
   async #keep(name: PodFullName, signal: AbortSignal): Promise<Next> {
     const { api, apiPods, pods, isHeld, log } = this.#deps;
-    // What nobody has told yet is no reason to delete.
+    // What is not known yet is no reason to delete.
     if (!apiPods.synced || !pods.synced) return 'on-change';
     const pod = pods.named(name).find(isStaticPod);
     const object = apiPods.byName(name);
@@ -106,17 +106,15 @@ export class MirrorPods implements Service {
       return { afterMs: refusedMs(refusals) };
     }
     this.#refusals.delete(name);
-    if (this.#complaints.delete(name)) log.info('mirror pod is right again', { pod: name });
+    if (this.#faults.over(name)) log.info('mirror pod is right again', { pod: name });
     return 'on-change';
   }
 
   #complain(name: PodFullName, error: unknown): void {
-    const text = errorText(error);
     const fields = { pod: name, error };
-    if (this.#complaints.get(name) === text) this.#deps.log.v(4, 'mirror pod still cannot be changed', fields);
+    if (!this.#faults.fault(name, error)) this.#deps.log.v(4, 'mirror pod still not changed', fields);
     else if (isForbidden(error)) this.#deps.log.error('mirror pod refused by the API server: the static pod runs without one', fields);
-    else this.#deps.log.warn('mirror pod cannot be changed: the static pod runs without a right one', fields);
-    this.#complaints.set(name, text);
+    else this.#deps.log.warn('mirror pod not changed, retrying: the static pod runs without a right one', fields);
   }
 
   #staticNames(): readonly PodFullName[] {

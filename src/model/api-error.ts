@@ -6,7 +6,12 @@ export class ApiError extends Error {
   /** From Retry-After or details.retryAfterSeconds. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(status: number, reason: string, message: string, options: { readonly retryAfterMs?: number; readonly cause?: unknown } = {}) {
+  constructor(
+    status: number,
+    reason: string,
+    message: string,
+    options: { readonly retryAfterMs?: number | undefined; readonly cause?: unknown } = {},
+  ) {
     super(message, { cause: options.cause });
     this.name = 'ApiError';
     this.status = status;

@@ -29,7 +29,7 @@ const hashes = new WeakMap<Container, string>();
 
 /**
  * What tells whether a running container was made from this spec, in hexadecimal: the annotation io.kubernetes.container.hash
- * (pkg/kubelet/container HashContainer). Remembered per object, as nobody mutates a pod. Throws QuantityParseError.
+ * (pkg/kubelet/container HashContainer). Remembered per object, as a pod is never mutated. Throws QuantityParseError.
  */
 export function containerHash(container: Container): string {
   let hash = hashes.get(container);

@@ -5,6 +5,7 @@ export type ContainerStartReason =
   | 'ImageInspectError'
   | 'ErrImageNeverPull'
   | 'RegistryUnavailable'
+  | 'SignatureValidationFailed'
   | 'InvalidImageName'
   | 'CrashLoopBackOff'
   | 'CreateContainerConfigError'

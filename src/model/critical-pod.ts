@@ -7,3 +7,8 @@ const SYSTEM_CRITICAL_PRIORITY = 2_000_000_000;
 export function isCriticalPod(pod: Pick<Pod, 'spec'> & { readonly metadata: Pick<Pod['metadata'], 'annotations'> }): boolean {
   return isStaticPod(pod) || isMirrorPod(pod) || (pod.spec.priority ?? 0) >= SYSTEM_CRITICAL_PRIORITY;
 }
+
+/** Of those the ones that the node itself cannot do without (pkg/kubelet/types IsNodeCriticalPod). */
+export function isNodeCriticalPod(pod: Parameters<typeof isCriticalPod>[0]): boolean {
+  return isCriticalPod(pod) && pod.spec.priorityClassName === 'system-node-critical';
+}

@@ -62,7 +62,7 @@ function parseNormalized(image: string): ImageName {
   }
   const [domainName, remainder] = splitDomain(image);
   const path = remainder.split(':', 1)[0] ?? '';
-  if (toLower(path) !== path) throw new ImageNameError(`${wrongReference}: ${mustBeLowercase}`);
+  if (toLower(path) !== path) throw new ImageNameError(`${wrongReference}: repository name (${path}) must be lowercase`);
   const full = `${domainName}/${remainder}`;
   const match = reference.exec(full);
   if (match === null) throw new ImageNameError(reference.test(toLower(full)) ? mustBeLowercase : wrongReference);
@@ -92,7 +92,7 @@ export function applyDefaultImageTag(image: string): string {
     const { tag, digest } = parseNormalized(image);
     return tag === '' && digest === '' ? `${image}:latest` : image;
   } catch (error) {
-    throw explain(`couldn't parse image reference ${quote(image)}`, error);
+    throw explain(`couldn't parse image name ${quote(image)}`, error);
   }
 }
 

@@ -15,7 +15,7 @@ export function isStaticPod({ metadata }: WithAnnotations): boolean {
   return source !== undefined && source !== 'api';
 }
 
-/** What a mirror pod of this static pod carries, to be told from one of an older manifest; empty for a pod that carries no hash. */
+/** What a mirror pod of this static pod carries, to differ from one of an older manifest; empty for a pod that carries no hash. */
 export function staticPodHash({ metadata }: WithMeta): string {
   return metadata.annotations?.[CONFIG_HASH_ANNOTATION] ?? '';
 }

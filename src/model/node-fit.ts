@@ -13,7 +13,7 @@ export interface InsufficientResource {
 
 /**
  * Every resource that the node has too little of, in the kubelet's order: pods, cpu, memory, ephemeral storage, others. An extended
- * resource that the node does not have at all is somebody else's and passed over (PodFitsResources, pkg/kubelet/lifecycle/predicate.go).
+ * resource that the node does not have at all is another's and passed over (PodFitsResources, pkg/kubelet/lifecycle/predicate.go).
  */
 export function insufficientResources(pod: Pod, others: NodeUse, allocatable: Readonly<Record<string, string>>): InsufficientResource[] {
   const capacity = amounts(allocatable);

@@ -4,7 +4,7 @@ import type { Wire } from './wire.ts';
 
 export type ObjectReference = Wire<V1ObjectReference>;
 
-/** pkg/kubelet/container ImplicitContainerPrefix. Events about such containers are not told. */
+/** pkg/kubelet/container ImplicitContainerPrefix. Events about such containers are not recorded. */
 export const IMPLICIT_CONTAINER_PREFIX = 'implicitly required container ';
 
 /**

@@ -82,7 +82,7 @@ export function fitPod({ pod, otherPods, node }: PodAdmission): PodRefusal | und
   return otherPods.collidesWith(pod) ? predicateFailed('NodePorts') : undefined;
 }
 
-/** The status of a pod that was refused. Nobody starts it any more (Kubelet.rejectPod; the message's beginning as of 1.29). */
+/** The status of a pod that was refused. It is never started (Kubelet.rejectPod; the message's beginning as of 1.29). */
 export function rejectPod(pod: Pod, { reason, message }: PodRefusal): PodStatus {
   const { conditions } = pod.status ?? {};
   return {

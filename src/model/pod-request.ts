@@ -1,3 +1,4 @@
+import { isPodLevelResource } from './pod-level-resources.ts';
 import { isSidecar } from './pod-predicates.ts';
 import type { Pod } from './pod.ts';
 import { Quantity } from './quantity.ts';
@@ -24,6 +25,8 @@ export function podRequest({ spec }: Pod, counts: (name: string) => boolean): Am
   for (const [name, amount] of starting.flatMap((one) => [...one])) {
     if (amount > (total.get(name) ?? 0n)) total.set(name, amount);
   }
+  // What the pod as a whole asks for takes the place of what its containers do.
+  for (const [name, amount] of amounts(spec.resources?.requests, isPodLevelResource)) total.set(name, amount);
   return sum([total, amounts(spec.overhead, (name) => name !== 'pods' && isScheduled(name))]);
 }
 

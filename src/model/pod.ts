@@ -23,7 +23,7 @@ export type ContainerStateStatus = Wire<V1ContainerState>;
 /** A pod as a manifest or the API server gives it: anything may be missing. */
 export type RawPod = Wire<V1Pod>;
 
-/** A pod that passed the door: identity and spec are always present, defaults are filled in, and nobody mutates it. Plain JSON. */
+/** A pod that passed the door: identity and spec are always present, defaults are filled in, and it is never mutated. Plain JSON. */
 export interface Pod extends RawPod {
   readonly metadata: ObjectMeta & { readonly uid: PodUid; readonly name: string; readonly namespace: string };
   readonly spec: PodSpec;

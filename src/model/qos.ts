@@ -9,12 +9,13 @@ const computeResources = ['cpu', 'memory'] as const;
 
 /**
  * The pod's quality of service: Guaranteed when every container limits CPU and memory and all requests equal the limits, BestEffort when
- * nothing is asked for. Zero counts as not asked (pkg/apis/core/v1/helper/qos). Throws QuantityParseError.
+ * nothing is asked for. Where the pod as a whole says what it asks for, only that counts. Zero counts as not asked
+ * (pkg/apis/core/v1/helper/qos ComputePodQOS). Throws QuantityParseError.
  */
-export function podQosClass({ spec }: Pod): QosClass {
-  const containers = [...spec.containers, ...(spec.initContainers ?? [])];
-  const requests = containers.map(({ resources }) => positive(resources?.requests));
-  const limits = containers.map(({ resources }) => positive(resources?.limits));
+export function podQosClass({ spec }: Pick<Pod, 'spec'>): QosClass {
+  const asking = spec.resources ? [spec] : [...spec.containers, ...(spec.initContainers ?? [])];
+  const requests = asking.map(({ resources }) => positive(resources?.requests));
+  const limits = asking.map(({ resources }) => positive(resources?.limits));
   if ([...requests, ...limits].every(({ size }) => size === 0)) return 'BestEffort';
   const allLimited = limits.every(({ size }) => size === computeResources.length);
   const asked = sum(requests);

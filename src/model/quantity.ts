@@ -139,7 +139,7 @@ export class Quantity {
     if (mantissa === 0n) return new Quantity(nothing((format === 'BinarySI' ? 0 : exponent) - places), format, true);
     if (format === 'BinarySI') mantissa <<= BigInt(exponent);
     const written = { mantissa, exponent: (format === 'BinarySI' ? 0 : exponent) - places };
-    // Whoever asks for something gets something: below a billionth is rounded up to one.
+    // A request for something gets something: below a billionth is rounded up to one.
     let amount: Amount = written.exponent - nano > maxShift ? written : { mantissa: roundUp(written, nano), exponent: nano };
     let kind = format;
     if (format === 'BinarySI') {

@@ -1,6 +1,6 @@
 import { splitFields, trimSpace } from './go-text.ts';
 
-/** What a resolver is told. */
+/** What a resolver is given. */
 export interface DnsConfig {
   readonly servers: readonly string[];
   readonly searches: readonly string[];

@@ -13,7 +13,7 @@ export interface DnsSettings {
   readonly nodeIps: readonly string[];
 }
 
-/** A warning to tell, about the pod or about the node. */
+/** A warning to record, about the pod or about the node. */
 export interface DnsWarning {
   readonly about: 'pod' | 'node';
   readonly reason: Extract<EventReason, 'DNSConfigForming' | 'MissingClusterDNS' | 'CheckLimitsForResolvConf'>;

@@ -21,7 +21,7 @@ export interface PodNetworkSettings {
   readonly nodeIps: readonly string[];
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
-  /** Without a cluster nobody misses its name servers. */
+  /** Without a cluster its name servers are not missed. */
   readonly inCluster: boolean;
   /** --resolv-conf; empty: pods get no name servers from the node. */
   readonly resolvConf: string;
@@ -34,14 +34,14 @@ export interface PodNetworkDeps extends PodNetworkSettings {
 
 /** What a pod sees of its network besides the network itself: its own name, its hosts file, and who resolves names for it. */
 export interface PodNetwork {
-  /** How the pod's sandbox is named and resolves names. Tells in events what of it is cut short. Rejects in the kubelet's words. */
+  /** How the pod's sandbox is named and resolves names. Records in events what of it is cut short. Rejects in the kubelet's words. */
   sandbox(pod: Pod): Promise<Pick<SandboxSpec, 'hostname' | 'dns'>>;
   /**
    * /etc/hosts, written again for each container; none for a pod without addresses, or a container that mounts its own (pkg/kubelet makeMounts).
    * `unknown`: the addresses are known only later, and so is what is written.
    */
   hostsMounts(pod: Pod, container: Container, podIps: readonly string[] | 'unknown'): Promise<readonly Mount[]>;
-  /** Tells in an event what pods cannot use of the node's resolv.conf. */
+  /** Records in an event what pods cannot use of the node's resolv.conf. */
   checkNodeFile(): Promise<void>;
 }
 
@@ -51,19 +51,19 @@ export function podNetwork(deps: PodNetworkDeps): PodNetwork {
   const { rootDir, nodeName, nodeIps, clusterDomain, resolvConf, events, log } = deps;
   const clusterDns = deps.clusterDns.flatMap((text) => {
     const address = goIp(text);
-    if (address === undefined) log.warn('cluster DNS address is invalid and left out', { address: text });
+    if (address === undefined) log.warn('invalid cluster DNS address left out', { address: text });
     return address ?? [];
   });
   const settings = { clusterDns, clusterDomain, usesNodeFile: resolvConf !== '', nodeIps };
 
-  const tell = (pod: Pod | undefined, { about, reason, message }: DnsWarning): void =>
+  const record = (pod: Pod | undefined, { about, reason, message }: DnsWarning): void =>
     events.record(about === 'pod' && pod ? pod : nodeReference(nodeName), 'Warning', reason, message);
 
   return {
     async sandbox(pod) {
       const hostname = sandboxHostname(pod, clusterDomain);
       const { dns, warnings } = podDns(pod, settings, await nodeResolvConf(resolvConf));
-      for (const warning of warnings) if (deps.inCluster || warning.reason !== 'MissingClusterDNS') tell(pod, warning);
+      for (const warning of warnings) if (deps.inCluster || warning.reason !== 'MissingClusterDNS') record(pod, warning);
       return { hostname, dns };
     },
 
@@ -86,7 +86,7 @@ export function podNetwork(deps: PodNetworkDeps): PodNetwork {
     async checkNodeFile() {
       if (resolvConf === '') return;
       const message = await nodeResolvConf(resolvConf).then((node) => nodeFileWarning(resolvConf, clusterDomain, node), errorText);
-      if (message !== undefined) tell(undefined, { about: 'node', reason: 'CheckLimitsForResolvConf', message });
+      if (message !== undefined) record(undefined, { about: 'node', reason: 'CheckLimitsForResolvConf', message });
     },
   };
 }

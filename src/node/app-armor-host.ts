@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AppArmorHost } from '../model/app-armor.ts';
-import type { MachinePaths } from './machine-facts.ts';
+import type { MachinePaths } from '../base/machine-facts.ts';
 
-/** What the kernel and the system say of AppArmor, each time anew (pkg/security/apparmor/validate.go). */
+/** What the kernel and the system say of AppArmor, read each time (pkg/security/apparmor/validate.go). */
 export function appArmorHost({ root }: MachinePaths = { root: '/' }): AppArmorHost {
   const at = (path: string): string => join(root, path);
   return {

@@ -1,14 +1,14 @@
 import { release } from 'node:os';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
-import type { ResourceList } from '../model/node.ts';
 import { Quantity } from '../model/quantity.ts';
+import type { NodeResources } from '../ports/this-node.ts';
 import type { NodeFacts } from './compose-node-status.ts';
 import { readDefaultRouteAddresses, readInterfaces, readLocalAddresses, resolveName } from './host-addresses.ts';
 import { type IpAddress, isUnspecified, nodeIpFault, parseIp } from './ip-address.ts';
 import { lastKnown } from './last-known.ts';
-import { type MachinePaths, readFileSystemBytes, readMachineFacts, readOsImage } from './machine-facts.ts';
-import type { NodeErrors, Pressure } from './node-conditions.ts';
+import { type MachinePaths, readFileSystemBytes, readMachineFacts, readOsImage } from '../base/machine-facts.ts';
+import type { GivenCondition, NodeErrors } from './node-conditions.ts';
 import type { NodeImage } from './node-images.ts';
 
 export interface NodeFactsDeps {
@@ -30,20 +30,19 @@ export interface NodeFactsDeps {
     readonly release: string;
     readonly arch: string;
   };
-  /** What is kept from pods. */
-  readonly reservation: ResourceList;
+  readonly resources: Pick<NodeResources, 'reserved' | 'provided'>;
   /** The engine's. May be slow and may reject: the last answer serves meanwhile. */
   readonly images: (signal: AbortSignal) => Promise<readonly NodeImage[]>;
   /** "docker://20.10.24". As slow as it likes, too. */
   readonly containerRuntimeVersion: (signal: AbortSignal) => Promise<string>;
   /** Why the node is not ready, now. */
   readonly errors: () => NodeErrors;
-  readonly pressure?: () => Readonly<Record<Pressure, boolean>>;
-  readonly volumesInUse?: () => readonly string[] | undefined;
+  /** Besides Ready, and the pressures of which nothing is known. */
+  readonly conditions: () => readonly GivenCondition[];
   readonly paths?: MachinePaths;
 }
 
-/** As often as the kubelet asks anew: cadvisor for the machine, the image manager for images. */
+/** As often as the kubelet asks again: cadvisor for the machine, the image manager for images. */
 const MACHINE_MAX_AGE_MS = 5 * 60_000;
 const IMAGES_MAX_AGE_MS = 30_000;
 /** Of a node's first status, which is to be there within two seconds of the start. */
@@ -58,7 +57,7 @@ export function collectNodeFacts(deps: NodeFactsDeps): (signal: AbortSignal) => 
       clock,
       maxAgeMs,
       waitMs: WAIT_MS,
-      onError: (error) => log.v(2, 'a fact of the node cannot be told', { what, error }),
+      onError: (error) => log.v(2, 'a fact of the node not read', { what, error }),
     });
   const machine = fact('machine', MACHINE_MAX_AGE_MS, () => readMachineFacts(paths));
   const osImage = fact('operating system', MACHINE_MAX_AGE_MS, () => readOsImage(paths));
@@ -81,6 +80,7 @@ export function collectNodeFacts(deps: NodeFactsDeps): (signal: AbortSignal) => 
       given ? undefined : addressesByName(signal),
       given ? [] : readDefaultRouteAddresses(paths, interfaces),
     ]);
+    const provided = deps.resources.provided();
     return {
       nowMs: clock.now(),
       addresses: { ...settings, byName: byName ?? [], byDefaultRoute, fault: (ip) => nodeIpFault(ip, hostAddresses) },
@@ -88,7 +88,8 @@ export function collectNodeFacts(deps: NodeFactsDeps): (signal: AbortSignal) => 
       maxPods: settings.maxPods,
       podsPerCore: settings.podsPerCore,
       capacity: bytes === undefined ? {} : { 'ephemeral-storage': Quantity.of(bytes, 'BinarySI').canonical() },
-      reservation: deps.reservation,
+      reservation: deps.resources.reserved(),
+      devices: { capacity: provided, allocatable: provided, removed: [] },
       versions: {
         kernelVersion: release(),
         osImage: os ?? 'Unknown',
@@ -99,9 +100,9 @@ export function collectNodeFacts(deps: NodeFactsDeps): (signal: AbortSignal) => 
       kubeletPort: settings.kubeletPort,
       images: list,
       nodeStatusMaxImages: settings.nodeStatusMaxImages,
-      pressure: deps.pressure?.() ?? { memory: false, disk: false, pid: false },
+      conditions: deps.conditions(),
       readiness: { errors: deps.errors() },
-      volumesInUse: deps.volumesInUse?.(),
+      volumesInUse: undefined,
     };
   };
 }

@@ -1,10 +1,19 @@
 import type { Node, NodeStatus, ResourceList } from '../model/node.ts';
-import { type AddressFacts, nodeAddresses, providedNodeIpAnnotation } from './node-addresses.ts';
-import { setPressureCondition, setReadyCondition, type Pressure, type Readiness } from './node-conditions.ts';
+import { type AddressFacts, nodeAddresses, withProvidedNodeIp } from './node-addresses.ts';
+import {
+  type ConditionChange,
+  type GivenCondition,
+  pressures,
+  setGivenCondition,
+  setPressureCondition,
+  setReadyCondition,
+  type Readiness,
+} from './node-conditions.ts';
 import { type NodeEvent, nodeStatusEvent } from './node-event.ts';
 import { type NodeImage, nodeImages } from './node-images.ts';
 import { type VersionFacts, versionInfo } from './node-info.ts';
-import { type MachineFacts, machineInfo, type MachineInfoInput } from './machine-info.ts';
+import type { MachineFacts } from '../base/machine-facts.ts';
+import { machineInfo, type MachineInfoInput } from './machine-info.ts';
 
 /** Everything that the node's status is made of, at one moment. */
 export interface NodeFacts {
@@ -24,7 +33,8 @@ export interface NodeFacts {
   /** Undefined: not known yet, those reported stay. */
   readonly images: readonly NodeImage[] | undefined;
   readonly nodeStatusMaxImages: number;
-  readonly pressure: Readonly<Record<Pressure, boolean>>;
+  /** A pressure of which nothing is given is none. */
+  readonly conditions: readonly GivenCondition[];
   readonly readiness: Readiness;
   /** Undefined: not known yet, those reported stay. */
   readonly volumesInUse: readonly string[] | undefined;
@@ -32,7 +42,7 @@ export interface NodeFacts {
 
 export interface ComposedNode {
   readonly node: Node & { readonly status: NodeStatus };
-  /** To be recorded once the API server has the status that tells of them. */
+  /** To be recorded once the API server has the status that shows them. */
   readonly events: readonly NodeEvent[];
   /** What could not be found out; the rest is there. */
   readonly faults: readonly string[];
@@ -49,14 +59,17 @@ export function composeNodeStatus(node: Node, facts: NodeFacts): ComposedNode {
 
   const reasons: NodeEvent[] = [];
   let conditions = node.status?.conditions ?? [];
-  for (const pressure of ['memory', 'disk', 'pid'] as const) {
-    const change = setPressureCondition(conditions, pressure, facts.pressure[pressure], nowMs);
+  const set = (change: ConditionChange): void => {
     conditions = change.conditions;
     if (change.reason) reasons.push(nodeStatusEvent(nodeName, change.reason));
+  };
+  for (const pressure of ['memory', 'disk', 'pid'] as const) {
+    const isGiven = facts.conditions.some(({ type }) => type === pressures[pressure].type);
+    if (!isGiven) set(setPressureCondition(conditions, pressure, false, nowMs));
   }
+  for (const given of facts.conditions) set(setGivenCondition(conditions, given, nowMs));
   // Ready looks at the capacity, and stands last where it is new.
-  const ready = setReadyCondition({ capacity, conditions }, facts.readiness, nowMs);
-  if (ready.reason) reasons.push(nodeStatusEvent(nodeName, ready.reason));
+  set(setReadyCondition({ capacity, conditions }, facts.readiness, nowMs));
 
   const { nodeInfo, ...reported } = node.status ?? {};
   const noIds = { machineID: '', systemUUID: '', bootID: '' };
@@ -65,16 +78,13 @@ export function composeNodeStatus(node: Node, facts: NodeFacts): ComposedNode {
     ...(found.addresses && { addresses: found.addresses }),
     capacity,
     allocatable,
-    conditions: ready.conditions,
+    conditions,
     daemonEndpoints: { kubeletEndpoint: { Port: facts.kubeletPort } },
     nodeInfo: { ...noIds, ...nodeInfo, ...ids, ...versionInfo(facts.versions) },
     ...(facts.images && { images: nodeImages(facts.images, facts.nodeStatusMaxImages) }),
     ...(facts.volumesInUse && { volumesInUse: facts.volumesInUse }),
   };
-  const annotations =
-    found.providedNodeIp === undefined
-      ? undefined
-      : { annotations: { ...node.metadata?.annotations, [providedNodeIpAnnotation]: found.providedNodeIp } };
-  const metadata = node.metadata || annotations ? { metadata: { ...node.metadata, ...annotations } } : {};
+  const annotations = withProvidedNodeIp(node.metadata?.annotations, found);
+  const metadata = node.metadata || annotations ? { metadata: { ...node.metadata, ...(annotations && { annotations }) } } : {};
   return { node: { ...node, ...metadata, status }, events: [...machineEvents, ...reasons], faults };
 }

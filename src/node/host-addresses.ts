@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { parseIp } from './ip-address.ts';
-import type { MachinePaths } from './machine-facts.ts';
+import type { MachinePaths } from '../base/machine-facts.ts';
 
 export type InterfaceAddresses = Readonly<Record<string, readonly string[]>>;
 

@@ -1,6 +1,6 @@
+import { goArch } from '../base/go-arch.ts';
 import type { Node, Taint } from '../model/node.ts';
 import { hugePagesPrefix } from './machine-info.ts';
-import { goArch } from './node-info.ts';
 
 export interface RegistrationOptions {
   readonly nodeName: string;
@@ -53,7 +53,7 @@ export function initialNode(options: RegistrationOptions): Node {
   };
 }
 
-/** Labels that are set again on a node that exists (updateDefaultLabels); others belong to whoever changed them since. */
+/** Labels that are set again on a node that exists (updateDefaultLabels); others belong to those who changed them since. */
 const defaultLabels = [
   'kubernetes.io/hostname',
   'topology.kubernetes.io/zone',

@@ -1,13 +1,15 @@
 import { anySignal } from '../base/any-signal.ts';
 import type { Clock } from '../base/clock.ts';
+import { deadline } from '../base/deadline.ts';
+import { unlessAborted } from '../base/unless-aborted.ts';
 
 export interface LastKnownOptions<T> {
-  /** Asks anew. Its signal aborts with the agent's, or when the answer takes longer than `deadlineMs`. */
+  /** Asks again. Its signal aborts with the agent's, or when the answer takes longer than `deadlineMs`. */
   readonly read: (signal: AbortSignal) => Promise<T>;
   readonly clock: Clock;
   /** An answer as old is asked for again. */
   readonly maxAgeMs: number;
-  /** How long somebody who asks waits for an answer before taking the last one. */
+  /** How long a caller waits for an answer before taking the last one. */
   readonly waitMs: number;
   readonly deadlineMs?: number;
   readonly onError?: (error: unknown) => void;
@@ -20,18 +22,16 @@ export function lastKnown<T>(options: LastKnownOptions<T>): (signal: AbortSignal
   let reading: Promise<void> | undefined;
 
   const read = async (signal: AbortSignal): Promise<void> => {
-    const done = new AbortController();
-    using either = anySignal(signal, done.signal);
-    const stop = either.signal;
+    using within = deadline(clock, deadlineMs, () => new Error(`no answer within ${deadlineMs / 1000} s`), signal);
     try {
-      const deadline = clock.sleep(deadlineMs, stop).then(() => Promise.reject(new Error(`no answer within ${deadlineMs / 1000} s`)));
-      const value = await Promise.race([options.read(stop), deadline]);
+      const value = await unlessAborted(options.read(within.signal), within.signal);
       known = { value, atMs: clock.monotonicMs() };
     } catch (error) {
       if (!signal.aborted) options.onError?.(error);
     } finally {
       reading = undefined;
-      done.abort();
+      // Ends what a reading that failed has still under way.
+      within.abort();
     }
   };
 
@@ -39,9 +39,8 @@ export function lastKnown<T>(options: LastKnownOptions<T>): (signal: AbortSignal
     signal.throwIfAborted();
     if (known && clock.monotonicMs() - known.atMs < maxAgeMs) return known.value;
     reading ??= read(signal);
-    const waited = new AbortController();
-    using either = anySignal(signal, waited.signal);
-    const patience = clock.sleep(waitMs, either.signal).catch(() => {});
+    using waited = anySignal(signal);
+    const patience = clock.sleep(waitMs, waited.signal).catch(() => {});
     await Promise.race([reading, patience]);
     waited.abort();
     signal.throwIfAborted();

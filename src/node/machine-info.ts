@@ -1,22 +1,13 @@
+import type { MachineFacts } from '../base/machine-facts.ts';
 import type { NodeStatus, ResourceList } from '../model/node.ts';
 import { Quantity } from '../model/quantity.ts';
 import { isExtendedResourceName } from '../model/validation/resources.ts';
 import type { NodeEvent } from './node-event.ts';
 
-/** What the machine is made of. */
-export interface MachineFacts {
-  readonly cores: number;
-  readonly memoryBytes: number;
-  readonly machineId: string;
-  readonly systemUuid: string;
-  readonly bootId: string;
-  readonly hugePages: readonly { readonly pageSizeKiB: number; readonly pages: number }[];
-}
-
 export interface MachineInfoInput {
   readonly nodeName: string;
   /** Undefined: the machine could not be read. */
-  readonly machine: MachineFacts | undefined;
+  readonly machine: (MachineFacts & { readonly swapBytes?: number | undefined }) | undefined;
   readonly maxPods: number;
   /** 0: no such limit. */
   readonly podsPerCore: number;
@@ -36,7 +27,9 @@ interface Devices {
 export interface MachineInfoResult {
   readonly capacity: ResourceList;
   readonly allocatable: ResourceList;
-  readonly ids: { readonly machineID: string; readonly systemUUID: string; readonly bootID: string } | undefined;
+  readonly ids:
+    | { readonly machineID: string; readonly systemUUID: string; readonly bootID: string; readonly swap?: { readonly capacity: number } }
+    | undefined;
   readonly events: readonly NodeEvent[];
 }
 
@@ -53,7 +46,8 @@ export function machineInfo(status: NodeStatus, input: MachineInfoInput): Machin
   const events: NodeEvent[] = [];
   if (machine) {
     const { bootID = '' } = status.nodeInfo ?? {};
-    if (bootID !== '' && bootID !== machine.bootId)
+    // A machine that does not tell its boot has not been seen to boot.
+    if (bootID !== '' && machine.bootId !== '' && bootID !== machine.bootId)
       events.push({ type: 'Warning', reason: 'Rebooted', message: `Node ${nodeName} has been rebooted, boot id: ${machine.bootId}` });
     setAll(capacity, machineCapacity(machine, input));
     for (const [name, text] of Object.entries(devices?.capacity ?? {})) capacity.set(name, Quantity.parse(text));
@@ -69,7 +63,12 @@ export function machineInfo(status: NodeStatus, input: MachineInfoInput): Machin
       ]),
     );
   }
-  const ids = machine && { machineID: machine.machineId, systemUUID: machine.systemUuid, bootID: machine.bootId };
+  const ids = machine && {
+    machineID: machine.machineId,
+    systemUUID: machine.systemUuid,
+    bootID: machine.bootId,
+    ...(machine.swapBytes && { swap: { capacity: machine.swapBytes } }),
+  };
   return {
     capacity: write(capacity),
     allocatable: write(allocatable(read(status.allocatable), capacity, { ...input, devices })),

@@ -21,10 +21,22 @@ export interface AddressResult {
   /** For the annotation by which an external cloud provider learns of --node-ip. */
   readonly providedNodeIp?: string;
   readonly error?: string;
+  /** --node-ip is none of this host's. */
+  readonly invalid?: true;
 }
 
 /** cloud-provider api AnnotationAlphaProvidedIPAddr. */
 export const providedNodeIpAnnotation = 'alpha.kubernetes.io/provided-node-ip';
+
+/** What no longer holds is taken away, but not while something is wrong with --node-ip. */
+export function withProvidedNodeIp(
+  annotations: Readonly<Record<string, string>> | undefined,
+  { providedNodeIp, invalid }: AddressResult,
+): Readonly<Record<string, string>> | undefined {
+  if (providedNodeIp !== undefined) return { ...annotations, [providedNodeIpAnnotation]: providedNodeIp };
+  if (invalid || annotations === undefined) return annotations;
+  return Object.fromEntries(Object.entries(annotations).filter(([name]) => name !== providedNodeIpAnnotation));
+}
 
 /** The node's addresses (pkg/kubelet/nodestatus/setters.go NodeAddress, for nodes without an in-tree cloud provider). */
 export function nodeAddresses(existing: readonly NodeAddress[], facts: AddressFacts): AddressResult {
@@ -33,13 +45,15 @@ export function nodeAddresses(existing: readonly NodeAddress[], facts: AddressFa
   const nodeIp = first && !isUnspecified(first) ? first : undefined;
   const secondaryNodeIp = second && !isUnspecified(second) ? second : undefined;
   const nodeIpFault = nodeIp && fault(nodeIp);
-  if (nodeIpFault !== undefined) return { error: `failed to validate nodeIP: ${nodeIpFault}` };
+  if (nodeIpFault !== undefined) return { error: `failed to validate nodeIP: ${nodeIpFault}`, invalid: true };
   const secondaryFault = secondaryNodeIp && fault(secondaryNodeIp);
-  if (secondaryFault !== undefined) return { error: `failed to validate secondaryNodeIP: ${secondaryFault}` };
+  if (secondaryFault !== undefined) return { error: `failed to validate secondaryNodeIP: ${secondaryFault}`, invalid: true };
 
-  const provided = externalCloudProvider && nodeIp ? { providedNodeIp: nodeIp.text } : {};
-  // The provider's addresses take precedence once it has set them.
+  const given = [nodeIp, secondaryNodeIp].filter((ip) => ip !== undefined).map(({ text }) => text);
+  const provided = externalCloudProvider && nodeIp ? { providedNodeIp: given.join(',') } : {};
+  // The provider's addresses take precedence once it has set them, and without --node-ip nothing else may guess them.
   if (externalCloudProvider && existing.length > 0) return provided;
+  if (externalCloudProvider && !first) return { addresses: [{ type: 'Hostname', address: hostname }] };
 
   const internal = nodeIp && secondaryNodeIp ? [nodeIp, secondaryNodeIp] : [nodeIp ?? parseIp(hostname) ?? detected(facts)];
   const found = internal.filter((ip) => ip !== undefined);

@@ -7,8 +7,11 @@ type Conditions = readonly NodeCondition[];
 export interface ConditionChange {
   readonly conditions: Conditions;
   /** Why the node's status is said to be another one now. */
-  readonly reason?: EventReason;
+  readonly reason?: EventReason | undefined;
 }
+
+/** A condition that a participant has an opinion of: its times are filled in. */
+export type GivenCondition = Pick<NodeCondition, 'type' | 'status' | 'reason' | 'message'>;
 
 export type Pressure = 'memory' | 'disk' | 'pid';
 
@@ -19,7 +22,7 @@ interface PressureWords {
 }
 
 /** pkg/kubelet/nodestatus/setters.go MemoryPressureCondition, DiskPressureCondition, PIDPressureCondition. */
-const pressures: Readonly<Record<Pressure, PressureWords>> = {
+export const pressures: Readonly<Record<Pressure, PressureWords>> = {
   memory: {
     type: 'MemoryPressure',
     under: {
@@ -53,32 +56,41 @@ export function setPressureCondition(conditions: Conditions, pressure: Pressure,
   return { conditions: old ? conditions.map((c) => (c === old ? changed : c)) : [...conditions, changed], reason: event };
 }
 
-/** Why the node cannot run pods, by who says so; nothing means that it can. */
-export interface NodeErrors {
-  readonly runtime?: readonly string[];
-  readonly network?: readonly string[];
-  readonly storage?: readonly string[];
-  readonly shutdown?: readonly string[];
+/** A condition brought up to now. One of the pressures is said in the kubelet's events when its status changes. */
+export function setGivenCondition(conditions: Conditions, given: GivenCondition, nowMs: number): ConditionChange {
+  const now = formatTime(nowMs);
+  const old = conditions.findLast(({ type }) => type === given.type);
+  const changed = old?.status !== given.status;
+  const lastTransitionTime = changed ? now : (old?.lastTransitionTime ?? now);
+  const condition: NodeCondition = { ...given, lastHeartbeatTime: now, lastTransitionTime };
+  const words = Object.values(pressures).find(({ type }) => type === given.type);
+  return {
+    conditions: old ? conditions.map((each) => (each === old ? condition : each)) : [...conditions, condition],
+    reason: changed ? words?.[given.status === 'True' ? 'under' : 'free'].event : undefined,
+  };
 }
+
+/** Why the node cannot run pods; nothing means that it can. */
+export type NodeErrors = readonly string[];
 
 export interface Readiness {
   readonly errors: NodeErrors;
   readonly appArmorEnabled?: boolean;
   /** What the machine lacks without keeping pods from running. */
   readonly softRequirements?: string;
+  /** Whether the node must have ephemeral storage to tell of (localStorageCapacityIsolation); it must unless this says no. */
+  readonly localStorage?: boolean;
 }
-
-const requiredCapacities = ['cpu', 'memory', 'pods', 'ephemeral-storage'];
 
 /** The Ready condition, to be set after the capacity and the other conditions (pkg/kubelet/nodestatus/setters.go ReadyCondition). */
 export function setReadyCondition(
   status: NodeStatus,
-  { errors, appArmorEnabled, softRequirements }: Readiness,
+  { errors, appArmorEnabled, softRequirements, localStorage = true }: Readiness,
   nowMs: number,
 ): ConditionChange {
+  const requiredCapacities = ['cpu', 'memory', 'pods', ...(localStorage ? ['ephemeral-storage'] : [])];
   const missing = requiredCapacities.filter((resource) => status.capacity?.[resource] === undefined);
-  const { runtime = [], network = [], storage = [], shutdown = [] } = errors;
-  const faults = [...runtime, ...network, ...storage, ...shutdown];
+  const faults = [...errors];
   if (missing.length > 0) faults.push(`missing node capacity for resources: ${missing.join(', ')}`);
   const ready = faults.length === 0;
 

@@ -1,3 +1,5 @@
+import { KUBERNETES_VERSION } from '../model/kubernetes-version.ts';
+import { goArch } from '../base/go-arch.ts';
 import type { NodeSystemInfo } from '../model/node.ts';
 
 /** What the node runs on. */
@@ -11,14 +13,6 @@ export interface VersionFacts {
   /** Node's name for the processor: "x64". */
   readonly arch: string;
 }
-
-/** The release of Kubernetes whose kubelet this agent stands for. */
-export const KUBERNETES_VERSION = 'v1.30.0';
-
-/** Go's names (GOARCH), which labels and images use, for Node's. */
-const goArchs: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386', ppc64: 'ppc64le', loong64: 'loong64' };
-
-export const goArch = (arch: string): string => goArchs[arch] ?? arch;
 
 /**
  * A semantic version, as controllers and installers parse it to learn what a node can do. Our own release is build metadata, as other

@@ -2,6 +2,7 @@ import type { V1Lease, V1OwnerReference } from '@kubernetes/client-node';
 import type { Clock } from '../base/clock.ts';
 import { exponential } from '../base/exponential.ts';
 import type { Logger } from '../base/logger.ts';
+import { OngoingFaults } from '../base/ongoing-faults.ts';
 import type { Service } from '../base/service.ts';
 import { isConflict, isNotFound } from '../model/api-error.ts';
 import type { Node } from '../model/node.ts';
@@ -40,7 +41,7 @@ export class NodeLease implements Service {
   readonly #deps: NodeLeaseDeps;
   /** As the API server last returned it: renewed without reading it again. */
   #latest: Lease | undefined;
-  #failing = false;
+  readonly #faults = new OngoingFaults<'lease'>();
 
   constructor(deps: NodeLeaseDeps) {
     this.#deps = deps;
@@ -70,7 +71,7 @@ export class NodeLease implements Service {
     return true;
   }
 
-  /** Up to five times at once. A conflict reads the lease anew, other errors repeat; from the second on the connections are suspect. */
+  /** Up to five times at once. A conflict reads the lease again, other errors repeat; from the second on the connections are suspect. */
   async #renew(base: Lease, signal: AbortSignal): Promise<boolean> {
     const { api, nodeName } = this.#deps;
     let from: Lease | undefined = base;
@@ -150,20 +151,18 @@ export class NodeLease implements Service {
       return { apiVersion: 'v1', kind: 'Node', name: nodeName, uid: node.metadata?.uid ?? '' };
     } catch (error) {
       signal.throwIfAborted();
-      this.#deps.log.v(2, 'no owner for the node lease', { error });
+      this.#deps.log.v(2, 'node lease written without an owner', { error });
       return undefined;
     }
   }
 
   #failed(error: unknown): void {
     const { log } = this.#deps;
-    if (this.#failing) log.v(2, 'node lease failed again', { error });
-    else log.warn('node lease failed, retrying', { error });
-    this.#failing = true;
+    if (this.#faults.fault('lease')) log.warn('node lease failed, retrying', { error });
+    else log.v(2, 'node lease failed again', { error });
   }
 
   #succeeded(): void {
-    if (this.#failing) this.#deps.log.info('node lease renewed again');
-    this.#failing = false;
+    if (this.#faults.over('lease')) this.#deps.log.info('node lease renewed again');
   }
 }

@@ -7,6 +7,7 @@ import { exponential } from '../base/exponential.ts';
 import { jitter } from '../base/jitter.ts';
 import type { JsonObject } from '../base/json-object.ts';
 import type { Logger } from '../base/logger.ts';
+import { OngoingFaults } from '../base/ongoing-faults.ts';
 import type { Service } from '../base/service.ts';
 import { isNotFound } from '../model/api-error.ts';
 import type { Node, NodeStatus } from '../model/node.ts';
@@ -44,9 +45,9 @@ const UPDATE_TRIES = 5;
 /** pkg/kubelet registerWithAPIServer. */
 const registerBackoffMs = exponential(100, 7_000);
 const firstRetryMs = 1_000;
-/** Changes of readiness that come closer together are told together. */
+/** Changes of readiness that come closer together are sent together. */
 const READINESS_GAP_MS = 100;
-/** Somebody else's change of our status is put right, but two who disagree do not fight in a tight loop. */
+/** Another writer's change of our status is put right, but two who disagree do not fight in a tight loop. */
 const FOREIGN_CHANGE_GAP_MS = 1_000;
 const PERIOD_JITTER = 0.04;
 
@@ -68,8 +69,8 @@ export class NodeStatusReporter implements Service {
   #lastReportMs: number | undefined;
   #unschedulable = false;
   #failures = 0;
-  readonly #said = new Set<string>();
-  /** Somebody asked for a computation, not before so long after the last one. */
+  readonly #faults = new OngoingFaults<string>();
+  /** A computation was asked for, not before so long after the last one. */
   #wakeGapMs: number | undefined;
   #rouse = (): void => {};
 
@@ -84,13 +85,12 @@ export class NodeStatusReporter implements Service {
       nodes.pipe(map((event): News => ({ kind: 'node', event }))),
       wakes.pipe(map((): News => ({ kind: 'wake' }))),
     );
-    const failed = new AbortController();
-    const stop = AbortSignal.any([signal, failed.signal]);
-    const hearing = drainInto(news, (item) => this.#hear(item), stop).catch((error: unknown) => {
-      failed.abort(error);
+    using stop = anySignal(signal);
+    const hearing = drainInto(news, (item) => this.#hear(item), stop.signal).catch((error: unknown) => {
+      stop.abort(error);
       throw error;
     });
-    await Promise.all([hearing, this.#loop(stop)]);
+    await Promise.all([hearing, this.#loop(stop.signal)]);
   }
 
   async #loop(signal: AbortSignal): Promise<void> {
@@ -153,7 +153,7 @@ export class NodeStatusReporter implements Service {
         if (isNotFound(error)) this.#latest = undefined;
         if (isNotFound(error) || tried + 1 >= UPDATE_TRIES) throw error;
         if (tried > 0) api.closeConnections();
-        log.v(2, 'node status failed, trying again', { error });
+        log.v(2, 'node status failed, retrying', { error });
       }
     }
   }
@@ -178,7 +178,7 @@ export class NodeStatusReporter implements Service {
   #compose(node: Node, facts: NodeFacts): ComposedNode {
     const composed = composeNodeStatus(node, facts);
     this.#composed = { status: composed.node.status, errors: JSON.stringify(facts.readiness.errors) };
-    for (const fault of composed.faults) this.#sayOnce('the node status is not complete', fault);
+    for (const fault of composed.faults) if (this.#faults.fault(fault)) this.#deps.log.warn('node status incomplete', { fault });
     return composed;
   }
 
@@ -222,10 +222,9 @@ export class NodeStatusReporter implements Service {
     while (!signal.aborted) {
       const leftMs = sinceMs + Math.min(pauseMs, this.#wakeGapMs ?? pauseMs) - clock.monotonicMs();
       if (leftMs <= 0) return;
-      const roused = new AbortController();
+      using roused = anySignal(signal);
       this.#rouse = () => roused.abort();
-      using either = anySignal(signal, roused.signal);
-      await clock.sleep(leftMs, either.signal).catch(() => {});
+      await clock.sleep(leftMs, roused.signal).catch(() => {});
     }
   }
 
@@ -234,30 +233,23 @@ export class NodeStatusReporter implements Service {
     const what = this.#registered ? 'node status cannot be sent, retrying' : 'the node cannot be registered, retrying';
     const explained = isNotFound(error) ? missingNode(initial !== undefined) : explainRefusal(error, nodeName);
     const text = explained ?? errorText(error);
-    if (this.#said.has(what + text)) {
+    if (!this.#faults.fault(what + text)) {
       log.v(2, what, { error, retryInMs });
       return;
     }
-    this.#said.add(what + text);
     log.error(what, { node: nodeName, error, ...(explained !== undefined && { remedy: explained }), retryInMs });
   }
 
   #succeeded(): void {
     if (this.#failures > 0) {
       this.#deps.log.info('node status sent again', { failures: this.#failures });
-      this.#said.clear();
+      this.#faults.clear();
     }
     this.#failures = 0;
   }
-
-  #sayOnce(message: string, fault: string): void {
-    if (this.#said.has(fault)) return;
-    this.#said.add(fault);
-    this.#deps.log.warn(message, { fault });
-  }
 }
 
-/** Not registered a second time by itself, as whoever deletes a node means it. */
+/** Not registered a second time by itself, as a node is deleted on purpose. */
 const missingNode = (registers: boolean): string =>
   registers
     ? 'the Node was deleted from the API server: restart the agent to register it again'

@@ -28,7 +28,7 @@ export async function registerNode(initial: Node, { api, log }: RegisterNodeDeps
   const name = initial.metadata?.name ?? '';
   try {
     const node = await api.request<Node>({ method: 'POST', path: nodesPath, body: initial }, signal);
-    log.info('registered the node', { node: name });
+    log.info('node registered', { node: name });
     return { node, created: true };
   } catch (error) {
     // A certificate that may not create nodes may still own one that an administrator has made.
@@ -37,7 +37,7 @@ export async function registerNode(initial: Node, { api, log }: RegisterNodeDeps
     const existing = await existingNode(name, { api, log }, error, signal);
     const adopted = adoptedNode(existing, initial);
     const patch = createTwoWayMergePatch(existing, adopted, 'Node');
-    log.info('adopted the node, which was registered before', { node: name, changed: Object.keys(patch).length > 0 });
+    log.info('existing node adopted', { node: name, changed: Object.keys(patch).length > 0 });
     warnOfAnotherMachine(existing, initial, log);
     if (Object.keys(patch).length === 0) return { node: existing, created: false };
     const contentType = 'application/strategic-merge-patch+json';
@@ -60,7 +60,7 @@ function warnOfAnotherMachine(existing: Node, initial: Node, log: Logger): void 
   const before = existing.status?.nodeInfo?.machineID ?? '';
   const now = initial.status?.nodeInfo?.machineID ?? '';
   if (before === '' || now === '' || before === now) return;
-  log.warn('the node was another machine before; if that one still runs, give one of them another name with --hostname-override', {
+  log.warn('node registered before by another machine; if that one still runs, give one of them another name with --hostname-override', {
     node: initial.metadata?.name,
     machineId: now,
     before,

@@ -3,14 +3,14 @@ import type { Pod } from '../model/pod.ts';
 import type { ClaimReader } from '../ports/claim-reader.ts';
 import type { ObjectStore } from '../ports/object-store.ts';
 import type { ServiceAccountTokens } from '../ports/service-account-tokens.ts';
-import type { ServiceObject } from './service-list.ts';
+import type { ServiceObject } from '../ports/service-object.ts';
 
 /** What pods get to see of the API. */
 export interface ApiForPods {
   readonly objects: ObjectStore;
   readonly tokens: ServiceAccountTokens;
   readonly claims: ClaimReader;
-  /** The services that the pod's containers are told of; undefined while they are not known. */
+  /** The services that the environment of the pod's containers names; undefined while they are not known. */
   readonly servicesFor: (pod: Pod, signal: AbortSignal) => Promise<readonly ServiceObject[] | undefined>;
 }
 

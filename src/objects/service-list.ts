@@ -1,15 +1,12 @@
-import type { V1Service } from '@kubernetes/client-node';
-import { map, merge, of, ReplaySubject, timer } from 'rxjs';
 import type { Clock } from '../base/clock.ts';
+import { deadline } from '../base/deadline.ts';
 import { drainInto } from '../base/drain-into.ts';
-import { firstOf } from '../base/first-of.ts';
+import { LatestValue } from '../base/latest-value.ts';
 import type { Service } from '../base/service.ts';
 import { isStaticPod } from '../model/mirror-pod.ts';
 import type { Pod } from '../model/pod.ts';
-import type { Wire } from '../model/wire.ts';
 import type { Informer, ResourceEvent, WatchedObject } from '../ports/kube-api.ts';
-
-export type ServiceObject = Wire<V1Service> & WatchedObject;
+import type { ServiceObject } from '../ports/service-object.ts';
 
 export interface ServiceListDeps {
   readonly informer: Informer;
@@ -19,12 +16,12 @@ export interface ServiceListDeps {
 /** How long a container waits at most for the first list, which comes within moments of the agent's start. */
 const SYNC_MS = 5_000;
 
-/** Every service of the cluster: containers are told of them in their environment. */
+/** Every service of the cluster, for the environment of containers. */
 export class ServiceList implements Service {
   readonly name = 'services';
   readonly #deps: ServiceListDeps;
   readonly #services = new Map<string, ServiceObject>();
-  readonly #latest = new ReplaySubject<readonly ServiceObject[]>(1);
+  readonly #latest = new LatestValue<readonly ServiceObject[]>();
 
   constructor(deps: ServiceListDeps) {
     this.#deps = deps;
@@ -34,12 +31,19 @@ export class ServiceList implements Service {
     return drainInto(this.#deps.informer<ServiceObject>({ path: '/api/v1/services' }), (event) => this.#take(event), signal);
   }
 
-  /** What the pod's containers are told of; undefined when it is not known. A pod of the API server waits for the first list, a static one for nothing. */
+  /** The services that the environment of the pod's containers names; undefined when they are not known. A pod of the API server waits for the first list, a static one for nothing. */
   async for(pod: Pod, signal: AbortSignal): Promise<readonly ServiceObject[] | undefined> {
-    const isStatic = isStaticPod(pod);
-    const none = isStatic ? of(0) : timer(SYNC_MS, this.#deps.clock);
-    const known = await firstOf<readonly ServiceObject[] | undefined>(merge(this.#latest, none.pipe(map(() => undefined))), signal);
-    return known ?? (isStatic ? [] : undefined);
+    signal.throwIfAborted();
+    const { known } = this.#latest;
+    if (known !== undefined) return known.value;
+    if (isStaticPod(pod)) return [];
+    using within = deadline(this.#deps.clock, SYNC_MS, 'the first list of services', signal);
+    try {
+      return await this.#latest.wait(within.signal);
+    } catch (error) {
+      if (within.missed) return undefined;
+      throw error;
+    }
   }
 
   #take(event: ResourceEvent<ServiceObject>): void {
@@ -48,7 +52,7 @@ export class ServiceList implements Service {
       for (const item of event.items) this.#services.set(keyOf(item), item);
     } else if (event.kind === 'put') this.#services.set(keyOf(event.item), event.item);
     else this.#services.delete(keyOf(event.item));
-    this.#latest.next([...this.#services.values()]);
+    this.#latest.set([...this.#services.values()]);
   }
 }
 

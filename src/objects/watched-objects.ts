@@ -1,12 +1,14 @@
-import { map, race, ReplaySubject, Subject, type Subscription, timer } from 'rxjs';
+import { Subject } from 'rxjs';
 import type { Clock } from '../base/clock.ts';
-import { aborted } from '../base/aborted.ts';
-import { firstOf } from '../base/first-of.ts';
+import { deadline } from '../base/deadline.ts';
+import { drainInto } from '../base/drain-into.ts';
+import { LatestValue } from '../base/latest-value.ts';
 import type { Service } from '../base/service.ts';
+import { unlessAborted } from '../base/unless-aborted.ts';
 import { ApiError } from '../model/api-error.ts';
 import { type ObjectReferenceOfPod, referenceKey } from '../model/pod-references.ts';
 import type { Pod, PodUid } from '../model/pod.ts';
-import type { Informer } from '../ports/kube-api.ts';
+import type { Informer, ResourceEvent } from '../ports/kube-api.ts';
 import type { ObjectStore, ReferencedObject } from '../ports/object-store.ts';
 import { collectionPath } from './object-path.ts';
 import { Registrations } from './registrations.ts';
@@ -17,13 +19,14 @@ export interface WatchedObjectsDeps {
 }
 
 interface Watched {
-  /** The object as it is now; says nothing before the first list. */
-  readonly latest: ReplaySubject<ReferencedObject | undefined>;
-  subscription: Subscription | undefined;
+  /** The object as it is now; unknown before the first list. */
+  readonly latest: LatestValue<ReferencedObject | undefined>;
+  /** Ends the watch; what is known stays. */
+  readonly stop: AbortController;
 }
 
 /**
- * How long a pod waits for the first list before it is told that there is none yet; the list wakes it. Longer than the kubelet's second,
+ * How long a pod waits for the first list before it goes without; the list wakes it. Longer than the kubelet's second,
  * which a node's first permission to read a new object may take.
  */
 const SYNC_MS = 5_000;
@@ -39,16 +42,22 @@ export class WatchedObjects implements ObjectStore, Service {
     unused: (reference) => this.#unwatch(reference),
   });
   readonly changes = this.#changes.asObservable();
+  readonly #failed = Promise.withResolvers<never>();
 
   constructor(deps: WatchedObjectsDeps) {
     this.#deps = deps;
   }
 
-  /** Ends every watch at the end. */
+  /** Ends every watch at the end. Rejects where one fails, which informers do not. */
   async run(signal: AbortSignal): Promise<void> {
-    await aborted(signal);
-    for (const { subscription } of this.#watched.values()) subscription?.unsubscribe();
-    this.#watched.clear();
+    try {
+      await unlessAborted(this.#failed.promise, signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      for (const { stop } of this.#watched.values()) stop.abort();
+      this.#watched.clear();
+    }
   }
 
   register(pod: Pod): void {
@@ -64,9 +73,9 @@ export class WatchedObjects implements ObjectStore, Service {
     const watched = this.#watched.get(referenceKey(reference));
     const noun = kind.toLowerCase();
     if (watched === undefined) throw new Error(`object "${namespace}"/"${name}" not registered`);
-    const late = timer(SYNC_MS, this.#deps.clock).pipe(map(() => 'late' as const));
-    const object = await firstOf(race(watched.latest, late), signal);
-    if (object === 'late') throw new Error(`failed to sync ${noun} cache: timed out waiting for the condition`);
+    const late = (): Error => new Error(`failed to sync ${noun} cache: timed out waiting for the condition`);
+    using within = deadline(this.#deps.clock, SYNC_MS, late, signal);
+    const object = await watched.latest.wait(within.signal);
     if (object === undefined) throw new ApiError(404, 'NotFound', `${noun} "${name}" not found`);
     return object;
   }
@@ -74,24 +83,26 @@ export class WatchedObjects implements ObjectStore, Service {
   #watch(reference: ObjectReferenceOfPod): void {
     const key = referenceKey(reference);
     if (this.#watched.has(key)) return;
-    const watched: Watched = { latest: new ReplaySubject(1), subscription: undefined };
-    this.#watched.set(key, watched);
-    let told: string | undefined;
-    const target = { path: collectionPath(reference), fieldSelector: `metadata.name=${reference.name}` };
-    watched.subscription = this.#deps.informer<ReferencedObject>(target).subscribe((event) => {
+    const { latest, stop }: Watched = { latest: new LatestValue(), stop: new AbortController() };
+    this.#watched.set(key, { latest, stop });
+    let shown: string | undefined;
+    const take = (event: ResourceEvent<ReferencedObject>): void => {
       const object = event.kind === 'reset' ? event.items[0] : event.kind === 'put' ? event.item : undefined;
       const version = object === undefined ? 'none' : `${object.metadata.uid} ${object.metadata.resourceVersion}`;
-      if (version === told) return;
-      told = version;
-      watched.latest.next(object);
+      if (version === shown) return;
+      shown = version;
+      latest.set(object);
       for (const uid of this.#registrations.podsOf(reference)) this.#changes.next(uid);
-      if (object?.immutable) queueMicrotask(() => watched.subscription?.unsubscribe());
-    });
+      // Not before the watch has been set up, within which the first list may come.
+      if (object?.immutable) queueMicrotask(() => stop.abort());
+    };
+    const target = { path: collectionPath(reference), fieldSelector: `metadata.name=${reference.name}` };
+    drainInto(this.#deps.informer<ReferencedObject>(target), take, stop.signal).catch(this.#failed.reject);
   }
 
   #unwatch(reference: ObjectReferenceOfPod): void {
     const key = referenceKey(reference);
-    this.#watched.get(key)?.subscription?.unsubscribe();
+    this.#watched.get(key)?.stop.abort();
     this.#watched.delete(key);
   }
 }

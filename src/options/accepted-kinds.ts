@@ -1,7 +1,9 @@
 import type * as zod from './zod-parts.ts';
 import { Quantity } from '../model/quantity.ts';
-import { duration, int32, int64, opaque, string, uint } from './kinds.ts';
-import type { Kind } from './option.ts';
+import type { GivenGates } from './feature-gates/feature-gates.ts';
+import { FeatureGatesError, parseFeatureGates } from './feature-gates/parse-feature-gates.ts';
+import { duration, int32, int64, mapStringBool, opaque, string, uint32 } from './kinds.ts';
+import { ExpectedError, type Kind } from './option.ts';
 
 type Z = typeof zod;
 
@@ -16,18 +18,34 @@ const readAs = <T>(z: Z, expected: string, read: (value: unknown) => T): zod.Zod
     }
   });
 
-const NS_PER_MS = 1_000_000;
-
-/** logging.flushFrequency: a whole number of nanoseconds, as before 1.27, or a duration (TimeOrMetaDuration in component-base). Milliseconds. */
-export const durationOrNanoseconds: Kind<number> = {
-  ...duration,
+/**
+ * logging.flushFrequency: a whole number of nanoseconds, as before 1.27, or a duration (TimeOrMetaDuration in component-base). Kept as it is
+ * written: "5s" or nanoseconds.
+ */
+export const durationOrNanoseconds: Kind<string | number> = {
+  name: duration.name,
+  expected: duration.expected,
+  parse: (text) => duration.show(duration.parse(text)),
+  show: String,
   schema: (z) => {
     const expected = `a whole number of nanoseconds, or ${duration.expected}`;
     return readAs(z, expected, (value) => {
-      if (typeof value === 'string') return duration.parse(value);
-      if (typeof value === 'number' && Number.isSafeInteger(value)) return value / NS_PER_MS;
+      if (typeof value === 'string') return durationOrNanoseconds.parse(value);
+      if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
       throw new TypeError(expected);
     });
+  },
+};
+
+export const featureGatesKind: Kind<GivenGates> = {
+  ...mapStringBool,
+  parse: (text) => {
+    try {
+      return parseFeatureGates(text);
+    } catch (error) {
+      if (!(error instanceof FeatureGatesError)) throw error;
+      throw new ExpectedError(`${mapStringBool.expected} (${error.message})`);
+    }
   },
 };
 
@@ -58,23 +76,48 @@ export function items<T>(expected: string, fields: (z: Z) => Readonly<Record<key
   };
 }
 
-export const reservedMemory = items<{ numaNode: number; limits: Readonly<Record<string, string>> }>('a list of NUMA nodes', (z) => ({
+/** A whole number is written also where it was left out: Kubernetes has it as 0. */
+const withNumbers = <T extends object>(kind: Kind<readonly Partial<T>[]>, zeros: Partial<T>): Kind<readonly Partial<T>[]> => ({
+  ...kind,
+  write: (values) => values.map((value) => ({ ...zeros, ...value })),
+});
+
+interface MemoryOfNode {
+  readonly numaNode: number;
+  readonly limits: Readonly<Record<string, string>>;
+}
+
+interface GraceOfPriority {
+  readonly priority: number;
+  readonly shutdownGracePeriodSeconds: number;
+}
+
+interface LevelOfFiles {
+  readonly filePattern: string;
+  readonly verbosity: number;
+}
+
+const memoryOfNodes = items<MemoryOfNode>('a list of NUMA nodes', (z) => ({
   numaNode: int32.schema(z),
   limits: z.record(z.string(), quantity.schema(z), { error: 'a map' }),
 }));
+export const reservedMemory = withNumbers(memoryOfNodes, { numaNode: 0 });
 
-export const shutdownByPriority = items<{ priority: number; shutdownGracePeriodSeconds: number }>('a list of priorities', (z) => ({
+const graceOfPriorities = items<GraceOfPriority>('a list of priorities', (z) => ({
   priority: int32.schema(z),
   shutdownGracePeriodSeconds: int64.schema(z),
 }));
+export const shutdownByPriority = withNumbers(graceOfPriorities, { priority: 0, shutdownGracePeriodSeconds: 0 });
 
+const levelsOfFiles = items<LevelOfFiles>('a list of file patterns', (z) => ({
+  filePattern: string.schema(z),
+  verbosity: uint32.schema(z),
+}));
+/** On the command line a text of its own. */
 export const vmodule: Kind<unknown> = {
   ...opaque,
-  schema: (z) =>
-    items<{ filePattern: string; verbosity: number }>('a list of file patterns', () => ({
-      filePattern: string.schema(z),
-      verbosity: uint.schema(z),
-    })).schema(z),
+  schema: (z) => levelsOfFiles.schema(z),
+  write: (values) => (Array.isArray(values) ? values.map((value: object) => ({ filePattern: '', verbosity: 0, ...value })) : values),
 };
 
 export const numbers: Kind<readonly number[]> = {

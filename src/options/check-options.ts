@@ -20,19 +20,9 @@ const tickers = [
   'nodeStatusUpdateFrequencyMs',
   'nodeStatusReportFrequencyMs',
 ] as const;
-const countersFromZero = [
-  'eventBurst',
-  'eventQps',
-  'kubeApiBurst',
-  'kubeApiQps',
-  'maxPods',
-  'podsPerCore',
-  'registryBurst',
-  'registryQps',
-] as const;
 
-/** What is wrong with the values, alone or together, one sentence each. `set` are the options that a flag or the file gave. */
-export function checkOptions(values: OptionValues, set: ReadonlySet<OptionName>): readonly string[] {
+/** What this agent wants of values beyond what a kubelet does, one sentence each. */
+export function checkOptions(values: OptionValues): readonly string[] {
   const problems: string[] = [];
   const show = (name: (typeof tickers)[number] | 'runtimeRequestTimeoutMs') => optionsTable[name].kind.show(values[name]);
 
@@ -43,24 +33,9 @@ export function checkOptions(values: OptionValues, set: ReadonlySet<OptionName>)
   if (values.runtimeRequestTimeoutMs < 0) {
     problems.push(`invalid configuration: ${named('runtimeRequestTimeoutMs')} ${show('runtimeRequestTimeoutMs')} must not be negative`);
   }
-  // Words as in pkg/kubelet/apis/config/validation/validation.go.
-  for (const name of countersFromZero) {
-    if (values[name] < 0) problems.push(`invalid configuration: ${named(name)} ${values[name]} must not be a negative number`);
-  }
-  if (values.nodeStatusMaxImages < -1) problems.push(`invalid configuration: ${named('nodeStatusMaxImages')} must be -1 or greater`);
-  if (values.nodeLeaseDurationSeconds <= 0) problems.push('invalid configuration: nodeLeaseDurationSeconds must be greater than 0');
   problems.push(...admissionProblems(values));
   problems.push(...nodeLabelProblems(values.nodeLabels));
   problems.push(...serverProblems(values));
-  if (values.maxParallelImagePulls !== undefined) {
-    if (values.maxParallelImagePulls < 1) {
-      problems.push(`invalid configuration: ${named('maxParallelImagePulls')} ${values.maxParallelImagePulls} must be a positive number`);
-    } else if (values.maxParallelImagePulls > 1 && values.serializeImagePulls && set.has('serializeImagePulls')) {
-      problems.push(
-        `invalid configuration: ${named('maxParallelImagePulls')} cannot be larger than 1 unless ${named('serializeImagePulls')} is set to false`,
-      );
-    }
-  }
   if (values.manifestUrl !== '' && !isHttpUrl(values.manifestUrl)) {
     problems.push(`invalid configuration: ${named('manifestUrl')} must be an http or https URL`);
   }
@@ -80,23 +55,11 @@ function admissionProblems(values: OptionValues): readonly string[] {
       if (!known.includes(source)) problems.push(`invalid configuration: ${named(name)}: unknown pod source ${JSON.stringify(source)}`);
     }
   }
-  if (values.cpuCfsQuotaPeriodMs < 1 || values.cpuCfsQuotaPeriodMs > 1000) {
-    const shown = optionsTable.cpuCfsQuotaPeriodMs.kind.show(values.cpuCfsQuotaPeriodMs);
-    problems.push(`invalid configuration: ${named('cpuCfsQuotaPeriodMs')} ${shown} must be between 1ms and 1sec, inclusive`);
-  }
   return problems;
 }
 
 function serverProblems(values: OptionValues): readonly string[] {
   const problems: string[] = [];
-  for (const [name, least] of [['port', 1] as const, ['readOnlyPort', 0] as const, ['healthzPort', 0] as const]) {
-    const port = values[name];
-    // The kubelet's words for healthzPort, which may be 0, say 1.
-    const from = name === 'healthzPort' ? 1 : least;
-    if (port < least || port > 65_535) {
-      problems.push(`invalid configuration: ${named(name)} ${port} must be between ${from} and 65535, inclusive`);
-    }
-  }
   if ((values.tlsCertFile === '') !== (values.tlsPrivateKeyFile === '')) {
     problems.push(`invalid configuration: ${named('tlsCertFile')} and ${named('tlsPrivateKeyFile')} belong together`);
   }

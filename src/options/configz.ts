@@ -16,7 +16,7 @@ export function configz(options: KubeletOptions): Readonly<Record<string, unknow
     const value = values[name];
     if (path === undefined || value === undefined || value === null) continue;
     const shown = kind.write ? kind.write(value) : value;
-    put(config, path.split('.'), kind.sensitive === true ? masked(shown) : withoutPassword(shown));
+    put(config, path.split('.'), kind.sensitive === true ? masked(shown) : typeof shown === 'string' ? withoutPassword(shown) : shown);
   }
   return config;
 }
@@ -39,7 +39,7 @@ function masked(value: unknown): unknown {
 }
 
 /** Without a URL's password, and without its query, which may hold a key. */
-function withoutPassword(value: unknown): unknown {
-  if (typeof value !== 'string' || !value.includes('://')) return value;
+export function withoutPassword(value: string): string {
+  if (!value.includes('://')) return value;
   return value.replace(/(:\/\/[^/\s@:]*):[^/\s]*@/, `$1:${REDACTED}@`).replace(/\?.*/s, `?${REDACTED}`);
 }

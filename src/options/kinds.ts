@@ -3,6 +3,7 @@ import type * as zod from './zod-parts.ts';
 import { formatGoDuration, parseGoDuration } from '../model/go-duration.ts';
 import { engineEndpointForms, parseEngineEndpoint } from '../model/engine-endpoint.ts';
 import { ExpectedError, type Kind } from './option.ts';
+import { truths } from './truths.ts';
 
 type Z = typeof zod;
 type Pairs = Readonly<Record<string, string>>;
@@ -14,12 +15,6 @@ const NS_PER_MS = 1_000_000n;
 const refuse = (expected: string): never => {
   throw new ExpectedError(expected);
 };
-
-// strconv.ParseBool
-const truths: ReadonlyMap<string, boolean> = new Map([
-  ...['1', 't', 'T', 'true', 'TRUE', 'True'].map((text) => [text, true] as const),
-  ...['0', 'f', 'F', 'false', 'FALSE', 'False'].map((text) => [text, false] as const),
-]);
 
 export const bool: Kind<boolean> = {
   name: 'bool',
@@ -59,6 +54,7 @@ function integer(name: string, min: number, max: number): Kind<number> {
 export const int32 = integer('int32', -(2 ** 31), 2 ** 31 - 1);
 /** As far as a number is exact: 53 bits, where Go has 64. */
 export const int64 = integer('int', Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+export const uint32 = integer('uint32', 0, 2 ** 32 - 1);
 export const uint = integer('uint', 0, Number.MAX_SAFE_INTEGER);
 
 export const float: Kind<number> = {
@@ -111,6 +107,7 @@ export function oneOf<const T extends string>(values: readonly T[]): Kind<T> {
     parse: (text) => values.find((value) => value === text) ?? refuse(expected),
     show: (value) => value,
     schema: (z) => z.enum(values, { error: expected }),
+    inFile: string,
   };
 }
 
@@ -120,6 +117,7 @@ export const ip: Kind<string> = {
   parse: (text) => (isIP(text.trim()) > 0 ? text.trim() : refuse(ip.expected)),
   show: (value) => value,
   schema: (z) => z.string({ error: ip.expected }).refine((text) => isIP(text) > 0, ip.expected),
+  inFile: string,
 };
 
 /** What `parse` reads, from a text in the config file. */
@@ -160,6 +158,7 @@ function pairs<V>(
   separator: string,
   expected: string,
   value: { parse(text: string): V; show(value: V): string; schema(z: Z): zod.ZodType<V> },
+  zero: V,
 ): Kind<Readonly<Record<string, V>>> {
   return {
     name,
@@ -181,14 +180,29 @@ function pairs<V>(
         .map(([key, item]) => `${key}${separator}${value.show(item)}`)
         .toSorted()
         .join(','),
-    schema: (z) => z.record(z.string(), value.schema(z), { error: 'a map' }),
+    // As Go's maps take it, null is the zero of its values; in a drop-in file it takes the name away.
+    schema: (z) =>
+      z.record(
+        z.string(),
+        value
+          .schema(z)
+          .nullable()
+          .transform((item) => item ?? zero),
+        { error: 'a map' },
+      ),
   };
 }
 
-export const mapStringString: Kind<Pairs> = pairs('mapStringString', '=', 'pairs such as a=b,c=d', string);
-export const mapStringBool: Kind<Readonly<Record<string, boolean>>> = pairs('mapStringBool', '=', 'pairs such as A=true,B=false', bool);
+export const mapStringString: Kind<Pairs> = pairs('mapStringString', '=', 'pairs such as a=b,c=d', string, '');
+export const mapStringBool: Kind<Readonly<Record<string, boolean>>> = pairs(
+  'mapStringBool',
+  '=',
+  'pairs such as A=true,B=false',
+  bool,
+  false,
+);
 /** Eviction thresholds. */
-export const langleSeparatedMap: Kind<Pairs> = pairs('mapStringString', '<', 'pairs such as memory.available<100Mi', string);
+export const langleSeparatedMap: Kind<Pairs> = pairs('mapStringString', '<', 'pairs such as memory.available<100Mi', string, '');
 
 /** Any name will do: also one that every object has, such as "constructor". */
 function multimapOf(pairs: readonly (readonly [name: string, value: string])[]): Multimap {

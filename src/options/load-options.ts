@@ -1,20 +1,27 @@
 import { resolve } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
-import { acceptedFaults } from './accepted-faults.ts';
 import { checkOptions } from './check-options.ts';
-import { parseConfigFile, type ParsedConfigFile } from './config-file.ts';
+import { runtimeOf } from './container-runtime.ts';
+import { gatesIn } from './decoding/default-settings.ts';
+import { featureGates } from './feature-gates/feature-gates.ts';
 import type { KubeletOptions, OptionOrigin, OptionOrigins } from './kubelet-options.ts';
+import type { LoadedConfig } from './load-config.ts';
 import { nodeNameFaults, nodeNameOf } from './node-name.ts';
-import type { AcceptedOption, OptionWarning } from './option.ts';
+import type { OptionWarning } from './option.ts';
+import { optionWarnings } from './option-warnings.ts';
+import { OptionsError } from './options-error.ts';
+import { type OptionsOfSettings, optionsOfSettings, withFlags } from './options-of-settings.ts';
 import { allOptions, optionsTable, type OptionName, type OptionValues } from './options-table.ts';
 import { parseFlags } from './parse-flags.ts';
+import { type ConfigFiles, readConfigFiles } from './read-config-files.ts';
+import { kubeletConfigurationFaults } from './validation/kubelet-configuration-faults.ts';
+
+export { OptionsError } from './options-error.ts';
 
 /** What the surroundings contribute. */
-export interface OptionsEnvironment {
+export interface OptionsEnvironment extends ConfigFiles {
   readonly hostname: string;
   /** Whether the log goes to a terminal. */
   readonly terminal: boolean;
-  readFile(path: string): Promise<string>;
 }
 
 export interface LoadedOptions {
@@ -23,55 +30,51 @@ export interface LoadedOptions {
   readonly warnings: readonly OptionWarning[];
 }
 
-/** The command line or the config file is wrong: everything that is, a line each. */
-export class OptionsError extends Error {
-  override readonly name = 'OptionsError';
-  readonly problems: readonly string[];
-  constructor(problems: readonly string[]) {
-    super(problems.join('\n'));
-    this.problems = problems;
-  }
-}
-
-const nothingInFile: ParsedConfigFile = { values: {}, withoutEffect: new Map(), warnings: [], problems: [] };
-
 /** Flags over file over defaults. Rejects with OptionsError. With --help or --version nothing else is read or checked. */
 export async function loadOptions(argv: readonly string[], environment: OptionsEnvironment): Promise<LoadedOptions> {
   const flags = parseFlags(argv);
-  if (flags.problems.length > 0) throw new OptionsError(flags.problems);
+  const gates = gatesIn(withFlags(new Map(), flags));
+  const wrongGates = featureGates(gates).faults.map((fault) => `flag --feature-gates: ${fault}`);
+  if (flags.problems.length + wrongGates.length > 0) throw new OptionsError([...flags.problems, ...wrongGates]);
   const asksOnly = flags.values.help === true || flags.values.version === true;
-  const configFile = flags.values.configFile ?? '';
-  const file = configFile === '' || asksOnly ? nothingInFile : await readConfigFile(configFile, environment);
-  if (file.problems.length > 0) throw new OptionsError(file.problems);
+  const config = await readConfigFiles(asksOnly ? {} : flags.values, environment, gates);
+  if (config.problems.length > 0) throw new OptionsError(config.problems);
+  const file = await optionsOf(config);
 
   const given: Partial<OptionValues> = { ...file.values, ...flags.values };
   const origins = mapOptions((name): OptionOrigin => (name in flags.values ? 'flag' : name in file.values ? 'file' : 'default'));
   const set = new Set(allOptions.map(([name]) => name).filter((name) => name in given));
-  const values = complete({ ...defaults(), ...file.values, ...reportFrequencyOf(file.values), ...flags.values }, set);
+  const runtime = runtimeOf(flags, file);
+  const engine: Partial<OptionValues> = 'engine' in runtime ? { dockerEndpoint: runtime.engine } : {};
+  const values = complete({ ...defaults(), ...file.values, ...reportFrequencyOf(file.values), ...engine, ...flags.values }, set);
   const nodeName = nodeNameOf(values.hostnameOverride, environment.hostname);
+  const { serializeImagePulls } = values;
+  const settings = withFlags(config.settings, { ...flags, values: { ...flags.values, serializeImagePulls } });
+  const givenGates = { ...gatesIn(config.settings), ...gates };
   const problems = asksOnly
     ? []
     : [
-        ...checkOptions(values, set),
-        ...acceptedFaults(new Map([...file.withoutEffect, ...flags.withoutEffect])),
+        ...('problem' in runtime ? [runtime.problem] : []),
+        ...kubeletConfigurationFaults(settings, givenGates),
+        ...checkOptions(values),
         ...(nodeName === undefined ? ['empty hostname is invalid'] : nodeNameFaults(nodeName)),
       ];
   if (problems.length > 0) throw new OptionsError(problems);
 
   const { hostnameOverride: _, ...rest } = values;
-  const options = { ...rest, nodeName: nodeName ?? '', logFormat: values.logFormat ?? (environment.terminal ? 'text' : 'json') };
-  return { options, origins, warnings: warningsFor(flags, file, origins, values) };
+  const options = {
+    ...rest,
+    nodeName: nodeName ?? '',
+    featureGates: givenGates,
+    logFormat: values.logFormat ?? (environment.terminal ? 'text' : 'json'),
+  };
+  const passedOver = 'warnings' in runtime ? runtime.warnings : [];
+  return { options, origins, warnings: [...config.warnings, ...passedOver, ...optionWarnings(flags, file, origins, values)] };
 }
 
-async function readConfigFile(path: string, environment: OptionsEnvironment): Promise<ParsedConfigFile> {
-  let text: string;
-  try {
-    text = await environment.readFile(path);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return { ...nothingInFile, problems: [`flag --config: cannot read ${path}: ${why}`] };
-  }
-  return parseConfigFile(text, path);
+async function optionsOf({ settings, given }: LoadedConfig): Promise<OptionsOfSettings> {
+  // Loaded here, so that a start without a file does not pay for it.
+  return given.size === 0 ? { values: {}, withoutEffect: new Map() } : optionsOfSettings(await import('./zod-parts.ts'), settings, given);
 }
 
 /** v1beta1 defaulting: a config file that says how often the node's status is computed, and no more, means its reports, too. */
@@ -93,36 +96,6 @@ function complete(values: OptionValues, set: ReadonlySet<OptionName>): OptionVal
     rootDir: values.rootDir === '' ? '' : resolve(values.rootDir),
     certDir: values.certDir === '' ? '' : resolve(values.certDir),
   };
-}
-
-function warningsFor(
-  flags: ReturnType<typeof parseFlags>,
-  file: ParsedConfigFile,
-  origins: OptionOrigins,
-  values: OptionValues,
-): readonly OptionWarning[] {
-  const warnings: OptionWarning[] = [
-    ...file.warnings,
-    ...[...flags.withoutEffect.keys()].map(({ flag }) => ({ message: 'flag has no effect yet', option: `--${flag}` })),
-    ...[...file.withoutEffect].flatMap(([option, value]) => {
-      const { config = '' } = option;
-      return saysNothing(option, value) ? [] : [{ message: 'config field has no effect yet', option: config }];
-    }),
-  ];
-  for (const [name, { flag, config, deprecated }] of allOptions) {
-    if (deprecated !== undefined && origins[name] !== 'default')
-      warnings.push({ message: `option is deprecated: ${deprecated}`, option: flag === undefined ? (config ?? '') : `--${flag}` });
-  }
-  if (values.registryQps > 0 && values.registryBurst === 0) {
-    warnings.push({ message: 'a burst of 0 lets no image pull start', option: '--registry-burst' });
-  }
-  return warnings;
-}
-
-/** A zero stands for "not set"; so may what a kubelet takes where the field is not set. */
-function saysNothing({ unset }: AcceptedOption, value: unknown): boolean {
-  if (value === 0 || value === '' || isDeepStrictEqual(value, unset)) return true;
-  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
 const defaults = (): OptionValues => mapOptions((name) => optionsTable[name].default) as OptionValues;

@@ -23,6 +23,8 @@ export interface Kind<T> {
   write?(value: T): unknown;
   /** For the config file; its output is T. */
   schema(z: typeof zod): zod.ZodType<T>;
+  /** What Kubernetes decodes from the config file, where that is more: what `schema` does not take is refused afterwards. */
+  readonly inFile?: Kind<unknown>;
 }
 
 /** One setting, declared once: flags, config file, help, precedence and the reference page derive from it. */
@@ -37,6 +39,8 @@ export interface Option<T> {
   readonly config?: string;
   readonly kind: Kind<NonNullable<T>>;
   readonly default: T;
+  /** What a kubelet takes where its config file does not have the field; absent: the default. */
+  readonly unset?: NonNullable<T>;
   /** What help says in place of the default's value. */
   readonly defaultText?: string;
   readonly group: OptionGroup;
@@ -69,8 +73,14 @@ export interface AcceptedOption<T = unknown> {
   readonly kind: Kind<T>;
   /** What a kubelet takes where the field is not set, as the config file has it: setting it to that, or to a zero, changes nothing anywhere. */
   readonly unset?: unknown;
-  /** What is wrong with the value, a sentence each; `name` is "field (--flag)". */
-  fault?(value: T, name: string): string | readonly string[] | undefined;
+  /** In the config file a zero means "not set", as Kubernetes' defaulting has it. */
+  readonly zeroInFileIsUnset?: boolean;
+  /** A relative path in the config file starts at that file's directory. */
+  readonly path?: boolean;
+  /** Whether the value asks for what happens here anyway. */
+  isMet?(value: T): boolean;
+  /** What it does after all, in one sentence; absent: nothing. */
+  readonly inPart?: string;
 }
 
 /** One sentence, and which setting it is about. */

@@ -1,4 +1,6 @@
 import { isLabelValue, isQualifiedName } from '../model/validation/formats.ts';
+import { items } from './accepted-kinds.ts';
+import { string } from './kinds.ts';
 import { ExpectedError, type Kind } from './option.ts';
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
@@ -10,6 +12,14 @@ export interface Taint {
   readonly value: string;
   readonly effect: (typeof effects)[number];
 }
+
+/** As they may stand in a config file, before anything is checked. */
+const writtenTaints = items<Taint & { timeAdded: string }>('a list of taints', (z) => ({
+  key: string.schema(z),
+  value: string.schema(z),
+  effect: string.schema(z),
+  timeAdded: string.schema(z),
+}));
 
 const expected = 'taints such as key=value:NoSchedule,other:NoExecute';
 
@@ -42,6 +52,18 @@ export const taints: Kind<readonly Taint[]> = {
         }),
       { error: 'a list of taints' },
     ),
+  inFile: {
+    ...writtenTaints,
+    write: (values) =>
+      Array.isArray(values)
+        ? values.map(({ key, value, effect, timeAdded }: Readonly<Record<string, unknown>>) => ({
+            key: key ?? '',
+            effect: effect ?? '',
+            ...(Boolean(value) && { value }),
+            ...(Boolean(timeAdded) && { timeAdded }),
+          }))
+        : [],
+  },
 };
 
 function parseTaint(text: string): Taint {

@@ -1,5 +1,5 @@
 import { type TlsVersionName, tlsCipherSuites, tlsVersions } from '../model/tls-settings.ts';
-import { parsedText, strings } from './kinds.ts';
+import { parsedText, string, strings } from './kinds.ts';
 import { ExpectedError, type Kind } from './option.ts';
 
 const versionNames = Object.keys(tlsVersions).join(' or ');
@@ -16,6 +16,7 @@ export const tlsVersion: Kind<TlsVersionName> = {
   },
   show: (value) => value,
   schema: (z) => parsedText(z, versionNames, (text) => tlsVersion.parse(text)),
+  inFile: string,
 };
 
 const expectedSuites = `a list of cipher suites out of ${Object.keys(tlsCipherSuites).join(', ')}`;
@@ -30,4 +31,5 @@ export const cipherSuites: Kind<readonly string[]> = {
     throw new ExpectedError(expectedSuites);
   },
   schema: (z) => strings.schema(z).refine(areKnown, expectedSuites),
+  inFile: strings,
 };

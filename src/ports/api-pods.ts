@@ -4,13 +4,13 @@ import type { Pod, PodFullName, PodUid } from '../model/pod.ts';
 export interface ApiPodsChange {
   /** Whose objects came, changed or went. */
   readonly names: readonly PodFullName[];
-  /** The complete set was told, at first or anew: `names` are all that were and are. */
+  /** The complete set arrived, at first or again: `names` are all that were and are. */
   readonly relisted: boolean;
 }
 
 /** This node's pods as the API server has them, mirror pods included: for those who write back to it. What should run is the PodStore's to say. */
 export interface ApiPods {
-  /** False until the API server has told the complete set once. */
+  /** False until the API server has sent the complete set once. */
   readonly synced: boolean;
   /** Emits when the objects can already be read here. Hot. */
   readonly changes: Observable<ApiPodsChange>;
@@ -18,7 +18,7 @@ export interface ApiPods {
   byName(name: PodFullName): Pod | undefined;
   list(): readonly Pod[];
   /**
-   * Takes the API server's answer to a write, so that whoever reads sees it before the watch has told. What the watch has overtaken is
+   * Takes the API server's answer to a write, so that readers see it before the watch has sent it. What the watch has overtaken is
    * ignored; so is what is no pod.
    */
   learn(answer: unknown): void;

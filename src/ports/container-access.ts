@@ -15,7 +15,7 @@ export interface StreamsWanted {
   readonly tty: boolean;
 }
 
-/** A process's streams. Whoever opened it reads every output to its end, or aborts the signal that it was opened with. */
+/** A process's streams. Who opened it reads every output to its end, or aborts the signal that it was opened with. */
 export interface ContainerSession {
   /** Ending it closes the process's standard input. Undefined when it was not asked for. */
   readonly stdin: Writable | undefined;

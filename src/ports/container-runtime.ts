@@ -1,9 +1,11 @@
+import type { ContainerId } from '../model/container-id.ts';
 import type { Observable } from 'rxjs';
 import type { Container, Pod, PodUid } from '../model/pod.ts';
+import type { Quantity } from '../model/quantity.ts';
 import type { DnsConfig } from '../model/resolv-conf.ts';
 
 export type SandboxId = string & { readonly __brand: 'SandboxId' };
-export type ContainerId = string & { readonly __brand: 'ContainerId' };
+export type { ContainerId };
 
 /** Times are milliseconds since the epoch. */
 export type ContainerState =
@@ -37,15 +39,24 @@ export interface ObservedContainer {
   /** Counts restarts from 0: the last part of the docker name, and status.restartCount. */
   readonly attempt: number;
   /** The sandbox that it was created in, where the engine knows. */
-  readonly sandboxId?: SandboxId;
+  readonly sandboxId?: SandboxId | undefined;
   readonly createdAtMs: number;
   readonly state: ContainerState;
+  /** As its cgroup has them, where the engine tells. */
+  readonly resources?: {
+    readonly cpuRequest?: Quantity | undefined;
+    readonly cpuLimit?: Quantity | undefined;
+    readonly memoryRequest?: Quantity | undefined;
+    readonly memoryLimit?: Quantity | undefined;
+  };
+  /** Of its first process, where the engine tells. */
+  readonly user?: { readonly uid: number; readonly gid: number; readonly supplementalGroups?: readonly number[] };
   /** From the labels, so that a pod that no source knows any more still ends with its own grace period. Seconds. */
-  readonly terminationGracePeriodSeconds?: number;
-  readonly deletionGracePeriodSeconds?: number;
+  readonly terminationGracePeriodSeconds?: number | undefined;
+  readonly deletionGracePeriodSeconds?: number | undefined;
   /** As above, its hook, and the ports that this may name. */
-  readonly preStop?: NonNullable<Container['lifecycle']>['preStop'];
-  readonly ports?: Container['ports'];
+  readonly preStop?: NonNullable<Container['lifecycle']>['preStop'] | undefined;
+  readonly ports?: Container['ports'] | undefined;
 }
 
 export interface ObservedSandbox {
@@ -75,8 +86,8 @@ export interface PodSummary {
   /** Sandboxes and containers alike; equal summaries mean that nothing changed. */
   readonly parts: readonly {
     readonly id: string;
-    /** "POD" for a sandbox. */
-    readonly container: string;
+    /** Undefined: a sandbox. */
+    readonly container: string | undefined;
     readonly phase: ContainerState['phase'];
   }[];
 }
@@ -86,7 +97,22 @@ export interface SandboxSpec {
   /** The pod's host name inside; undefined under hostNetwork. */
   readonly hostname: string | undefined;
   /** What its containers' /etc/resolv.conf says; undefined leaves that to the engine. */
-  readonly dns?: DnsConfig;
+  readonly dns?: DnsConfig | undefined;
+  /**
+   * The pod's cgroup, from the root, as the engine's cgroup driver names it: "/kubepods/burstable/podUID", or
+   * "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-podUID.slice" under systemd's. Undefined: the engine's own.
+   */
+  readonly cgroupParent?: string | undefined;
+  /** Which of the engine's handlers runs the pod, as RuntimeClass names it; undefined: its default. The engine refuses one that it does not have. */
+  readonly handler?: string | undefined;
+}
+
+/** A device of the node that a container gets. */
+export interface Device {
+  readonly hostPath: string;
+  readonly containerPath: string;
+  /** Some of "rwm". */
+  readonly permissions: string;
 }
 
 export interface Mount {
@@ -94,9 +120,9 @@ export interface Mount {
   readonly containerPath: string;
   readonly readOnly: boolean;
   /** Whether mounts made later cross over. Private unless said otherwise. */
-  readonly propagation?: 'private' | 'hostToContainer' | 'bidirectional';
+  readonly propagation?: 'private' | 'hostToContainer' | 'bidirectional' | undefined;
   /** A group that the container's processes are in, so that they may use what is mounted. */
-  readonly supplementalGroup?: number;
+  readonly supplementalGroup?: number | undefined;
 }
 
 /** A container ready to be created: references resolved, `$(VAR)` expanded. */
@@ -111,8 +137,14 @@ export interface ContainerSpec {
   readonly command: readonly string[] | undefined;
   readonly args: readonly string[] | undefined;
   readonly mounts: readonly Mount[];
+  readonly devices?: readonly Device[] | undefined;
+  /** The CPUs that it may run on, as cgroups name them: "0-2,7"; undefined: all. */
+  readonly cpuset?: string | undefined;
+  /** As the sandbox's. */
+  readonly cgroupParent?: string | undefined;
+  readonly handler?: string | undefined;
   /** The container of the same pod whose processes it sees: an ephemeral container's target. */
-  readonly target?: ContainerId;
+  readonly target?: ContainerId | undefined;
 }
 
 /** A sandbox whose network is up. */
@@ -150,7 +182,10 @@ export interface ContainerRuntime {
   /** Every pod that has a sandbox or a container, dead or alive; one engine call. */
   listPods(signal: AbortSignal): Promise<readonly PodSummary[]>;
   observePod(uid: PodUid, signal: AbortSignal): Promise<ObservedPod>;
-  /** Creates and starts the pause container that holds the pod's network and IPC namespaces. `onCreated` is called in between. */
+  /**
+   * Creates and starts what holds the pod's network and IPC namespaces. `onCreated` is called in between. Rejects with
+   * SandboxImageMissingError where the engine needs an image for it that the agent has to pull; an engine that pulls its own never does.
+   */
   runSandbox(pod: Pod, spec: SandboxSpec, signal: AbortSignal, onCreated?: (id: SandboxId) => void): Promise<RunningSandbox>;
   /** Takes a sandbox that need not run yet. Rejects with ContainerStartError (CreateContainerError). */
   createContainer(pod: Pod, sandbox: SandboxId, spec: ContainerSpec, signal: AbortSignal): Promise<CreatedContainer>;

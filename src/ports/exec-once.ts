@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
+import { deadline } from '../base/deadline.ts';
 import type { ContainerAccess } from './container-access.ts';
 import type { ContainerId } from './container-runtime.ts';
 
@@ -37,11 +38,7 @@ export async function execOnce(
   signal: AbortSignal,
 ): Promise<ExecResult> {
   signal.throwIfAborted();
-  const own = new AbortController();
-  const onAbort = (): void => own.abort(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  const deadline =
-    timeoutMs === undefined ? undefined : clock.schedule(() => own.abort(new ExecTimeoutError(command, timeoutMs)), timeoutMs);
+  using own = deadline(clock, timeoutMs ?? Infinity, () => new ExecTimeoutError(command, timeoutMs ?? Infinity), signal);
   try {
     const session = await access.exec(id, command, { stdin: false, stdout: true, stderr: true, tty: false }, own.signal);
     const outputs = [session.stdout, session.stderr].map((stream) => beginningOf(stream, maxOutputBytes));
@@ -51,9 +48,6 @@ export async function execOnce(
   } catch (error) {
     own.signal.throwIfAborted();
     throw error;
-  } finally {
-    deadline?.unsubscribe();
-    signal.removeEventListener('abort', onAbort);
   }
 }
 

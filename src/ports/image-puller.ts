@@ -11,6 +11,6 @@ export interface PresentImage {
 export interface ImagePuller {
   /** Resolves with the reference to run (the engine's image id). Rejects with ContainerStartError whose reason status shows; back-off keeps the last error's words. */
   ensureImage(pod: Pod, container: Container, signal: AbortSignal): Promise<string>;
-  /** What `ensureImage` would find without a pull, told to nobody yet; undefined where it would pull or refuse. Rejects where that cannot be said. */
+  /** What `ensureImage` would find without a pull, not reported yet; undefined where it would pull or refuse. Rejects where that cannot be said. */
   presentImage(pod: Pod, container: Container, signal: AbortSignal): Promise<PresentImage | undefined>;
 }

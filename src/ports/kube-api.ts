@@ -4,7 +4,8 @@ export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** "/api/v1/namespaces/default/pods/web/status" */
   readonly path: string;
-  readonly query?: Readonly<Record<string, string | number | boolean>>;
+  /** What is undefined is left out. */
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   /** Sent as JSON. */
   readonly body?: unknown;
   /** For PATCH. */
@@ -20,7 +21,7 @@ export interface KubeApi {
    * and 503 with Retry-After are waited for and sent again.
    */
   request<T>(request: ApiRequest, signal: AbortSignal): Promise<T>;
-  /** Ends every connection, so that the next request dials anew. */
+  /** Ends every connection, so that the next request dials again. */
   closeConnections(): void;
 }
 
@@ -51,7 +52,7 @@ export interface KubeClients {
   readonly events: KubeApi;
   /** Lease and node status: no limit, timeout = min(lease duration, status frequency). */
   readonly heartbeat: KubeApi;
-  /** Reviews of tokens and rights, which whoever reaches the node's server causes: a limit of their own. */
+  /** Reviews of tokens and rights, which any client of the node's server causes: a limit of their own. */
   readonly reviews: KubeApi;
   readonly informer: Informer;
 }

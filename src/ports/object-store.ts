@@ -9,13 +9,13 @@ export interface ReferencedObject {
   readonly type?: string;
   readonly data?: Readonly<Record<string, string>>;
   readonly binaryData?: Readonly<Record<string, string>>;
-  /** It never changes: nobody needs to watch it. */
+  /** It never changes: it need not be watched. */
   readonly immutable?: boolean;
 }
 
 /** ConfigMaps and Secrets that pods of this node refer to. Never logged. */
 export interface ObjectStore {
-  /** Rejects with ApiError 404 when there is no such object, with another error when that cannot be told. */
+  /** Rejects with ApiError 404 when there is no such object, with another error when that is not known. */
   get(reference: ObjectReferenceOfPod, signal: AbortSignal): Promise<ReferencedObject>;
   /** What the pod refers to is followed from now on, and what it no longer refers to is not. Cheap to repeat. */
   register(pod: Pod): void;

@@ -1,11 +1,19 @@
 import type { Container, Pod, PodUid } from '../model/pod.ts';
 import type { ProbeResult } from '../model/probe-result.ts';
 import type { ContainerId, ObservedPod, SandboxId } from './container-runtime.ts';
+import type { PodEnd } from './pod-ends.ts';
 import type { DesiredPod } from './pod-store.ts';
 import type { Next } from './work-queue.ts';
 
-/** One step towards the pod's spec. Steps run in order; a failed `runSandbox` or stop ends the run, a failed `startContainer` only that container's. */
+/**
+ * One step in the life of a pod. Steps run in order. After a failed `prepare` nothing is started, a failed `startContainer` ends that
+ * container's part only, and any other failure ends the run.
+ */
 export type PodAction =
+  /** Whether it may run here is decided. */
+  | { readonly do: 'admit' }
+  /** What it needs besides its containers is made, or brought up to date. */
+  | { readonly do: 'prepare' }
   | { readonly do: 'runSandbox'; readonly attempt: number }
   | { readonly do: 'stopSandbox'; readonly id: SandboxId }
   | { readonly do: 'removeSandbox'; readonly id: SandboxId }
@@ -19,7 +27,11 @@ export type PodAction =
       /** It is stopped to be started again: its exit code says nothing about the pod. */
       readonly restart?: true;
     }
-  | { readonly do: 'removeContainer'; readonly id: ContainerId; readonly name: string };
+  | { readonly do: 'removeContainer'; readonly id: ContainerId; readonly name: string }
+  /** It has ended for good and stays declared: what only a running pod needs is released. */
+  | { readonly do: 'tearDown' }
+  /** Nothing of it is in the engine: all that it had here is released. */
+  | { readonly do: 'release' };
 
 /** `because` says in words what led to the actions, or to none. Constant sentences plus names, so that repeats can be folded. */
 export interface PodPlan {
@@ -47,7 +59,7 @@ export type PodPhaseOfLife = 'waiting' | 'syncing' | 'terminating' | 'terminated
 
 /**
  * Everything the planner may know beyond spec and engine. Its functions read and change nothing. All times are on the clock's monotonic
- * time: a date that somebody sets neither ends a pod nor holds it back.
+ * time: a date that is set neither ends a pod nor holds it back.
  */
 export interface PlanFacts {
   readonly nowMs: number;
@@ -61,14 +73,18 @@ export interface PlanFacts {
   readonly startup: (id: ContainerId) => ProbeResult | undefined;
   /** How long ago the pod began, which activeDeadlineSeconds limits; undefined: not started. */
   readonly ageMs?: number | undefined;
-  /** The last phase that was told: a pod that has Succeeded or Failed does not begin again. */
+  /** The last phase that was reported: a pod that has Succeeded or Failed does not begin again. */
   readonly phase?: string | undefined;
-  /** How often the container had been restarted when its status was told last: counts where the engine has nothing of it any more. */
-  readonly restartCount?: (container: string) => number | undefined;
+  /** How often the container will have been restarted by its next start, by the status that was shown last: counts where the engine has nothing of it. */
+  readonly nextRestartCount?: (container: string) => number | undefined;
   /** When the pod began to terminate: what has passed since is taken off its grace period. */
   readonly terminatingSinceMs?: number | undefined;
-  /** Goes before the pod's own grace period, also below the minimum of 2 s: eviction, shutdown. */
-  readonly graceOverrideSeconds?: number | undefined;
+  /** The node ends the pod for reasons of its own: eviction, shutdown. Its grace period goes before the pod's own, also below the minimum of 2 s. */
+  readonly end?: PodEnd | undefined;
+  /** Whether it may run here is still to be decided. */
+  readonly isToBeAdmitted?: boolean | undefined;
+  /** What only a running pod needs has been released. */
+  readonly isTornDown?: boolean | undefined;
   /** The declaration before `desired`, or the last one of a pod that is gone: knows sidecars and names changed fields. */
   readonly previousPod?: Pod | undefined;
 }
@@ -79,6 +95,8 @@ export type PlanPod = (desired: DesiredPod | undefined, observed: ObservedPod, f
 export interface ActionOutcome {
   readonly action: PodAction;
   readonly tookMs: number;
+  /** What came of it, where that is more than that it worked. */
+  readonly note?: string;
   /** Undefined when it worked. */
   readonly error?: string;
 }
@@ -99,15 +117,9 @@ export interface ReconcileRecord {
   /** The status's phase after the run; undefined when the pod is gone. */
   readonly phase: string | undefined;
   /** Set when the run ended early: an error's words or "interrupted". */
-  readonly failed?: string;
+  readonly failed: string | undefined;
   /** The engine could not even be asked: no news about the pod. */
-  readonly unobserved?: true;
+  readonly unobserved: boolean;
   /** `back-off`: as soon as the queue's own back-off for what failed allows. */
   readonly next: Next | 'back-off';
-}
-
-export interface Trace {
-  record(record: ReconcileRecord): void;
-  /** A step's news between records: pull progress, notes of parts. */
-  note(uid: PodUid, message: string, fields?: Readonly<Record<string, unknown>>): void;
 }

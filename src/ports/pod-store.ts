@@ -15,4 +15,6 @@ export interface PodStore {
   staticNamesakeOf(pod: Pod): Pod | undefined;
   /** False until every source has spoken once: until then nothing may be cleaned up. */
   readonly synced: boolean;
+  /** Resolves when that becomes true. */
+  readonly syncedOnce: Promise<void>;
 }

@@ -4,7 +4,7 @@ import type { ContainerId } from './container-runtime.ts';
 /** A container whose process runs: what it takes to find what it uses. */
 export interface RunningContainer {
   readonly id: ContainerId;
-  /** "POD" for a sandbox. */
+  /** SANDBOX_NAME for a sandbox. */
   readonly name: string;
   /** As the engine calls it: "k8s_web_web-0_default_UID_0". */
   readonly engineName: string;
@@ -14,9 +14,9 @@ export interface RunningContainer {
   readonly startedAtMs: number;
   readonly pid: number;
   /** The engine's log file; beside it lie those that were rotated. */
-  readonly logPath?: string;
+  readonly logPath?: string | undefined;
   /** The directory of what the container has written into its own file system. */
-  readonly writableLayer?: string;
+  readonly writableLayer?: string | undefined;
 }
 
 export interface RunningPod {
@@ -25,13 +25,13 @@ export interface RunningPod {
   readonly namespace: string;
   /** Whose network the sandbox is on. */
   readonly network: 'pod' | 'node';
-  readonly sandbox?: RunningContainer;
+  readonly sandbox?: RunningContainer | undefined;
   readonly containers: readonly RunningContainer[];
 }
 
 /** What runs, process by process: for those who measure. */
 export interface RunningPods {
   list(signal: AbortSignal): Promise<readonly RunningPod[]>;
-  /** The container's process is not the one that was told: look at it anew the next time. */
+  /** The container's process is not the listed one: look at it again the next time. */
   stale(id: ContainerId): void;
 }

@@ -1,10 +1,8 @@
 import type { Observable } from 'rxjs';
+import type { PemPair } from '../base/pem-pair.ts';
 
-/** A certificate with what leads from it to its CA, and its key, both PEM. */
-export interface ServingPair {
-  readonly certificatePem: string;
-  readonly keyPem: string;
-}
+/** A certificate with what leads from it to its CA, and its key. */
+export type ServingPair = PemPair;
 
 /** What the node's server shows to its clients. */
 export interface ServingCertificate {

@@ -1,9 +1,12 @@
+import type { PodUid } from '../model/pod.ts';
+
 /** Why a key was woken. For people and traces only: what to do is decided by looking. */
 export type WakeReason =
   | 'pod added'
   | 'pod updated'
   | 'pod deleted'
   | 'pod removed'
+  | 'pod ends'
   | 'pod status differs'
   | 'engine event'
   | 'relist'
@@ -20,6 +23,11 @@ export type WakeReason =
   | 'due'
   | 'retry'
   | 'asked mid-run';
+
+export interface PodWake {
+  readonly uid: PodUid;
+  readonly reason: WakeReason;
+}
 
 /** When to run the same key again if nothing asks for it sooner. */
 export type Next = 'on-change' | { readonly afterMs: number };

@@ -184,7 +184,7 @@ function resolvePath(base: string, reference: string): string {
   return path.startsWith('//') ? path.slice(1) : path;
 }
 
-/** The host part of a URL: any name that somebody wrote, and a port. */
+/** The host part of a URL: any name, and a port. */
 export function hostAndPort(host: string, port: number): string {
   return toBytes(joinHostPort(host, port));
 }

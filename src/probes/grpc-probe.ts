@@ -1,4 +1,5 @@
 import { connect, type IncomingHttpHeaders } from 'node:http2';
+import { abortable } from '../base/abortable.ts';
 import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import { formatGoDuration } from '../model/go-duration.ts';
@@ -45,25 +46,15 @@ export function grpcProbe(
   { clock, timeoutMs, userAgent }: GrpcProbeOptions,
   signal: AbortSignal,
 ): Promise<ProbeOutcome> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) {
-      reject(signal.reason);
-      return;
-    }
+  return abortable(signal, (resolve) => {
     const address = joinHostPort(host, port);
     const within = formatGoDuration(BigInt(timeoutMs) * 1_000_000n);
     let connected = false;
     const session = connect(`http://${address}`);
-    const settle = (end: () => void): void => {
-      deadline.unsubscribe();
-      signal.removeEventListener('abort', onAbort);
-      session.destroy();
-      end();
-    };
-    const fail = (output: string): void => settle(() => resolve({ result: 'failure', output }));
-    const broken = (told: Error): void => {
+    const fail = (output: string): void => resolve({ result: 'failure', output });
+    const broken = (reported: Error): void => {
       // A call that its connection took with it.
-      const error = told.cause ?? told;
+      const error = reported.cause ?? reported;
       if (connected) fail(`error: health rpc probe failed: rpc error: code = Unavailable desc = ${errorText(error)}`);
       else fail(`error: failed to connect service at ${quote(address)}: ${dialErrorText(error, host, port) ?? errorText(error)}`);
     };
@@ -71,8 +62,6 @@ export function grpcProbe(
       if (connected) fail(`timeout: health rpc did not complete within ${within}`);
       else fail(`timeout: failed to connect service ${quote(address)} within ${within}: context deadline exceeded`);
     }, timeoutMs);
-    const onAbort = (): void => settle(() => reject(signal.reason));
-    signal.addEventListener('abort', onAbort, { once: true });
     session.on('error', broken);
     // The server's settings show that it speaks HTTP/2.
     session.once('remoteSettings', () => (connected = true));
@@ -105,10 +94,12 @@ export function grpcProbe(
       else chunks.push(chunk);
     });
     call.on('error', broken);
-    call.once('end', () => {
-      settle(() => resolve(outcomeOf(status ?? statusOfHttp(httpStatus), Buffer.concat(chunks), within)));
-    });
+    call.once('end', () => resolve(outcomeOf(status ?? statusOfHttp(httpStatus), Buffer.concat(chunks), within)));
     call.end(healthCheckRequest(service));
+    return () => {
+      deadline.unsubscribe();
+      session.destroy();
+    };
   });
 }
 

@@ -83,7 +83,7 @@ export class HookRunner implements ContainerHooks, Service {
     try {
       await unlessAborted(Promise.race([preStop.ended, overdue]), signal);
     } finally {
-      waiting.abort(new Error('nobody waits any more'));
+      waiting.abort(new Error('no caller waits any more'));
     }
     const leftMs = graceMs - Math.floor((clock.monotonicMs() - beganAtMs) / 1000) * 1000;
     return Math.max(leftMs, Math.min(graceMs, LEAST_GRACE_MS));

@@ -1,7 +1,9 @@
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
+import { abortable } from '../base/abortable.ts';
 import type { Clock } from '../base/clock.ts';
+import { deadline } from '../base/deadline.ts';
 import { errorText } from '../base/error-text.ts';
 import { quote } from '../model/go-text.ts';
 import { dialErrorText, dialTimeoutText, fieldOf } from './dial-error.ts';
@@ -21,7 +23,7 @@ import { MAX_OUTPUT_BYTES } from './probe-outcome.ts';
 import type { ProbeHeaders } from './probe-request.ts';
 
 export interface HttpGetOptions {
-  readonly clock: Pick<Clock, 'schedule'>;
+  readonly clock: Pick<Clock, 'monotonicMs' | 'schedule'>;
   /** For everything, redirects and the body included; 0: as long as it takes. */
   readonly timeoutMs: number;
   /** Where redirects may lead. One that may not be followed is the answer. */
@@ -56,19 +58,13 @@ const MAX_HEADER_BYTES = 1 << 20;
  */
 export async function httpGet(url: GoUrl, headers: ProbeHeaders, options: HttpGetOptions, signal: AbortSignal): Promise<HttpAnswer> {
   signal.throwIfAborted();
-  const own = new AbortController();
-  const onAbort = (): void => own.abort(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
   const { timeoutMs, clock } = options;
-  const deadline = timeoutMs > 0 ? clock.schedule(() => own.abort(new TimeoutReached()), timeoutMs) : undefined;
+  using own = deadline(clock, timeoutMs > 0 ? timeoutMs : Infinity, () => new TimeoutReached(), signal);
   try {
     return await followed({ url: asWritten(url), headers, host: headers.get('Host')?.[0] ?? '' }, options, own.signal);
   } catch (error) {
     signal.throwIfAborted();
     throw error;
-  } finally {
-    deadline?.unsubscribe();
-    signal.removeEventListener('abort', onAbort);
   }
 }
 
@@ -128,54 +124,39 @@ function redirected(first: Get, { url: last }: Get, location: string, answer: In
 
 const opening = (url: GoUrl): string => `Get ${quote(formatGoUrl({ ...url, user: url.user?.replace(/:.*/, ':***') }))}: `;
 
-function send({ url, headers, host }: Get, signal: AbortSignal): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const fail = (why: string): void => reject(new HttpGetError(`${opening(url)}${why}`));
-    const fault = faultOf(url, headers);
-    if (fault !== undefined) {
-      fail(fault);
-      return;
-    }
-    const isTls = url.scheme === 'https';
-    const hostname = hostnameOf(url) || 'localhost';
-    const port = portOf(url) ?? (isTls ? 443 : 80);
-    const options: RequestOptions & { readonly rejectUnauthorized: boolean; readonly servername: string } = {
-      agent: false,
-      hostname,
-      port,
-      path: requestUri(url),
-      headers: headerLines({ url, headers, host }),
-      insecureHTTPParser: true,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      rejectUnauthorized: false,
-      servername: isIP(hostname) ? '' : hostname,
-    };
-    let connected = false;
-    const request = (isTls ? httpsRequest : httpRequest)(options);
-    const onAbort = (): void => {
-      request.destroy();
-      if (!(signal.reason instanceof TimeoutReached)) reject(signal.reason);
-      else
-        fail(
-          `${connected ? 'context deadline exceeded' : dialTimeoutText(hostname, port)} (Client.Timeout exceeded while awaiting headers)`,
-        );
-    };
-    if (signal.aborted) {
-      onAbort();
-      return;
-    }
-    signal.addEventListener('abort', onAbort, { once: true });
-    request.once('socket', (socket) => socket.once('connect', () => (connected = true)));
-    request.once('response', (answer) => {
-      signal.removeEventListener('abort', onAbort);
-      resolve(answer);
+async function send({ url, headers, host }: Get, signal: AbortSignal): Promise<IncomingMessage> {
+  const failed = (why: string): HttpGetError => new HttpGetError(`${opening(url)}${why}`);
+  const fault = faultOf(url, headers);
+  if (fault !== undefined) throw failed(fault);
+  const isTls = url.scheme === 'https';
+  const hostname = hostnameOf(url) || 'localhost';
+  const port = portOf(url) ?? (isTls ? 443 : 80);
+  const options: RequestOptions & { readonly rejectUnauthorized: boolean; readonly servername: string } = {
+    agent: false,
+    hostname,
+    port,
+    path: requestUri(url),
+    headers: headerLines({ url, headers, host }),
+    insecureHTTPParser: true,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    rejectUnauthorized: false,
+    servername: isIP(hostname) ? '' : hostname,
+  };
+  let connected = false;
+  try {
+    return await abortable<IncomingMessage>(signal, (resolve, reject) => {
+      const request = (isTls ? httpsRequest : httpRequest)(options);
+      request.once('socket', (socket) => socket.once('connect', () => (connected = true)));
+      request.once('response', resolve);
+      request.on('error', (error) => reject(failed(sendErrorText(error, hostname, port))));
+      request.end();
+      return (aborted) => void (aborted && request.destroy());
     });
-    request.on('error', (error) => {
-      signal.removeEventListener('abort', onAbort);
-      fail(sendErrorText(error, hostname, port));
-    });
-    request.end();
-  });
+  } catch (error) {
+    if (!(error instanceof TimeoutReached)) throw error;
+    const late = connected ? 'context deadline exceeded' : dialTimeoutText(hostname, port);
+    throw failed(`${late} (Client.Timeout exceeded while awaiting headers)`);
+  }
 }
 
 function sendErrorText(error: Error, host: string, port: number): string {
@@ -192,35 +173,28 @@ function sendErrorText(error: Error, host: string, port: number): string {
 }
 
 /** The answer's beginning; what comes after it is not waited for. */
-function read(answer: IncomingMessage, signal: AbortSignal): Promise<HttpAnswer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    const settle = (end: () => void): void => {
-      signal.removeEventListener('abort', onAbort);
-      answer.destroy();
-      end();
-    };
-    const fail = (why: string): void => settle(() => reject(new HttpGetError(why, true)));
-    const onAbort = (): void => {
-      if (!(signal.reason instanceof TimeoutReached)) settle(() => reject(signal.reason));
-      else fail('context deadline exceeded (Client.Timeout or context cancellation while reading body)');
-    };
-    const done = (): void =>
-      settle(() => resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(chunks).subarray(0, MAX_OUTPUT_BYTES).toString() }));
-    if (signal.aborted) {
-      onAbort();
-      return;
-    }
-    signal.addEventListener('abort', onAbort, { once: true });
-    answer.on('data', (chunk: Buffer) => {
-      chunks.push(chunk);
-      bytes += chunk.length;
-      if (bytes >= MAX_OUTPUT_BYTES) done();
+async function read(answer: IncomingMessage, signal: AbortSignal): Promise<HttpAnswer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    await abortable<void>(signal, (resolve, reject) => {
+      answer.on('data', (chunk: Buffer) => {
+        chunks.push(chunk);
+        bytes += chunk.length;
+        if (bytes >= MAX_OUTPUT_BYTES) resolve();
+      });
+      answer.once('end', () => resolve());
+      answer.on('error', (error) => {
+        reject(new HttpGetError(fieldOf(error, 'code') === 'ECONNRESET' ? 'unexpected EOF' : errorText(error), true));
+      });
     });
-    answer.once('end', done);
-    answer.on('error', (error) => fail(fieldOf(error, 'code') === 'ECONNRESET' ? 'unexpected EOF' : errorText(error)));
-  });
+  } catch (error) {
+    if (!(error instanceof TimeoutReached)) throw error;
+    throw new HttpGetError('context deadline exceeded (Client.Timeout or context cancellation while reading body)', true);
+  } finally {
+    answer.destroy();
+  }
+  return { status: answer.statusCode ?? 0, body: Buffer.concat(chunks).subarray(0, MAX_OUTPUT_BYTES).toString() };
 }
 
 /** Why the request cannot be sent at all; undefined: it can. */
@@ -256,5 +230,5 @@ function userBytes(user: string): string {
   return both.replace(/%([0-9A-F]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }
 
-/** Written apart from the others, or by nobody: a GET has no body. */
+/** Written apart from the others, or not at all: a GET has no body. */
 const handled: ReadonlySet<string> = new Set(['Host', 'User-Agent', 'Content-Length', 'Transfer-Encoding', 'Trailer']);

@@ -5,7 +5,7 @@ import type { ProbeOutcome } from './probe-outcome.ts';
 import type { ProbeHeaders } from './probe-request.ts';
 
 export interface HttpProbeOptions {
-  readonly clock: Pick<Clock, 'schedule'>;
+  readonly clock: Pick<Clock, 'monotonicMs' | 'schedule'>;
   readonly timeoutMs: number;
   /** "kube-probe/1.30" */
   readonly userAgent: string;
@@ -17,7 +17,8 @@ export async function httpProbe(url: GoUrl, headers: ProbeHeaders, options: Http
     const { clock, timeoutMs, userAgent } = options;
     const { status, body } = await httpGet(url, withDefaults(headers, userAgent), { clock, timeoutMs, follow: 'same host' }, signal);
     if (status < 200 || status >= 400) return { result: 'failure', output: `HTTP probe failed with statuscode: ${status}` };
-    return { result: status >= 300 ? 'warning' : 'success', output: body };
+    if (status >= 300) return { result: 'warning', output: `Probe terminated redirects, Response body: ${body}` };
+    return { result: 'success', output: body };
   } catch (error) {
     if (!(error instanceof HttpGetError) || error.inBody) throw error;
     return { result: 'failure', output: error.message };

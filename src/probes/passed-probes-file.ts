@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { rename, writeFile } from 'node:fs/promises';
 import { debounce, timer } from 'rxjs';
 import type { Clock } from '../base/clock.ts';
-import { isMissingFile } from '../base/error-code.ts';
 import { coalesceMap } from '../base/coalesce-map.ts';
 import { drainInto } from '../base/drain-into.ts';
+import { isJsonObject } from '../base/json-object.ts';
 import type { Logger } from '../base/logger.ts';
+import type { StateFile, StateFiles } from '../ports/state-files.ts';
 import type { PassedProbes, ProbeResults } from './probe-results.ts';
 
 const SAVE_AFTER_MS = 200;
@@ -15,29 +14,24 @@ const SAVE_AFTER_MS = 200;
  * lost or broken costs a pod its readiness until the next probe, and nothing else.
  */
 export class PassedProbesFile {
-  readonly #path: string;
+  readonly #file: StateFile<PassedProbes>;
   readonly #clock: Clock;
   readonly #log: Logger;
 
-  constructor(path: string, { clock, log }: { readonly clock: Clock; readonly log: Logger }) {
-    this.#path = path;
+  constructor(files: StateFiles, { clock, log }: { readonly clock: Clock; readonly log: Logger }) {
+    this.#file = files.open('passed_probes.json', decode);
     this.#clock = clock;
     this.#log = log;
   }
 
   load(): PassedProbes {
-    try {
-      const content: unknown = JSON.parse(readFileSync(this.#path, 'utf8'));
-      return { readiness: idsIn(content, 'readiness'), startup: idsIn(content, 'startup') };
-    } catch (error) {
-      if (!isMissingFile(error)) this.#log.warn('results of probes from before cannot be read', { path: this.#path, error });
-      return { readiness: [], startup: [] };
-    }
+    return this.#file.load() ?? { readiness: [], startup: [] };
   }
 
   /** Saves what changes until `signal` aborts, and once more then. */
   async follow(results: ProbeResults, signal: AbortSignal): Promise<void> {
-    const save = (): Promise<void> => this.#save(results.passed());
+    const save = (): Promise<void> =>
+      this.#file.save(results.passed()).catch((error: unknown) => this.#log.warn('results of probes not saved', { error }));
     const saves = results.touched.pipe(
       debounce(() => timer(SAVE_AFTER_MS, this.#clock)),
       coalesceMap(save),
@@ -45,19 +39,9 @@ export class PassedProbesFile {
     await drainInto(saves, () => {}, signal);
     await save();
   }
-
-  async #save(passed: PassedProbes): Promise<void> {
-    const temporary = `${this.#path}.new`;
-    try {
-      await writeFile(temporary, JSON.stringify(passed), { mode: 0o600 });
-      await rename(temporary, this.#path);
-    } catch (error) {
-      this.#log.warn('cannot save results of probes', { path: this.#path, error });
-    }
-  }
 }
 
-function idsIn(content: unknown, name: keyof PassedProbes): readonly string[] {
-  const ids: unknown = typeof content === 'object' && content !== null ? Reflect.get(content, name) : undefined;
-  return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : [];
-}
+const decode = (json: unknown): PassedProbes | undefined =>
+  isJsonObject(json) ? { readiness: idsIn(json['readiness']), startup: idsIn(json['startup']) } : undefined;
+
+const idsIn = (ids: unknown): readonly string[] => (Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : []);

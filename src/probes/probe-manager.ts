@@ -2,25 +2,23 @@ import { concat, defer, from, mergeMap, type Observable, Subject } from 'rxjs';
 import { drainInto } from '../base/drain-into.ts';
 import { type Moment, momentOf } from '../base/moment.ts';
 import type { Service } from '../base/service.ts';
+import { type ContainerId, containerIdOf } from '../model/container-id.ts';
 import { isSidecar } from '../model/pod-predicates.ts';
 import type { Container, Pod, PodStatus, PodUid } from '../model/pod.ts';
 import type { ProbeResult } from '../model/probe-result.ts';
 import { parseTime } from '../model/time.ts';
-import type { ContainerId } from '../ports/container-runtime.ts';
 import type { PassedProbesFile } from './passed-probes-file.ts';
 import { type ProbeKind, probeKinds, probeOf } from './probe-kind.ts';
 import { ProbeResults } from './probe-results.ts';
-import { containerStatus, idOf, type ProbeRecord, ProbeWorker, type ProbeWorkerDeps } from './probe-worker.ts';
+import { containerStatus, type ProbeRecord, ProbeWorker, type ProbeWorkerDeps } from './probe-worker.ts';
 
 export interface ProbeManagerDeps extends Omit<ProbeWorkerDeps, 'results'> {
   /** From 0 up to 1: spreads the first probes after a start of the agent. */
   readonly random: () => number;
   /** Keeps over a restart of the agent what has passed. */
-  readonly file?: PassedProbesFile;
-  /** What was last told of the pod, maybe by another agent: what was ready there stays ready until it is probed. */
+  readonly file: PassedProbesFile | undefined;
+  /** What was last reported of the pod, maybe by another agent: what was ready there stays ready until it is probed. */
   readonly previousStatus: (pod: Pod) => PodStatus | undefined;
-  /** The pod has ended, and none of its probes will be told of again. May be called again. */
-  readonly onForgotten?: ((uid: PodUid) => void) | undefined;
 }
 
 /** One line of the table of probes. */
@@ -43,14 +41,14 @@ const UNCLAIMED_AFTER_MS = 300_000;
 
 /**
  * Runs the probes of pods that come and go: one worker a container and kind of probe (pkg/kubelet/prober). Results go by container id.
- * Told of a pod, it may be told again at any time.
+ * Each method may be called again with the same pod at any time.
  */
 export class ProbeManager implements Service {
   readonly name = 'probes';
   readonly #deps: ProbeManagerDeps;
   readonly #results = new ProbeResults();
   readonly #pods = new Map<PodUid, Map<string, ProbeWorker>>();
-  /** Containers of which something was told before the pod was seen here: not all of them have every probe. */
+  /** Containers of which a status was reported before the pod was seen here: not all of them have every probe. */
   readonly #recalled = new Map<PodUid, readonly ContainerId[]>();
   readonly #added = new Subject<ProbeWorker>();
   readonly #began: Moment;
@@ -102,7 +100,7 @@ export class ProbeManager implements Service {
   }
 
   /** This is the pod's status now: what has just started need not wait for its turn to be found ready. */
-  told(uid: PodUid, status: PodStatus): void {
+  reported(uid: PodUid, status: PodStatus): void {
     for (const worker of this.#pods.get(uid)?.values() ?? []) {
       if (worker.kind !== 'readiness') continue;
       const container = containerStatus(status, worker.container.name);
@@ -121,7 +119,6 @@ export class ProbeManager implements Service {
     this.#pods.delete(uid);
     this.#results.dropRestored(this.#recalled.get(uid) ?? []);
     this.#recalled.delete(uid);
-    this.#deps.onForgotten?.(uid);
   }
 
   /** Each probe of the pod with what it found lately. */
@@ -156,7 +153,7 @@ export class ProbeManager implements Service {
     const { containerStatuses = [], initContainerStatuses = [] } = this.#deps.previousStatus(pod) ?? {};
     const running = [...containerStatuses, ...initContainerStatuses].filter(({ state, containerID }) => state?.running && containerID);
     if (running.length === 0) return;
-    const ids = (some: typeof running): readonly ContainerId[] => some.map(({ containerID = '' }) => idOf(containerID));
+    const ids = (some: typeof running): readonly ContainerId[] => some.map(({ containerID = '' }) => containerIdOf(containerID));
     this.#recalled.set(pod.metadata.uid, ids(running));
     this.#results.restore({ readiness: ids(running.filter(({ ready }) => ready)), startup: ids(running.filter(({ started }) => started)) });
   }

@@ -61,7 +61,7 @@ export class ProbeResults {
     if (known.length > 0) this.#touched.next();
   }
 
-  /** What nobody has asked to be probed anew by now belongs to containers that are gone. */
+  /** What has not been probed again by now belongs to containers that are gone. */
   forgetUnclaimed(): void {
     this.#before.readiness.clear();
     this.#before.startup.clear();

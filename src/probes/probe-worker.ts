@@ -4,25 +4,17 @@ import { coalesceMap } from '../base/coalesce-map.ts';
 import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
 import { momentOf, monotonicOf } from '../base/moment.ts';
+import { type ContainerId, containerIdOf } from '../model/container-id.ts';
 import { isTerminalPhase } from '../model/pod-predicates.ts';
 import { type Container, type ContainerStatus, type Pod, type PodStatus, type PodUid, showPod } from '../model/pod.ts';
 import type { ProbeResult } from '../model/probe-result.ts';
 import { parseTime } from '../model/time.ts';
-import type { ContainerId } from '../ports/container-runtime.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
+import type { Happenings } from '../ports/happenings.ts';
 import { initialResults, type ProbeKind, probeTitles } from './probe-kind.ts';
 import type { ProbeOutcome } from './probe-outcome.ts';
 import type { ProbeResults } from './probe-results.ts';
 import type { Probe, RunProbe } from './run-probe.ts';
-
-/** A probe has been executed, retries included. */
-export interface ProbeExecution {
-  readonly kind: ProbeKind;
-  readonly pod: Pod;
-  readonly container: string;
-  readonly result: 'successful' | 'failed';
-  readonly tookMs: number;
-}
 
 export interface ProbeWorkerDeps {
   readonly clock: Clock;
@@ -31,7 +23,7 @@ export interface ProbeWorkerDeps {
   readonly results: ProbeResults;
   readonly statusOf: (uid: PodUid) => PodStatus | undefined;
   readonly runProbe: RunProbe;
-  readonly onProbe?: ((execution: ProbeExecution) => void) | undefined;
+  readonly tell: Pick<Happenings, 'probeExecuted'>;
 }
 
 export interface ProbeRecord {
@@ -59,7 +51,7 @@ export class ProbeWorker {
   readonly #kicks = new Subject<void>();
   readonly #stop = new Subject<void>();
   readonly #history: ProbeRecord[] = [];
-  /** On the clock's monotonic time: when the container was looked at last, and since when it runs, by the date that was told of that. */
+  /** On the clock's monotonic time: when the container was looked at last, and since when it runs, by the date that was reported of that. */
   #lookedAtMs = Number.NEGATIVE_INFINITY;
   #running: { readonly startedAt: string | undefined; readonly sinceMs: number } | undefined;
   #pod: Pod;
@@ -113,7 +105,7 @@ export class ProbeWorker {
   started({ containerID = '' }: ContainerStatus): void {
     if (this.#state !== 'probing' || this.#kickedFor === containerID) return;
     this.#kickedFor = containerID;
-    if (this.#deps.results.get(this.kind, idOf(containerID)) !== 'success') this.kick();
+    if (this.#deps.results.get(this.kind, containerIdOf(containerID)) !== 'success') this.kick();
   }
 
   /** Executes nothing any more; what was found stays. */
@@ -171,7 +163,7 @@ export class ProbeWorker {
     const found = containerStatus(status, this.container.name);
     const runningMs = this.#runningMs(found);
     if (!found?.containerID) return true;
-    this.#seen(idOf(found.containerID));
+    this.#seen(containerIdOf(found.containerID));
     if (this.#id === undefined || this.#onHold) return true;
     const id = this.#id;
 
@@ -190,7 +182,7 @@ export class ProbeWorker {
     return true;
   }
 
-  /** How long the container has run: by its date when it is first seen to run, and from then on by a clock whose date nobody sets. */
+  /** How long the container has run: by its date when it is first seen to run, and from then on by a clock that cannot be set. */
   #runningMs(status: ContainerStatus | undefined): number {
     const { clock } = this.#deps;
     const { running } = status?.state ?? {};
@@ -234,7 +226,7 @@ export class ProbeWorker {
 
   /** Undefined: it could not be executed, and says nothing. */
   async #execute(id: ContainerId, status: PodStatus, signal: AbortSignal): Promise<ProbeResult | undefined> {
-    const { clock, onProbe } = this.#deps;
+    const { clock, tell } = this.#deps;
     const began = momentOf(clock);
     const outcome = await this.#tries({ id, podIp: status.podIP }, signal);
     if (signal.aborted || this.#state !== 'probing') return undefined;
@@ -248,7 +240,13 @@ export class ProbeWorker {
     this.#tell(record.outcome, record.message);
     if (record.outcome === 'error') return undefined;
     const passed = record.outcome === 'success' || record.outcome === 'warning';
-    onProbe?.({ kind: this.kind, pod: this.#pod, container: this.container.name, result: passed ? 'successful' : 'failed', tookMs });
+    tell.probeExecuted({
+      kind: this.kind,
+      pod: this.#pod,
+      container: this.container.name,
+      result: passed ? 'successful' : 'failed',
+      tookMs,
+    });
     return passed ? 'success' : 'failure';
   }
 
@@ -284,9 +282,4 @@ export class ProbeWorker {
 /** Of an app container, or of a sidecar. */
 export function containerStatus({ containerStatuses, initContainerStatuses }: PodStatus, name: string): ContainerStatus | undefined {
   return [...(containerStatuses ?? []), ...(initContainerStatuses ?? [])].find((status) => status.name === name);
-}
-
-/** Status has "docker://ID". */
-export function idOf(containerID: string): ContainerId {
-  return containerID.replace(/^[^:/]*:\/\//, '') as ContainerId;
 }

@@ -28,7 +28,7 @@ export interface RunHookDeps {
   readonly userAgent: string;
 }
 
-/** Nobody else bounds a connection that is never answered. */
+/** Nothing else bounds a connection that is never answered. */
 const CONNECT_TIMEOUT_MS = 30_000;
 
 /**

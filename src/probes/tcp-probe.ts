@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { abortable } from '../base/abortable.ts';
 import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import { dialErrorText, dialTimeoutText } from './dial-error.ts';
@@ -11,23 +12,15 @@ export interface TcpProbeOptions {
 
 /** A port that takes a connection is fine (pkg/probe/tcp). Rejects with the signal's reason only. */
 export function tcpProbe(host: string, port: number, { clock, timeoutMs }: TcpProbeOptions, signal: AbortSignal): Promise<ProbeOutcome> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) {
-      reject(signal.reason);
-      return;
-    }
+  return abortable(signal, (resolve) => {
     const socket = connect({ host, port });
-    const settle = (end: () => void): void => {
-      deadline.unsubscribe();
-      signal.removeEventListener('abort', onAbort);
-      socket.destroy();
-      end();
-    };
-    const fail = (output: string): void => settle(() => resolve({ result: 'failure', output }));
+    const fail = (output: string): void => resolve({ result: 'failure', output });
     const deadline = clock.schedule(() => fail(dialTimeoutText(host, port)), timeoutMs);
-    const onAbort = (): void => settle(() => reject(signal.reason));
-    signal.addEventListener('abort', onAbort, { once: true });
-    socket.once('connect', () => settle(() => resolve({ result: 'success', output: '' })));
+    socket.once('connect', () => resolve({ result: 'success', output: '' }));
     socket.on('error', (error) => fail(dialErrorText(error, host, port) ?? `dial tcp: ${errorText(error)}`));
+    return () => {
+      deadline.unsubscribe();
+      socket.destroy();
+    };
   });
 }

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 /** Requests that may have come on a connection while one is answered. Clients that send more without waiting have nothing good in mind. */
 const MOST_WAITING = 2;
 
-/** Answers the requests of a connection one after the other, as net/http does: one that waits starts nothing and asks nobody. */
+/** Answers the requests of a connection one after the other, as net/http does: one that waits starts nothing. */
 export class AnswersInTurn {
   /** What waits, for connections on which something is being answered. */
   readonly #waiting = new WeakMap<Duplex, (() => void)[]>();

@@ -94,7 +94,7 @@ export class ConnectionRoom<C extends Closeable> {
   }
 
   /**
-   * Somebody known uses the connection: it stays for as long as it likes. Where there is no room it takes the place of one of a peer that has
+   * A known user has the connection: it stays for as long as it likes. Where there is no room it takes the place of one of a peer that has
    * more of them, or else stays a stranger's.
    */
   letIn(connection: C): void {

@@ -73,7 +73,7 @@ export async function runHttpListener(
     Object.assign(server, { maxHeaderSize: socket.authorized ? MOST_HEADER_BYTES : STRANGERS_HEADER_BYTES });
   });
   server.on('tlsClientError', (error: Error, socket: Duplex) => {
-    log.v(4, 'a TLS handshake failed', { error });
+    log.v(4, 'TLS handshake failed', { error });
     socket.destroy();
   });
   server.on('clientError', (error: Error, socket: Duplex) => {
@@ -106,7 +106,7 @@ export async function runHttpListener(
   try {
     await listen(signal);
     // Most likely no more files can be opened: the next connection may be accepted again.
-    server.on('error', (error) => log.error('a connection could not be accepted', { error }));
+    server.on('error', (error) => log.error('connection not accepted', { error }));
     if (stalledAfterMs > 0) await cutStalled(connections.streams, stalledAfterMs, clock, signal);
     else await aborted(signal);
   } finally {
@@ -157,7 +157,7 @@ const faults: Readonly<Record<string, readonly [number, string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout'],
 };
 
-/** A request that cannot be read gets an answer, if there is somebody left to read it. */
+/** A request that cannot be read gets an answer, if the client is still there. */
 function answerFault(error: Error, socket: Duplex, clock: Clock): void {
   const code = errorCode(error) ?? '';
   if (!socket.writable || code === 'ECONNRESET' || code === 'EPIPE') {

@@ -3,6 +3,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
 import { combineLatest, map, of, startWith } from 'rxjs';
+import { anySignal } from '../base/any-signal.ts';
 import type { Clock } from '../base/clock.ts';
 import { drainInto } from '../base/drain-into.ts';
 import { LOCAL_SOCKET_NAME } from '../base/local-socket-name.ts';
@@ -10,7 +11,7 @@ import type { Logger } from '../base/logger.ts';
 import type { Service } from '../base/service.ts';
 import { tlsCipherSuites } from '../model/tls-settings.ts';
 import type { KubeApi } from '../ports/kube-api.ts';
-import type { RequestMeter } from '../ports/request-meter.ts';
+import type { Happenings } from '../ports/happenings.ts';
 import type { ServingCertificate, ServingPair } from '../ports/serving-certificate.ts';
 import { ClientCaFile } from './auth/client-ca.ts';
 import { clientCertificateUser } from './auth/client-certificate.ts';
@@ -22,7 +23,7 @@ import { ListenerConnections } from './listener-connections.ts';
 import { keepTrying, type ListenAddress, listenOn } from './listen.ts';
 import { listenLocally } from './local-socket.ts';
 import { type RequestHandler, requestHandler } from './request-handler.ts';
-import type { Route } from './route.ts';
+import type { Route } from '../ports/route.ts';
 import { Router } from './router.ts';
 import type { ServerOptionOrigins, ServerOptions } from './server-options.ts';
 import { serverLimits } from './server-limits.ts';
@@ -34,19 +35,21 @@ export interface KubeletServerDeps {
   readonly routes: readonly Route[];
   /** Whom to ask about tokens and rights; undefined: the node belongs to no cluster. */
   readonly api: Pick<KubeApi, 'request'> | undefined;
-  /** What the HTTPS port shows. Whoever makes it runs it. */
+  /** What the HTTPS port shows. Its maker runs it. */
   readonly certificate: ServingCertificate;
-  /** Counts what comes through the HTTPS and the read-only port. */
-  readonly meter?: RequestMeter;
+  /** Of what comes through the HTTPS and the read-only port. */
+  readonly tell: Pick<Happenings, 'requestBegun' | 'requestEnded'>;
   readonly nodeName: string;
   /** How many files the agent may have open at a time, connections included. */
   readonly openFiles: number;
+  /** Called once, when each port is listened on, or is taken for now and tried again. */
+  readonly onListening: () => void;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /**
- * The node's own server: HTTPS for the cluster, health for whoever watches the agent, a read-only port where one is asked for, and a socket
+ * The node's own server: HTTPS for the cluster, health for what watches the agent, a read-only port where one is asked for, and a socket
  * for people on the machine. Which failures to listen end the agent: docs/adr/0008-secure-by-default.md.
  */
 export function kubeletServer(deps: KubeletServerDeps): Service {
@@ -60,22 +63,27 @@ export function kubeletServer(deps: KubeletServerDeps): Service {
   return {
     name: 'server',
     async run(signal) {
-      const failed = new AbortController();
-      const stop = AbortSignal.any([signal, failed.signal]);
+      using stop = anySignal(signal);
+      let untried = listeners.length;
       const runs = listeners.map(async (listener) => {
+        const onTried = (): void => {
+          if (--untried === 0) deps.onListening();
+        };
         try {
-          await listener(deps, stop);
+          await listener({ ...deps, onTried }, stop.signal);
         } catch (error) {
-          failed.abort(error);
+          stop.abort(error);
           throw error;
         }
       });
       const ends = await Promise.allSettled(runs);
       const failure = ends.find((end) => end.status === 'rejected');
-      if (failure !== undefined && !signal.aborted) throw failed.signal.reason;
+      if (failure !== undefined && !signal.aborted) throw stop.signal.reason;
     },
   };
 }
+
+type ListenerDeps = KubeletServerDeps & { readonly onTried: () => void };
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** How long a client may be connected before a request of it is let in: handshake, headers and review all together take less. */
@@ -88,8 +96,8 @@ export function servingAddress({ options, origins, api }: Pick<KubeletServerDeps
   return api === undefined && origins.address === 'default' ? '127.0.0.1' : options.address;
 }
 
-async function https(deps: KubeletServerDeps, stop: AbortSignal): Promise<void> {
-  const { options, origins, routes, api, certificate, meter, nodeName, clock } = deps;
+async function https(deps: ListenerDeps, stop: AbortSignal): Promise<void> {
+  const { options, origins, routes, api, certificate, tell, nodeName, clock, onTried } = deps;
   const { strangers, guests } = serverLimits(deps.openFiles);
   const log = deps.log.child({ listener: 'https' });
   const clientCa = options.clientCaFile === '' ? undefined : await ClientCaFile.open(options.clientCaFile, clock, log);
@@ -107,7 +115,7 @@ async function https(deps: KubeletServerDeps, stop: AbortSignal): Promise<void> 
       },
       onLetIn: (socket) => connections.letIn(socket),
     },
-    ...(meter === undefined ? {} : { meter }),
+    tell,
     clock,
     log,
   });
@@ -118,12 +126,12 @@ async function https(deps: KubeletServerDeps, stop: AbortSignal): Promise<void> 
     ALPNProtocols: ['http/1.1'],
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
     requestCert: clientCa !== undefined,
-    // Who shows a bad certificate is told so by HTTP.
+    // A bad certificate is refused by HTTP, with the reason.
     rejectUnauthorized: false,
   });
   server.on('secureConnection', (socket) => handshakes.set(socket, clock.monotonicMs()));
   const weak = options.tlsCipherSuites.filter((name) => tlsCipherSuites[name] === undefined);
-  if (weak.length > 0) log.warn('cipher suites are too weak to be spoken', { suites: weak.join(', ') });
+  if (weak.length > 0) log.warn('weak cipher suites ignored', { suites: weak.join(', ') });
   const contexts = combineLatest([
     certificate.pairs.pipe(
       map((pair): ServingPair | undefined => pair),
@@ -134,33 +142,32 @@ async function https(deps: KubeletServerDeps, stop: AbortSignal): Promise<void> 
   const show = ([pair, bundle]: readonly [ServingPair | undefined, { readonly pem: string } | undefined]): void => {
     try {
       server.setSecureContext(tlsContext(options, pair, bundle?.pem));
-      // Whoever comes back is checked afresh.
+      // Clients that come back are checked again.
       server.closeIdleConnections();
     } catch (error) {
-      log.error('the serving certificate cannot be used; the last one stays', { error });
+      log.error('serving certificate not usable, keeping the previous one', { error });
     }
   };
   const where: ListenAddress = { address: servingAddress(deps), port: options.port, portFlag: 'port', addressFlag: 'address' };
-  // Alone on a machine, a port that nobody asked for is no reason not to run pods.
+  // Alone on a machine, a port that was not asked for is no reason not to run pods.
   const isOptional = api === undefined && origins.port === 'default' && origins.address === 'default';
   const listen = async (signal: AbortSignal): Promise<void> => {
-    await (isOptional ? keepTrying(() => listenOn(server, where), { clock, log }, signal) : listenOn(server, where));
+    await (isOptional ? keepTrying(() => listenOn(server, where), { clock, log, onTried }, signal) : listenOn(server, where).then(onTried));
     if (server.listening) log.info('serving', { address: where.address, port: where.port });
   };
-  const ended = new AbortController();
-  const until = AbortSignal.any([stop, ended.signal]);
+  const until = anySignal(stop);
   await Promise.all([
     runHttpListener(
       { server, connections, handler, stalledAfterMs: options.streamingConnectionIdleTimeoutMs, clock, log },
       listen,
       stop,
-    ).finally(() => ended.abort()),
-    drainInto(contexts, show, until),
-    clientCa?.follow(until),
+    ).finally(() => until.abort()),
+    drainInto(contexts, show, until.signal),
+    clientCa?.follow(until.signal),
   ]);
 }
 
-async function readOnly(deps: KubeletServerDeps, stop: AbortSignal): Promise<void> {
+async function readOnly(deps: ListenerDeps, stop: AbortSignal): Promise<void> {
   const { options, routes } = deps;
   const where: ListenAddress = {
     address: servingAddress(deps),
@@ -172,7 +179,7 @@ async function readOnly(deps: KubeletServerDeps, stop: AbortSignal): Promise<voi
   await plain(deps, 'read-only', new Router(open, { debugging: false, closed: debuggingPaths }), where, 'fail', stop);
 }
 
-async function healthz(deps: KubeletServerDeps, stop: AbortSignal): Promise<void> {
+async function healthz(deps: ListenerDeps, stop: AbortSignal): Promise<void> {
   const { options, routes } = deps;
   const where: ListenAddress = {
     address: options.healthzBindAddress,
@@ -185,36 +192,38 @@ async function healthz(deps: KubeletServerDeps, stop: AbortSignal): Promise<void
 }
 
 async function plain(
-  deps: KubeletServerDeps,
+  deps: ListenerDeps,
   name: 'read-only' | 'healthz',
   router: Router,
   where: ListenAddress,
   onTaken: 'fail' | 'retry',
   stop: AbortSignal,
 ): Promise<void> {
-  const { openFiles, clock, meter } = deps;
+  const { openFiles, clock, tell, onTried } = deps;
   const log = deps.log.child({ listener: name });
-  const handler = requestHandler({ router, ...(meter === undefined || name === 'healthz' ? {} : { meter }), clock, log });
+  const handler = requestHandler({ router, access: undefined, tell: name === 'healthz' ? undefined : tell, clock, log });
   const server = createHttpServer({ ...httpBounds, ...upgradesTo(handler) });
   const { unasked } = serverLimits(openFiles);
   const connections = roomFor({ strangers: unasked, guests: 0, strangerMs: Number.POSITIVE_INFINITY }, clock, log);
   const listen = async (signal: AbortSignal): Promise<void> => {
-    await (onTaken === 'retry' ? keepTrying(() => listenOn(server, where), { clock, log }, signal) : listenOn(server, where));
+    await (onTaken === 'retry'
+      ? keepTrying(() => listenOn(server, where), { clock, log, onTried }, signal)
+      : listenOn(server, where).then(onTried));
     if (server.listening) log.info('serving', { address: where.address, port: where.port });
   };
   await runHttpListener({ server, connections, handler, stalledAfterMs: UNTAKEN_MS, clock, log }, listen, stop);
 }
 
-/** Everything, for whoever owns the agent's files. */
-async function localSocket(deps: KubeletServerDeps, stop: AbortSignal): Promise<void> {
-  const { options, routes, clock } = deps;
+/** Everything, for the owner of the agent's files. */
+async function localSocket(deps: ListenerDeps, stop: AbortSignal): Promise<void> {
+  const { options, routes, clock, onTried } = deps;
   const log = deps.log.child({ listener: 'local' });
-  const handler = requestHandler({ router: new Router(routes, { debugging: true }), clock, log });
+  const handler = requestHandler({ router: new Router(routes, { debugging: true }), access: undefined, tell: undefined, clock, log });
   const server = createHttpServer({ ...localBounds, ...upgradesTo(handler) });
   const connections = new ListenerConnections();
   let remove: (() => Promise<void>) | undefined;
   const listen = async (signal: AbortSignal): Promise<void> => {
-    await keepTrying(async () => void (remove = await listenLocally(server, options.rootDir)), { clock, log }, signal);
+    await keepTrying(async () => void (remove = await listenLocally(server, options.rootDir)), { clock, log, onTried }, signal);
     if (server.listening) log.info('serving', { path: join(options.rootDir, LOCAL_SOCKET_NAME) });
   };
   try {
@@ -239,8 +248,8 @@ function roomFor(
 ): ListenerConnections {
   const { strangers, guests } = limits;
   const onCrowded: ConnectionRoomOptions['onCrowded'] = (whose) => {
-    if (whose === 'guests') log.warn('a connection was closed to make room: its client has the most of them', { limit: guests });
-    else log.warn('a connection was closed to make room: too many clients are connected of whom nothing was let in', { limit: strangers });
+    if (whose === 'guests') log.warn('connection closed to make room: its client has the most connections', { limit: guests });
+    else log.warn('connection closed to make room: too many clients without an allowed request', { limit: strangers });
   };
   return new ListenerConnections(new ConnectionRoom({ ...limits, clock, onCrowded }));
 }

@@ -32,19 +32,23 @@ export class ListenError extends Error {
 
 const RETRY_EVERY_MS = 5_000;
 
-/** Listens as soon as that works: for what is not worth ending for. Says once why not. Resolves without it when aborted. */
+/** Listens as soon as that works: for what is not worth ending for. Says once why not. Calls `onTried` once, after the first try. Resolves without it when aborted. */
 export async function keepTrying(
   listen: () => Promise<void>,
-  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+  { clock, log, onTried }: { readonly clock: Clock; readonly log: Logger; readonly onTried: () => void },
   signal: AbortSignal,
 ): Promise<void> {
   for (let failures = 0; !signal.aborted; failures++) {
     try {
       await listen();
-      if (failures > 0) log.info('listening after all');
+      if (failures > 0) log.info('listening');
+      else onTried();
       return;
     } catch (error) {
-      if (failures === 0) log.warn('cannot listen; the pods run all the same, and it is tried again', { error, everyMs: RETRY_EVERY_MS });
+      if (failures === 0) {
+        log.warn('cannot listen, retrying', { error, everyMs: RETRY_EVERY_MS });
+        onTried();
+      }
       await clock.sleep(RETRY_EVERY_MS, signal).catch(() => undefined);
     }
   }

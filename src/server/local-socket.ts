@@ -7,7 +7,7 @@ import { ListenError } from './listen.ts';
 
 /**
  * Listens on a socket that only its owner can reach, at every moment: it is made in a directory of its own and put into place whole. What an
- * agent left behind gives way; a socket that is answered is another agent's, and anything else is somebody's file. Resolves with what
+ * agent left behind gives way; a socket that is answered is another agent's, and anything else is a file of others. Resolves with what
  * removes it. Rejects with ListenError.
  */
 export async function listenLocally(server: Server, directory: string): Promise<() => Promise<void>> {

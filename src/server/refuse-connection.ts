@@ -5,7 +5,7 @@ import { closeSocket } from './close-socket.ts';
 
 export type AnswerHeaders = readonly (readonly [name: string, value: string])[];
 
-/** How long a client may take to receive its refusal, and then to close its side: these connections are nobody's yet. */
+/** How long a client may take to receive its refusal, and then to close its side: no listener watches these connections. */
 const REFUSAL_TIMES = { flushMs: 5_000, lingerMs: 1_000 } as const;
 
 /**

@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
+import { type AnySignal, anySignal } from '../base/any-signal.ts';
 import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
-import type { RequestMeter } from '../ports/request-meter.ts';
+import type { Happenings, ServedRequest } from '../ports/happenings.ts';
 import type { AccessControl } from './auth/access-control.ts';
 import type { UserInfo } from './auth/user-info.ts';
 import { answerText } from './plain-answer.ts';
@@ -12,7 +13,7 @@ import { refuseConnection } from './refuse-connection.ts';
 import { peerOf } from './connection-room.ts';
 import { requestLabels } from './request-labels.ts';
 import { queryOf, requestTarget } from './request-target.ts';
-import { HttpError, type Route, type RouteRequest } from './route.ts';
+import { HttpError, type Route, type RouteRequest } from '../ports/route.ts';
 import type { Router } from './router.ts';
 
 /** What takes requests off a listener. Nothing here throws or rejects. */
@@ -25,15 +26,18 @@ export interface RequestHandler {
 
 export interface RequestHandlerDeps {
   readonly router: Router;
-  /** Absent: whoever can connect may do all. */
-  readonly access?: {
-    readonly control: AccessControl;
-    /** Whom the client certificate of the request's connection names. Throws when it is not to be believed. */
-    readonly certificateUser: (message: IncomingMessage) => UserInfo | undefined;
-    /** Told of a connection with each request on it that is let in. */
-    readonly onLetIn: (socket: Socket) => void;
-  };
-  readonly meter?: RequestMeter;
+  /** Undefined: every client that can connect may do all. */
+  readonly access:
+    | {
+        readonly control: AccessControl;
+        /** Whom the client certificate of the request's connection names. Throws when it is not to be believed. */
+        readonly certificateUser: (message: IncomingMessage) => UserInfo | undefined;
+        /** Called with the connection of each request that is let in. */
+        readonly onLetIn: (socket: Socket) => void;
+      }
+    | undefined;
+  /** Undefined: what comes here is not counted. */
+  readonly tell: Pick<Happenings, 'requestBegun' | 'requestEnded'> | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -50,10 +54,12 @@ interface Refusal {
 type Found = { readonly route: Route; readonly params: RouteRequest['params']; readonly query: URLSearchParams };
 
 /** Reads the target, asks who it is and what they may, finds the route, and has it answer. */
-export function requestHandler({ router, access, meter, clock, log }: RequestHandlerDeps): RequestHandler {
+export function requestHandler({ router, access, tell, clock, log }: RequestHandlerDeps): RequestHandler {
   const measure = ({ method, url }: IncomingMessage, stream: Duplex | ServerResponse): void => {
-    const end = meter?.begin(requestLabels(method ?? '', url ?? '', access ? 'readwrite' : 'readonly'));
-    if (end !== undefined) stream.once('close', end);
+    if (tell === undefined) return;
+    const request: ServedRequest = { labels: requestLabels(method ?? '', url ?? '', access ? 'readwrite' : 'readonly') };
+    tell.requestBegun(request);
+    stream.once('close', () => tell.requestEnded(request));
   };
   const find = async (message: IncomingMessage, signal: AbortSignal): Promise<Found | { readonly refusal: Refusal }> => {
     const target = requestTarget(message.url ?? '');
@@ -98,7 +104,8 @@ export function requestHandler({ router, access, meter, clock, log }: RequestHan
 
     async request(message, response, stop) {
       measure(message, response);
-      const { signal, release } = linked(stop, response);
+      const own = linked(stop, response);
+      const { signal } = own;
       try {
         const found = await find(message, signal);
         if (response.destroyed) return;
@@ -112,7 +119,7 @@ export function requestHandler({ router, access, meter, clock, log }: RequestHan
         if (!response.writableEnded) response.end();
       } catch (error) {
         if (response.headersSent || response.destroyed) {
-          if (!signal.aborted) log.warn('an answer broke off', { ...about(message), error });
+          if (!signal.aborted) log.warn('response interrupted', { ...about(message), error });
           response.destroy();
           return;
         }
@@ -121,13 +128,13 @@ export function requestHandler({ router, access, meter, clock, log }: RequestHan
         for (const name of response.getHeaderNames()) response.removeHeader(name);
         answerText(response, status, text);
       } finally {
-        if (response.destroyed || response.writableEnded) release();
+        if (response.destroyed || response.writableEnded) own[Symbol.dispose]();
       }
     },
 
     async upgrade(message, socket, head, stop) {
-      // Whoever reads and writes learns of it, too.
-      socket.on('error', (error) => log.v(4, 'a connection broke', { ...about(message), error }));
+      // Those who read and write get the error, too.
+      socket.on('error', (error) => log.v(4, 'connection failed', { ...about(message), error }));
       measure(message, socket);
       const { signal } = linked(stop, socket);
       const before = sentOn(socket);
@@ -145,7 +152,7 @@ export function requestHandler({ router, access, meter, clock, log }: RequestHan
       } catch (error) {
         if (socket.destroyed) return;
         if (sentOn(socket) !== before) {
-          if (!signal.aborted) log.warn('a stream broke off', { ...about(message), error });
+          if (!signal.aborted) log.warn('stream interrupted', { ...about(message), error });
           socket.destroy();
           return;
         }
@@ -157,17 +164,10 @@ export function requestHandler({ router, access, meter, clock, log }: RequestHan
 }
 
 /** A signal that aborts with `stop`, or when `stream` has closed. */
-function linked(stop: AbortSignal, stream: Duplex | ServerResponse): { readonly signal: AbortSignal; readonly release: () => void } {
-  const controller = new AbortController();
-  const onStop = (): void => controller.abort(stop.reason);
-  const release = (): void => stop.removeEventListener('abort', onStop);
-  if (stop.aborted) onStop();
-  else stop.addEventListener('abort', onStop, { once: true });
-  stream.once('close', () => {
-    release();
-    controller.abort(new Error('the client has gone'));
-  });
-  return { signal: controller.signal, release };
+function linked(stop: AbortSignal, stream: Duplex | ServerResponse): AnySignal {
+  const own = anySignal(stop);
+  stream.once('close', () => own.abort(new Error('the client has gone')));
+  return own;
 }
 
 const sentOn = (socket: Duplex): number => ('bytesWritten' in socket && typeof socket.bytesWritten === 'number' ? socket.bytesWritten : 0);
@@ -180,6 +180,6 @@ const about = ({ method, url }: IncomingMessage): { readonly method: string; rea
 
 function answerTo(error: unknown, fields: object, log: Logger): { readonly status: number; readonly text: string } {
   if (error instanceof HttpError) return { status: error.status, text: error.message };
-  log.error('a request could not be answered', { ...fields, error });
+  log.error('request failed', { ...fields, error });
   return { status: 500, text: errorText(error) };
 }

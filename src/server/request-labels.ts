@@ -1,4 +1,4 @@
-import type { RequestLabels } from '../ports/request-meter.ts';
+import type { RequestLabels } from '../ports/happenings.ts';
 
 const methods: ReadonlySet<string> = new Set(['OPTIONS', 'GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'TRACE', 'CONNECT']);
 
@@ -11,6 +11,7 @@ const buckets: ReadonlySet<string> = new Set([
   'metrics/cadvisor',
   'metrics/probes',
   'metrics/resource',
+  'metrics/slis',
   'spec',
   'run',
   'exec',
@@ -21,6 +22,9 @@ const buckets: ReadonlySet<string> = new Set([
   'debug',
   'runningpods',
   'logs',
+  'checkpoint',
+  'statusz',
+  'flagz',
 ]);
 /** As the kubelet has them: it spells portForward another way here, so it never counts. */
 const longRunning: ReadonlySet<string> = new Set(['exec', 'attach', 'portforward', 'debug']);

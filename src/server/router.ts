@@ -1,5 +1,5 @@
 import type { ClosedPaths } from './closed-paths.ts';
-import type { Route } from './route.ts';
+import type { Route } from '../ports/route.ts';
 
 export interface FoundRoute {
   readonly route: Route;

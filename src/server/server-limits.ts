@@ -4,7 +4,7 @@ export interface ServerLimits {
   readonly strangers: number;
   /** On the HTTPS port, of clients that have been let in. Further ones stay strangers. */
   readonly guests: number;
-  /** On each port where nobody is asked who they are. */
+  /** On each port without authentication. */
   readonly unasked: number;
   /** From all port-forwards together to ports of pods. */
   readonly forwarded: number;

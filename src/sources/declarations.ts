@@ -1,4 +1,5 @@
 import type { Logger } from '../base/logger.ts';
+import { OngoingFaults } from '../base/ongoing-faults.ts';
 import type { ManifestObject } from '../model/manifest-object.ts';
 import { referenceKey } from '../model/pod-references.ts';
 import { type Pod, showPod } from '../model/pod.ts';
@@ -26,7 +27,8 @@ export function namesOf(made: Declaration | undefined): string {
 /** Joins what the files of a directory declare. Says once which of two counts that name the same thing. */
 export class Declarations {
   readonly #log: Logger;
-  readonly #collisions = new Set<string>();
+  /** As many as there are. */
+  readonly #collisions = new OngoingFaults<string>(Number.POSITIVE_INFINITY);
 
   constructor(log: Logger) {
     this.#log = log;
@@ -38,7 +40,7 @@ export class Declarations {
     const once = (key: string, winner: string, loser: string, say: () => void): void => {
       const collision = `${key} ${winner} ${loser}`;
       collisions.add(collision);
-      if (!this.#collisions.has(collision)) say();
+      if (this.#collisions.fault(collision)) say();
     };
     const pods = winners(
       sorted,
@@ -60,8 +62,7 @@ export class Declarations {
           this.#log.error(message, { object, counts, ignored });
         }),
     );
-    this.#collisions.clear();
-    for (const collision of collisions) this.#collisions.add(collision);
+    this.#collisions.retain((collision) => collisions.has(collision));
     return { pods, objects };
   }
 }

@@ -5,7 +5,7 @@ import { decodeObject } from './decode-object.ts';
 import { type DocumentNode, DocumentSyntaxError, type MapNode, type ParsedDocument } from './document.ts';
 import { locator, offsetOfField, type Position } from './locate.ts';
 import { MAX_MANIFEST_BYTES } from './max-manifest-bytes.ts';
-import { type ManifestObjectResult, readManifestObject } from './manifest-objects.ts';
+import { type ManifestObjectResult, readManifestObject } from './read-manifest-object.ts';
 import { manifestKind, type ManifestKind } from './object-kind.ts';
 import { parseJson } from './parse-json.ts';
 import { parseYaml } from './parse-yaml.ts';

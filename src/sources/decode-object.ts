@@ -25,7 +25,7 @@ export interface DecodedObject {
   readonly asWritten: readonly string[];
 }
 
-/** More faults than these help nobody. */
+/** More faults than these are no help. */
 const MAX_FAULTS = 50;
 const limits = { int32: 2n ** 31n, int64: 2n ** 63n };
 

@@ -1,5 +1,5 @@
-import { anySignal } from '../base/any-signal.ts';
 import type { Clock } from '../base/clock.ts';
+import { deadline } from '../base/deadline.ts';
 import { MAX_MANIFEST_BYTES } from './max-manifest-bytes.ts';
 
 export interface FetchManifestDeps {
@@ -23,30 +23,24 @@ export function manifestFetcher({ url, headers, clock, fetch }: FetchManifestDep
   const { target, authorization } = splitCredentials(url);
   let validators: readonly (readonly [string, string])[] = [];
   return async (signal) => {
-    const deadline = new AbortController();
-    const timer = clock.schedule(() => deadline.abort(new Error(`no answer within ${DEADLINE_MS / 1000} s`)), DEADLINE_MS);
-    try {
-      using within = anySignal(signal, deadline.signal);
-      const sent = new Headers();
-      for (const [name, value] of [['user-agent', 'rxlet'] as const, ...authorization, ...validators]) sent.set(name, value);
-      for (const name of new Set(headers.map(([name]) => name))) sent.delete(name);
-      for (const [name, value] of headers) sent.append(name, value);
-      const response = await fetch(target, { headers: sent, signal: within.signal });
-      if (response.status === 304 && validators.length > 0) {
-        await response.body?.cancel();
-        return 'unchanged';
-      }
-      if (response.status !== 200) {
-        await response.body?.cancel();
-        throw new Error(`status ${response.status} ${response.statusText}`.trimEnd());
-      }
-      const body = await readBody(response);
-      if (body.byteLength === 0) throw new Error('zero-length data received');
-      validators = validatorsOf(response.headers);
-      return body;
-    } finally {
-      timer.unsubscribe();
+    using within = deadline(clock, DEADLINE_MS, () => new Error(`no answer within ${DEADLINE_MS / 1000} s`), signal);
+    const sent = new Headers();
+    for (const [name, value] of [['user-agent', 'rxlet'] as const, ...authorization, ...validators]) sent.set(name, value);
+    for (const name of new Set(headers.map(([name]) => name))) sent.delete(name);
+    for (const [name, value] of headers) sent.append(name, value);
+    const response = await fetch(target, { headers: sent, signal: within.signal });
+    if (response.status === 304 && validators.length > 0) {
+      await response.body?.cancel();
+      return 'unchanged';
     }
+    if (response.status !== 200) {
+      await response.body?.cancel();
+      throw new Error(`status ${response.status} ${response.statusText}`.trimEnd());
+    }
+    const body = await readBody(response);
+    if (body.byteLength === 0) throw new Error('zero-length data received');
+    validators = validatorsOf(response.headers);
+    return body;
   };
 }
 

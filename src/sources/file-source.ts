@@ -8,7 +8,7 @@ import type { LastGoodManifests } from './last-good-manifests.ts';
 import { ManifestDirectory } from './manifest-directory.ts';
 import { type ManifestFiles, manifestFiles, ownManifestFiles } from './manifest-files.ts';
 import { manifestReader } from './read-manifest.ts';
-import { samePods } from './same-pods.ts';
+import { samePods } from '../model/same-pods.ts';
 import { watchManifests } from './watch-manifests.ts';
 
 export interface FileSourceDeps {
@@ -52,7 +52,7 @@ export function fileSource(deps: FileSourceDeps): PodSource {
       map(() => undefined),
       startWith(undefined),
     );
-    return merge(watchManifests({ path: trimmed, ...(servers && { isServers: servers.isServers }), clock, log }), looks).pipe(
+    return merge(watchManifests({ path: trimmed, isServers: servers?.isServers ?? (() => false), clock, log }), looks).pipe(
       coalesceMap((names) => directory.scan(names)),
       tap(({ unsettled, objects }) => {
         onObjects?.(objects);

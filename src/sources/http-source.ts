@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { Observable } from 'rxjs';
 import type { Clock } from '../base/clock.ts';
-import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
+import { OngoingFaults } from '../base/ongoing-faults.ts';
 import type { Pod } from '../model/pod.ts';
 import type { PodSource } from '../ports/pod-source.ts';
 import { manifestFetcher } from './fetch-manifest.ts';
@@ -75,7 +75,7 @@ class UrlPods {
   /** What was fetched last makes not all of its pods. */
   isFaulty = false;
   #digest: string | undefined;
-  #failure: string | undefined;
+  readonly #faults = new OngoingFaults<string>();
 
   constructor(url: string, read: ReadManifest, log: Logger) {
     this.#url = url;
@@ -85,8 +85,7 @@ class UrlPods {
 
   /** The complete set, when it is another than before. */
   async fetched(body: Uint8Array | 'unchanged'): Promise<readonly Pod[] | undefined> {
-    if (this.#failure !== undefined) this.#log.info('manifest URL can be read again', { url: this.#url });
-    this.#failure = undefined;
+    if (this.#faults.over(this.#url)) this.#log.info('manifest URL can be read again', { url: this.#url });
     if (body === 'unchanged') return undefined;
     const digest = hash('sha256', body);
     if (digest === this.#digest) return undefined;
@@ -107,11 +106,9 @@ class UrlPods {
   }
 
   failed(error: unknown): void {
-    const text = errorText(error);
     const fields = { url: this.#url, error };
-    if (text === this.#failure) this.#log.v(4, 'manifest URL still cannot be read', fields);
-    else this.#log.warn('manifest URL cannot be read: its pods stay as they are', fields);
-    this.#failure = text;
+    if (this.#faults.fault(this.#url, error)) this.#log.warn('manifest URL cannot be read: its pods stay as they are', fields);
+    else this.#log.v(4, 'manifest URL still not read', fields);
   }
 
   #next(results: readonly StaticPodResult[]): ReadonlyMap<string, Pod> {
@@ -123,11 +120,11 @@ class UrlPods {
         logFaults(this.#log, this.#url, faults, before === undefined ? 'no pod' : key);
       const declared = pod === undefined || isDeepStrictEqual(pod, before) ? before : pod;
       if (declared === undefined) continue;
-      if (next.has(key)) this.#log.error('a pod is declared twice: the first one runs, the other is ignored', { pod: key, url: this.#url });
+      if (next.has(key)) this.#log.error('pod declared twice: the first one runs, the other is ignored', { pod: key, url: this.#url });
       else next.set(key, declared);
     }
     if (faulty > MAX_FAULTY_LOGGED) {
-      this.#log.error('more pods of the manifest are refused', { url: this.#url, more: faulty - MAX_FAULTY_LOGGED });
+      this.#log.error('more pods of the manifest refused', { url: this.#url, more: faulty - MAX_FAULTY_LOGGED });
     }
     // A faulty pod whose name cannot be read may be any of those that are missing now.
     if (results.some(({ key, pod }) => pod === undefined && key.endsWith('/'))) {

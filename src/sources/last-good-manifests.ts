@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { readdir, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { isMissingFile } from '../base/error-code.ts';
 import type { Logger } from '../base/logger.ts';
 import { SerialByKey } from '../base/serial-by-key.ts';
-import { writePrivateFile } from '../base/write-private-file.ts';
+import { UNFINISHED, writePrivateFile } from '../base/write-private-file.ts';
 
 /** What manifests said when they were last good, by path. Nothing here rejects: what cannot be kept is missed only by an agent that starts on a broken edit. */
 export interface LastGoodManifests {
@@ -29,7 +29,7 @@ export function lastGoodManifests(directory: string, log: Logger): LastGoodManif
     try {
       return await readFile(join(directory, nameOf(path)));
     } catch (error) {
-      if (!isMissingFile(error)) log.warn('the last good state of a manifest cannot be read', { file: path, error });
+      if (!isMissingFile(error)) log.warn('last good state of a manifest not read', { file: path, error });
       return undefined;
     }
   };
@@ -37,8 +37,8 @@ export function lastGoodManifests(directory: string, log: Logger): LastGoodManif
   const others = async (paths: readonly string[]): Promise<readonly string[]> => {
     const wanted = new Set(paths.map(nameOf));
     try {
-      // One that is being written ends in .part.
-      return (await readdir(directory)).filter((name) => !wanted.has(name.replace(/\.part$/, '')));
+      // Of one that is being written, both are there.
+      return (await readdir(directory)).filter((name) => !wanted.has(basename(name, UNFINISHED)));
     } catch (error) {
       if (isMissingFile(error)) return [];
       throw error;
@@ -53,7 +53,7 @@ export function lastGoodManifests(directory: string, log: Logger): LastGoodManif
           if ((await load(path))?.equals(content)) return;
           await writePrivateFile(join(directory, nameOf(path)), content);
         } catch (error) {
-          log.warn('the good state of a manifest cannot be kept: an agent that starts on a broken edit will not know its pod', {
+          log.warn('good state of a manifest not kept: an agent that starts on a broken edit will not know its pod', {
             file: path,
             error,
           });
@@ -66,7 +66,7 @@ export function lastGoodManifests(directory: string, log: Logger): LastGoodManif
         } catch (error) {
           if (isMissingFile(error)) return;
           const message =
-            'the last good state of a manifest that is gone cannot be removed: an agent that starts on a broken file of that name may bring its pod back';
+            'last good state of a removed manifest not removed: an agent that starts on a broken file of that name may bring its pod back';
           log.warn(message, { file: path, error });
         }
       }),
@@ -74,11 +74,11 @@ export function lastGoodManifests(directory: string, log: Logger): LastGoodManif
       try {
         for (const name of await others(paths)) await rm(join(directory, name), { force: true });
       } catch (error) {
-        log.warn('last good states of manifests that are gone cannot be removed', { directory, error });
+        log.warn('last good states of removed manifests not removed', { directory, error });
       }
     },
     hasOthers: async (paths) => {
-      // What cannot be listed is told when it is to be removed.
+      // What cannot be listed is reported when it is to be removed.
       const found = await others(paths).catch(() => []);
       return found.length > 0;
     },

@@ -5,6 +5,7 @@ import { isMissingFile } from '../base/error-code.ts';
 import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
+import { OngoingFaults } from '../base/ongoing-faults.ts';
 import type { ManifestFault, ManifestWarning } from '../model/manifest-fault.ts';
 import type { ManifestObject } from '../model/manifest-object.ts';
 import type { Pod } from '../model/pod.ts';
@@ -43,8 +44,6 @@ interface FileState {
   faulty?: boolean;
   /** What it is, where it is nothing to read. */
   other?: string;
-  /** What was last said about it. */
-  told?: string | undefined;
 }
 
 export interface ManifestScan {
@@ -67,12 +66,14 @@ export class ManifestDirectory {
   readonly #files = new Map<string, FileState>();
   readonly #declarations: Declarations;
   #wasFile = false;
+  readonly #faults = new OngoingFaults<string>();
+  /** As many as there are files. */
+  readonly #fileFaults = new OngoingFaults<string>(Number.POSITIVE_INFINITY);
   #seen = false;
   /** Since when a manifest is missing that the agent before this one had. */
   #missingSinceMs: number | undefined;
   /** The first look is over: what counts now is what this process has seen. */
   #settled = false;
-  #unreadable: string | undefined;
 
   constructor(deps: ManifestDirectoryDeps) {
     this.#deps = deps;
@@ -87,7 +88,7 @@ export class ManifestDirectory {
   /** Looks at the files named, whatever their stamps say; undefined among them means at all that have changed. One call at a time. */
   async scan(hints: readonly (string | undefined)[]): Promise<ManifestScan> {
     const named = new Set(hints.filter((name) => name !== undefined).map((name) => join(this.#deps.path, name)));
-    if (this.#settled && !this.#wasFile && this.#unreadable === undefined && !hints.includes(undefined)) {
+    if (this.#settled && !this.#wasFile && this.#faults.size === 0 && !hints.includes(undefined)) {
       const found = await Promise.all([...named].map(async (path) => [path, await this.#look(path, true)] as const));
       // Where a file is gone, its directory may be gone too.
       if (!found.some(([path, file]) => file.is === 'gone' && this.#files.has(path))) {
@@ -97,9 +98,9 @@ export class ManifestDirectory {
     }
     try {
       await this.#scanAll(named);
-      this.#tellReadable();
+      this.#reportReadable();
     } catch (error) {
-      this.#tellUnreadable(error);
+      this.#reportUnreadable(error);
     }
     return this.#result();
   }
@@ -170,14 +171,14 @@ export class ManifestDirectory {
         return;
       case 'other':
         if (state.other === file.what) return;
-        this.#files.set(path, { told: state.told, other: file.what });
+        this.#files.set(path, { other: file.what });
         await this.#deps.lastGood?.forget(path);
-        this.#tell(path, `other ${file.what}`, () => this.#deps.log.warn('not read as a manifest', { file: path, why: file.what }));
+        this.#report(path, `other ${file.what}`, () => this.#deps.log.warn('not read as a manifest', { file: path, why: file.what }));
         return;
       case 'unreadable': {
         const made = state.made ?? (await this.#madeBefore(path));
-        this.#files.set(path, { made, told: state.told, faulty: true });
-        this.#tell(path, errorText(file.error), () =>
+        this.#files.set(path, { made, faulty: true });
+        this.#report(path, errorText(file.error), () =>
           this.#deps.log.error('manifest cannot be read', { file: path, error: file.error, keeps: namesOf(made) }),
         );
         return;
@@ -199,6 +200,7 @@ export class ManifestDirectory {
       return;
     }
     this.#files.delete(path);
+    this.#fileFaults.over(path);
     await this.#deps.lastGood?.forget(path);
     log.v(2, 'manifest removed', { file: path });
   }
@@ -212,11 +214,11 @@ export class ManifestDirectory {
     }
     const { faults, warnings, made } = declaredIn(await read(content));
     if (made !== undefined) {
-      const next = { stamp, digest, made: unlessSame(state.made, made), told: state.told };
+      const next = { stamp, digest, made: unlessSame(state.made, made) };
       this.#files.set(path, next);
       // Nothing waits for it. What is secret stays in its own file.
       void (mayBeKept(next) ? this.#deps.lastGood?.keep(path, content) : this.#deps.lastGood?.forget(path));
-      this.#tell(path, undefined, () => log.info('manifest is good again', { file: path }));
+      this.#report(path, undefined, () => log.info('manifest is good again', { file: path }));
       if (digest !== state.digest) logWarnings(log, path, warnings);
       return;
     }
@@ -225,7 +227,7 @@ export class ManifestDirectory {
     const kept = state.made ?? (await this.#madeBefore(path));
     this.#files.set(path, { ...state, made: kept, stamp, digest, gone: false, faulty: true, doubtedSinceMs: settled ? undefined : since });
     if (settled) {
-      this.#tell(path, digest, () => {
+      this.#report(path, digest, () => {
         logFaults(log, path, faults, namesOf(kept));
         logWarnings(log, path, warnings);
       });
@@ -239,11 +241,8 @@ export class ManifestDirectory {
   }
 
   /** Says something about a file unless it was the last thing said; undefined means that all is well. */
-  #tell(path: string, what: string | undefined, say: () => void): void {
-    const state = this.#files.get(path);
-    if (state === undefined || state.told === what) return;
-    state.told = what;
-    say();
+  #report(path: string, what: string | undefined, say: () => void): void {
+    if (what === undefined ? this.#fileFaults.over(path) : this.#fileFaults.fault(path, what)) say();
   }
 
   /** What the file declared when an agent before this one read it last. A file that is new since the first look is another one. */
@@ -253,18 +252,14 @@ export class ManifestDirectory {
     return content && declaredIn(await this.#deps.read(content)).made;
   }
 
-  #tellUnreadable(error: unknown): void {
-    const text = errorText(error);
-    if (this.#unreadable === text) return;
-    this.#unreadable = text;
+  #reportUnreadable(error: unknown): void {
+    if (!this.#faults.fault(this.#deps.path, error)) return;
     const message = this.#seen ? 'manifests cannot be read: their pods stay as they are' : 'manifests cannot be read yet: waiting for them';
     this.#deps.log.error(message, { path: this.#deps.path, error });
   }
 
-  #tellReadable(): void {
-    if (this.#unreadable === undefined) return;
-    this.#unreadable = undefined;
-    this.#deps.log.info('manifests can be read again', { path: this.#deps.path });
+  #reportReadable(): void {
+    if (this.#faults.over(this.#deps.path)) this.#deps.log.info('manifests can be read again', { path: this.#deps.path });
   }
 }
 

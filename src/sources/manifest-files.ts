@@ -29,11 +29,11 @@ export const listManifests: HostTask<{ readonly path: string }, { readonly names
   },
 };
 
-export const lookAtManifest: HostTask<{ readonly path: string; readonly knownStamp?: string }, SentFile> = {
+export const lookAtManifest: HostTask<{ readonly path: string; readonly knownStamp: string | undefined }, SentFile> = {
   name: 'lookAtManifest',
   run: async ({ path, knownStamp }, touch) => {
     const real = await realPath(path, touch).catch((error: NodeJS.ErrnoException) => {
-      // What cannot be found is told as any other.
+      // What cannot be found is reported as any other.
       if (error.code === undefined) throw error;
       return path;
     });
@@ -56,7 +56,7 @@ export function hostManifestFiles(hostFiles: HostFiles, signal: AbortSignal): Ma
     list: async (path) => (await hostFiles.run(listManifests, { path: resolve(path) }, signal)).names,
     async look(path, knownStamp) {
       try {
-        const file = await hostFiles.run(lookAtManifest, { path: resolve(path), ...(knownStamp !== undefined && { knownStamp }) }, signal);
+        const file = await hostFiles.run(lookAtManifest, { path: resolve(path), knownStamp }, signal);
         if (file.is === 'read') return { is: 'read', stamp: file.stamp, content: Buffer.from(file.base64, 'base64') };
         if (file.is === 'unreadable') return { is: 'unreadable', error: new Error(file.message) };
         return file.is === 'other' ? file : { is: file.is };

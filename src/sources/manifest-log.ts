@@ -1,7 +1,7 @@
 import type { Logger } from '../base/logger.ts';
 import { formatManifestFault, type ManifestFault, type ManifestWarning } from '../model/manifest-fault.ts';
 
-/** More help nobody, and each is a line of the log: a manifest can have a million. */
+/** More are no help, and each is a line of the log: a manifest can have a million. */
 const MAX_LOGGED = 50;
 
 /** Logs what is wrong with a manifest, line by line. `keeps`: what its fault leaves as it was. */
@@ -13,7 +13,7 @@ export function logFaults(log: Logger, where: string, faults: readonly ManifestF
 /** Logs what does no harm but is hardly meant. */
 export function logWarnings(log: Logger, where: string, warnings: readonly ManifestWarning[]): void {
   for (const warning of warnings.slice(0, MAX_LOGGED)) {
-    log.warn('manifest has something odd', { warning: formatManifestFault(where, warning) });
+    log.warn('manifest warning', { warning: formatManifestFault(where, warning) });
   }
-  if (warnings.length > MAX_LOGGED) log.warn('manifest has more that is odd', { manifest: where, more: warnings.length - MAX_LOGGED });
+  if (warnings.length > MAX_LOGGED) log.warn('more manifest warnings', { manifest: where, more: warnings.length - MAX_LOGGED });
 }

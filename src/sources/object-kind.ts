@@ -3,13 +3,6 @@ import { foldCase } from '../model/go-text.ts';
 import type { DecodeFaultType } from '../model/manifest-fault.ts';
 import { describeNode, type DocumentNode } from './document.ts';
 
-export interface ObjectKind {
-  /** "" for the core group. */
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-}
-
 export interface KindFault {
   readonly type: DecodeFaultType;
   readonly at: number;

@@ -5,14 +5,14 @@ import { unhonouredFields } from '../model/spec-ledger/unhonoured-fields.ts';
 import { validatePodCreate } from '../model/validation/validate-pod-create.ts';
 import { apiReferences, explainApiReference } from './api-references.ts';
 import { type DecodedPod, manifestDecoder } from './decode-manifest.ts';
-import type { ManifestObjectResult } from './manifest-objects.ts';
+import type { ManifestObjectResult } from './read-manifest-object.ts';
 import { staticPod, type StaticPodOrigin } from './static-pod.ts';
 
 /** One pod that a manifest declares, or why it may not run. */
 export interface StaticPodResult {
   /** "namespace/name" as written, so that a faulty pod is known too. Its namespace is "default" where none is written. */
   readonly key: string;
-  /** Undefined when there are faults. Nobody mutates it. */
+  /** Undefined when there are faults. It is never mutated. */
   readonly pod: Pod | undefined;
   readonly faults: readonly ManifestFault[];
   /** Fields that are not honoured as they are written. */

@@ -8,7 +8,7 @@ export interface WatchManifestsDeps {
   /** A directory of manifests, or one manifest: then its directory is watched. */
   readonly path: string;
   /** Whether it lies on a server's file system now: then it is not watched, but looked at as often as the watch is looked after. Default: never. */
-  readonly isServers?: () => boolean;
+  readonly isServers: () => boolean;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -20,7 +20,7 @@ const CHECK_MS = 1000;
  * Names of files that may have changed; undefined when any may have. Lossy: look again from time to time. A directory that vanishes
  * is watched again once it is back. Never errors or completes.
  */
-export function watchManifests({ path, isServers = () => false, clock, log }: WatchManifestsDeps): Observable<string | undefined> {
+export function watchManifests({ path, isServers, clock, log }: WatchManifestsDeps): Observable<string | undefined> {
   return new Observable((subscriber) => {
     const watched = new Watched(path, isServers, log, (name) => subscriber.next(name));
     subscriber.add(() => watched.close());
@@ -33,7 +33,7 @@ export function watchManifests({ path, isServers = () => false, clock, log }: Wa
   });
 }
 
-/** One inotify watch, made anew whenever it is not on the directory that has the path now. */
+/** One inotify watch, made again whenever it is not on the directory that has the path now. */
 class Watched {
   readonly #path: string;
   readonly #isServers: () => boolean;
@@ -89,8 +89,7 @@ class Watched {
   #fail(error: unknown): void {
     this.close();
     const text = String(error);
-    if (text !== this.#failure)
-      this.#log.warn('manifests are not watched: changes are found at the next look', { path: this.#path, error });
+    if (text !== this.#failure) this.#log.warn('manifests not watched: changes are found at the next look', { path: this.#path, error });
     this.#failure = text;
   }
 }

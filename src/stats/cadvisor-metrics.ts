@@ -1,3 +1,4 @@
+import { SANDBOX_NAME } from '../model/sandbox-name.ts';
 import type { ContainerUsage, CpuStats, MemoryStats, NetworkInterfaceStats, NodeUsage, PodUsage } from '../ports/pod-stats.ts';
 import { exposition, type MetricFamily, type MetricSample } from './exposition.ts';
 
@@ -14,7 +15,7 @@ export interface CadvisorInput {
   readonly nowMs: number;
   readonly machine?: CadvisorMachine;
   readonly versions?: { readonly kernel: string; readonly os: string; readonly engine: string; readonly agent: string };
-  /** Undefined: it could not be measured, which is told as well. */
+  /** Undefined: it could not be measured, which is reported as well. */
   readonly usage: { readonly node: NodeUsage; readonly pods: readonly PodUsage[] } | undefined;
 }
 
@@ -84,7 +85,7 @@ function podRows(pod: PodUsage): Row[] {
       ? []
       : [{ labels: { ...blank, id: cgroup, namespace, pod: name }, startedAtMs, ...(cpu ? { cpu } : {}), ...(memory ? { memory } : {}) }];
   const pause: Row[] = sandbox
-    ? [{ ...rowOf(sandbox, 'POD'), ...(network ? { interfaces: network.interfaces, networkAtMs: network.atMs } : {}) }]
+    ? [{ ...rowOf(sandbox, SANDBOX_NAME), ...(network ? { interfaces: network.interfaces, networkAtMs: network.atMs } : {}) }]
     : [];
   return [...own, ...pause, ...containers.map((container) => rowOf(container, container.name))];
 }

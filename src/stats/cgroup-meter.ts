@@ -25,7 +25,7 @@ export interface CgroupMeterDeps {
   readonly signal: AbortSignal;
 }
 
-/** Processors and memory of many cgroups, with rates. What nobody has asked about before takes a moment longer: a rate needs two samples. */
+/** Processors and memory of many cgroups, with rates. What was not asked about before takes a moment longer: a rate needs two samples. */
 export class CgroupMeter {
   readonly #deps: CgroupMeterDeps;
   readonly #rates = new CpuRates();

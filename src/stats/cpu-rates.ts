@@ -10,7 +10,7 @@ interface Known {
 
 /** Closer samples tell noise. */
 const MIN_WINDOW_MS = 1_000;
-/** For the first rate of what nobody has asked about before: somebody waits for it. */
+/** For the first rate of what was not asked about before: the asker waits for it. */
 export const FIRST_WINDOW_MS = 100;
 /** An average over more says nothing about now. */
 const MAX_WINDOW_MS = 120_000;

@@ -23,7 +23,7 @@ const FRESH_MS = 60_000;
 /** Counting takes at most a twentieth of the time, however much there is to count. */
 const REST_FACTOR = 19;
 
-/** How much lies in directories, counted again when asked for after a while. One at a time: nobody should notice it. */
+/** How much lies in directories, counted again when asked for after a while. One at a time: it must not slow anything else. */
 export class DirectoryUsages {
   readonly #deps: DirectoryUsagesDeps;
   readonly #entries = new Map<string, Entry>();
@@ -63,7 +63,7 @@ export class DirectoryUsages {
     const { clock, signal, measure = directoryUsage } = this.#deps;
     const startedAtMs = clock.monotonicMs();
     try {
-      // Nobody asks for it any more.
+      // It is not asked for any more.
       if (this.#entries.get(path) !== entry || signal.aborted) return;
       const usage = await measure(path, signal);
       entry.latest = { ...usage, atMs: clock.now() };

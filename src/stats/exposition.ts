@@ -1,4 +1,4 @@
-/** One value of a metric; a time where the value was measured earlier than it is told. */
+/** One value of a metric; a time where the value was measured earlier than it is reported. */
 export interface MetricSample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;

@@ -26,7 +26,7 @@ export class FileSystems {
   }
 
   /**
-   * The file system that holds `path`; undefined when it cannot be told in time. `mountInfo` is /proc/self/mountinfo. `isVolume`: the path is
+   * The file system that holds `path`; undefined when it is not known in time. `mountInfo` is /proc/self/mountinfo. `isVolume`: the path is
    * where a volume is mounted, which may be a server's.
    */
   async holding(path: string, mountInfo: string, isVolume = false): Promise<FilesystemStats | undefined> {

@@ -20,7 +20,7 @@ export interface NodeMeterDeps {
   readonly imageBytes: () => Promise<number | undefined>;
   readonly fileSystems: FileSystems;
   /** The cgroup that all pods' cgroups are in: "/kubepods". Undefined: pods have none. */
-  readonly podsCgroup?: string;
+  readonly podsCgroup: string | undefined;
   /** Where the engine's daemon writes its process id. */
   readonly runtimePidFile: string;
   readonly pods: () => Promise<readonly PodUsage[]>;
@@ -117,7 +117,7 @@ export class NodeMeter {
     const { runtimePidFile, pods } = this.#deps;
     const runtimePid = parseNumber(textOf(runtimePidFile));
     const kubelet = this.#process('kubelet', 'self', bootedAtMs);
-    // A file that was left behind names nobody, or somebody else.
+    // A file that was left behind names no process, or another one.
     const runtime =
       runtimePid === undefined ? undefined : this.#process('runtime', String(runtimePid), bootedAtMs, /^(dockerd|docker|podman)/);
     const all = podsCgroup?.cpu ? podsCgroup : sumOf(await pods());

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { parseTime } from '../model/time.ts';
 import type { ContainerUsage, FilesystemStats, NetworkStats, PodUsage } from '../ports/pod-stats.ts';
 import type { RunningContainer, RunningPod, RunningPods } from '../ports/running-pods.ts';
-import type { StatusManager } from '../ports/status-manager.ts';
+import type { PodStatuses } from '../ports/pod-statuses.ts';
 import { CgroupMeter, type CgroupTarget, type Consumption, sumOf } from './cgroup-meter.ts';
 import { type CgroupReader, textOf } from './cgroup-reader.ts';
 import { type CgroupPaths, podCgroupOf } from './cgroup-texts.ts';
@@ -16,7 +16,7 @@ import { type VolumeUsagesDeps, volumeUsages } from './volume-usages.ts';
 export interface PodMeterDeps extends VolumeUsagesDeps {
   readonly clock: Clock;
   readonly running: RunningPods;
-  readonly statuses: Pick<StatusManager, 'get'>;
+  readonly statuses: Pick<PodStatuses, 'get'>;
   readonly reader: CgroupReader;
   /** "/proc" */
   readonly proc: string;

@@ -5,7 +5,7 @@ import type { HostFiles } from '../ports/host-files.ts';
 import type { PodStats } from '../ports/pod-stats.ts';
 import type { PodStore } from '../ports/pod-store.ts';
 import type { RunningPods } from '../ports/running-pods.ts';
-import type { StatusManager } from '../ports/status-manager.ts';
+import type { PodStatuses } from '../ports/pod-statuses.ts';
 import { cgroupReader } from './cgroup-reader.ts';
 import { DirectoryUsages } from './directory-usages.ts';
 import { FileSystems } from './file-systems.ts';
@@ -19,7 +19,7 @@ export interface PodStatsDeps {
   /** For claims that volumes refer to. */
   readonly pods: Pick<PodStore, 'get'>;
   /** For when a pod started. */
-  readonly statuses: Pick<StatusManager, 'get'>;
+  readonly statuses: Pick<PodStatuses, 'get'>;
   /** --root-dir */
   readonly rootDir: string;
   /** Looks at what is not the agent's own. */
@@ -37,7 +37,7 @@ export interface PodStatsDeps {
 }
 
 export interface OwnedPodStats extends PodStats {
-  /** Ends counting that is under way. Whoever still waits is told so. */
+  /** Ends counting that is under way. What still waits for it rejects. */
   close(): void;
 }
 
@@ -46,7 +46,7 @@ const ENGINE_FACTS_FRESH_MS = 60_000;
 /** How long the first asker waits for directories to be counted: mostly there is little in them. */
 const FIRST_COUNT_MS = 200;
 
-/** What the node and its pods use, from cgroups, /proc and file systems. Nothing is measured, and nothing runs, while nobody asks. */
+/** What the node and its pods use, from cgroups, /proc and file systems. Measured only when asked for; nothing runs in between. */
 export async function podStats(deps: PodStatsDeps): Promise<OwnedPodStats> {
   const { clock, running, pods, statuses, rootDir, podsCgroup, runtimePidFile = '/var/run/docker.pid', root = '/' } = deps;
   const closing = new AbortController();
@@ -55,7 +55,7 @@ export async function podStats(deps: PodStatsDeps): Promise<OwnedPodStats> {
   const reader = await cgroupReader(join(root, 'sys/fs/cgroup'));
   const fileSystems = new FileSystems({ clock, hostFiles: deps.hostFiles, signal });
   const directories = new DirectoryUsages({ clock, signal });
-  /** What the engine does not tell now is told without. */
+  /** What the engine does not answer now is left out. */
   const imageFacts = <T>(ask: ((signal: AbortSignal) => Promise<T | undefined>) | undefined): (() => Promise<T | undefined>) => {
     const shared = new SharedMeasure<T | undefined>(clock, ENGINE_FACTS_FRESH_MS, async () => ask?.(signal));
     return () => shared.ask(signal).catch(() => undefined);
@@ -78,9 +78,8 @@ export async function podStats(deps: PodStatsDeps): Promise<OwnedPodStats> {
   const everyPod = async (): ReturnType<PodMeter['everything']> => {
     const first = await podMeter.everything();
     if (!directories.counting) return first;
-    const enough = new AbortController();
-    using either = anySignal(signal, enough.signal);
-    const tooLong = clock.sleep(FIRST_COUNT_MS, either.signal).catch(() => {});
+    using enough = anySignal(signal);
+    const tooLong = clock.sleep(FIRST_COUNT_MS, enough.signal).catch(() => {});
     await Promise.race([directories.settled(), tooLong]);
     enough.abort();
     return podMeter.everything();
@@ -96,7 +95,7 @@ export async function podStats(deps: PodStatsDeps): Promise<OwnedPodStats> {
     imageDir,
     imageBytes: imageFacts(deps.imageBytes),
     fileSystems,
-    ...(podsCgroup === undefined ? {} : { podsCgroup }),
+    podsCgroup,
     runtimePidFile,
     pods: () => podsCheaply.ask(signal),
     signal,

@@ -1,4 +1,4 @@
-import { mountOf, parseMountInfo } from '../base/mount-info.ts';
+import { parseMountInfo } from '../base/mount-info.ts';
 import type { NetworkInterfaceStats } from '../ports/pod-stats.ts';
 import { TICKS_PER_SECOND } from './cgroup-texts.ts';
 
@@ -77,9 +77,4 @@ export function parseProcessStat(text: string): ProcessUse | undefined {
 /** Where something is mounted. Asking the file systems themselves could take for ever. */
 export function mountPoints(mountInfo: string): ReadonlySet<string> {
   return new Set(parseMountInfo(mountInfo).map(({ path }) => path));
-}
-
-/** What is mounted where a path lies. */
-export function deviceOf(mountInfo: string, path: string): string | undefined {
-  return mountOf(parseMountInfo(mountInfo), path)?.source;
 }

@@ -6,7 +6,7 @@ type Used = Pick<ContainerUsage, 'cpu' | 'memory'>;
 
 /**
  * What /metrics/resource answers, and metrics-server reads (pkg/kubelet/metrics/collectors/resource_metrics.go, and the names that came
- * after 1.20). Undefined: it could not be measured, which is told as well.
+ * after 1.20). Undefined: it could not be measured, which is reported as well.
  */
 export function resourceMetrics(usage: { readonly node: NodeUsage; readonly pods: readonly PodUsage[] } | undefined): string {
   const node = usage ? [{ labels: {}, of: usage.node }] : [];

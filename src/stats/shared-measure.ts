@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { unlessAborted } from '../base/unless-aborted.ts';
 
-/** One measurement for all who ask within a short while. It belongs to nobody: who no longer waits does not end it for the others. */
+/** One measurement for all who ask within a short while. It ends with none of them: who no longer waits does not end it for the others. */
 export class SharedMeasure<T> {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #freshMs: number;

@@ -6,7 +6,7 @@ import { filesOf, optionalObject, type PayloadOf } from './payload.ts';
 /** A ConfigMap's keys as files, text and binary (pkg/volume/configmap). */
 export const configMapPayload: PayloadOf<Wire<V1ConfigMapVolumeSource>> = async (source, pod, facts, signal) => {
   const configMap = await optionalObject('ConfigMap', source.name, source.optional, pod, facts, signal);
-  return filesOf(configMapKeys(configMap), { ...source, ...(configMap === undefined && { optional: true }) }, 'config');
+  return filesOf(configMapKeys(configMap), { ...source, optional: source.optional || configMap === undefined }, 'config');
 };
 
 function configMapKeys(configMap: ReferencedObject | undefined): ReadonlyMap<string, Uint8Array> {

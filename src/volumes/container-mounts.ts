@@ -7,13 +7,13 @@ import type { Mount } from '../ports/container-runtime.ts';
 import type { HostFiles } from '../ports/host-files.ts';
 import type { Mounts } from './mounts.ts';
 import { showHostSubPath, showOwnSubPath } from './sub-path.ts';
-import type { VolumeMount } from './volume-kind.ts';
+import type { PresentVolume } from './volume-kind.ts';
 
 type ContainerVolumeMount = NonNullable<Container['volumeMounts']>[number];
 
 export interface ContainerMountFacts {
   /** The pod's volumes by name, as they are there. */
-  readonly volumes: ReadonlyMap<string, VolumeMount>;
+  readonly volumes: ReadonlyMap<string, PresentVolume>;
   readonly env: ReadonlyMap<string, string>;
   /** The pod's own directory. What is in it goes with the pod, and may be mounted to. */
   readonly podDir: string;

@@ -3,25 +3,25 @@ import { exponential } from '../base/exponential.ts';
 import type { Pod, PodUid } from '../model/pod.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
 
-interface Told {
+interface Recorded {
   readonly message: string;
   readonly times: number;
   readonly againAtMs: number;
 }
 
 interface Pending {
-  readonly told: Map<string, Told>;
+  readonly recorded: Map<string, Recorded>;
   /** When the pod began to wait for its volumes, or was last said to wait. */
   waitsSinceMs: number | undefined;
 }
 
-/** The kubelet tries a mount again after as long (goroutinemap/exponentialbackoff), and tells each try. */
+/** The kubelet tries a mount again after as long (goroutinemap/exponentialbackoff), and records each try. */
 const delayMs = exponential(500, 122_000);
 
 /** How long the kubelet waits for a pod's volumes before it says so (podAttachAndMountTimeout in pkg/kubelet/volumemanager). */
 const WAIT_MS = 123_000;
 
-/** FailedMount events: at once when something new is wrong, then as often as the kubelet tells of the same fault, however often it is met. */
+/** FailedMount events: at once when something new is wrong, then as often as the kubelet records the same fault, however often it is met. */
 export class FailedMounts {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #events: EventRecorder;
@@ -34,20 +34,20 @@ export class FailedMounts {
 
   /** `subject`: the volume, or whatever else it is that fails. Returns when to try again, in milliseconds from now. */
   failed(pod: Pod, subject: string, message: string): number {
-    const { told } = this.#pending(pod.metadata.uid);
-    const before = told.get(subject);
+    const { recorded } = this.#pending(pod.metadata.uid);
+    const before = recorded.get(subject);
     const nowMs = this.#clock.monotonicMs();
     const isEarly = before !== undefined && nowMs < before.againAtMs;
     if (!isEarly || before.message !== message) this.#events.record(pod, 'Warning', 'FailedMount', message);
     // Words that differ each time do not make it be tried the more often.
     const times = isEarly ? before.times : (before?.times ?? 0) + 1;
     const againAtMs = isEarly ? before.againAtMs : nowMs + delayMs(times);
-    told.set(subject, { message, times, againAtMs });
+    recorded.set(subject, { message, times, againAtMs });
     return againAtMs - nowMs;
   }
 
   worked({ metadata }: Pod, subject: string): void {
-    this.#pods.get(metadata.uid)?.told.delete(subject);
+    this.#pods.get(metadata.uid)?.recorded.delete(subject);
   }
 
   /** The pod cannot begin without these: said after as long as the kubelet waits, and again each time as long. */
@@ -71,7 +71,7 @@ export class FailedMounts {
   }
 
   #pending(uid: PodUid): Pending {
-    const pending = this.#pods.get(uid) ?? { told: new Map(), waitsSinceMs: undefined };
+    const pending = this.#pods.get(uid) ?? { recorded: new Map(), waitsSinceMs: undefined };
     this.#pods.set(uid, pending);
     return pending;
   }

@@ -16,7 +16,7 @@ export const localVolume = volumeKind('local', {
     const pods = `${await realpath(podsDir).catch(() => podsDir)}/`;
     const isFirst = !otherMountsOf(await mountTable(), real).some((other) => other.startsWith(pods));
     const { fsGroup, fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
-    // The group of the pod that came first: nobody takes the volume from it. Once it is mounted all of it has been given, whatever came between.
+    // The group of the pod that came first, which keeps the volume. Once it is mounted all of it has been given, whatever came between.
     if (!readOnly && isFirst && fsGroup !== undefined) {
       await hostFiles.run(giveToGroup, { directory: real, ownership: { fsGroup, policy, readOnly } }, signal);
     }

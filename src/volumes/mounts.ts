@@ -24,11 +24,11 @@ export interface Mounts {
   mount(directory: string, request: MountRequest, signal: AbortSignal): Promise<void>;
   /** Shows `source`, taken as it is written, at `target` in place of what was mounted there. */
   bind(source: string, target: string): Promise<void>;
-  /** Makes `directory` one whose mounts are seen by whoever it is shown to, and the other way round. */
+  /** Makes `directory` one whose mounts are seen wherever it is shown, and the other way round. */
   share(directory: string): Promise<void>;
   /** What is mounted below `directory`, outermost first. */
   below(directory: string): Promise<readonly string[]>;
-  /** Rejects while something is in use. Succeeds when nothing is mounted. What does not answer is taken out of sight at once, whoever uses it. */
+  /** Rejects while something is in use. Succeeds when nothing is mounted. What does not answer is taken out of sight at once, in use or not. */
   unmountBelow(directory: string): Promise<void>;
 }
 

@@ -3,7 +3,7 @@ import { basename, join, posix } from 'node:path';
 import type { Container, Pod } from '../model/pod.ts';
 
 /**
- * Makes the directories in a volume at which containers mount others: once the volume is mounted to be read only, nobody else can (pkg/volume/util
+ * Makes the directories in a volume at which containers mount others: once the volume is mounted to be read only, none can be made (pkg/volume/util
  * MakeNestedMountpoints). The volume's name is its directory's.
  */
 export async function makeNestedMountPoints(directory: string, { spec }: Pod): Promise<void> {

@@ -1,16 +1,14 @@
-import type { Observable } from 'rxjs';
 import type { Clock } from '../base/clock.ts';
-import { errorText } from '../base/error-text.ts';
-import { firstOf } from '../base/first-of.ts';
 import type { Logger } from '../base/logger.ts';
+import { OngoingFaults } from '../base/ongoing-faults.ts';
 import type { Service } from '../base/service.ts';
 import type { PodUid } from '../model/pod.ts';
 import type { PodVolumes } from './pod-volumes.ts';
 
 export interface OrphanSweeperDeps {
   readonly volumes: Pick<PodVolumes, 'sweep'>;
-  /** Emits once every source has spoken: until then any pod may be known. */
-  readonly synced: Observable<unknown>;
+  /** Resolves once every source has spoken: until then any pod may be known. */
+  readonly synced: (signal: AbortSignal) => Promise<void>;
   /** Whether a source declares the pod, or something of it runs. */
   readonly isKnown: (uid: PodUid, signal: AbortSignal) => Promise<boolean>;
   readonly clock: Clock;
@@ -25,21 +23,18 @@ export function orphanSweeper({ volumes, synced, isKnown, clock, log }: OrphanSw
   return {
     name: 'orphaned volumes',
     run: async (signal) => {
-      await firstOf(synced, signal);
-      const told = new Map<PodUid, string>();
+      await synced(signal);
+      const faults = new OngoingFaults<PodUid>();
       for (;;) {
         try {
           const { removed, failed } = await volumes.sweep((uid) => isKnown(uid, signal), signal);
-          for (const uid of removed) log.info('removed what an orphaned pod had left on disk', { uid });
-          for (const uid of told.keys()) if (!failed.has(uid)) told.delete(uid);
-          for (const [uid, error] of failed) {
-            if (told.get(uid) === errorText(error)) continue;
-            told.set(uid, errorText(error));
-            log.warn('what an orphaned pod has left on disk cannot be removed yet', { uid, error });
-          }
+          for (const uid of removed) log.info('orphaned pod directory removed', { uid });
+          faults.retain((uid) => failed.has(uid));
+          for (const [uid, error] of failed)
+            if (faults.fault(uid, error)) log.warn('orphaned pod directory not removed, retrying', { uid, error });
         } catch (error) {
           if (signal.aborted) return;
-          log.v(3, 'orphaned pods cannot be looked for now', { error });
+          log.v(3, 'orphaned pod directories not listed', { error });
         }
         await clock.sleep(SWEEP_MS, signal);
       }

@@ -5,6 +5,7 @@ import { allContainers } from '../model/pod-predicates.ts';
 import type { Container, Pod, PodUid } from '../model/pod.ts';
 import type { Mount } from '../ports/container-runtime.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
+import type { OutOfDate } from '../ports/pod-participant.ts';
 import { holdsState } from './atomic-writer.ts';
 import { containerMounts } from './container-mounts.ts';
 import { FailedMounts, unableToMount } from './failed-mounts.ts';
@@ -14,13 +15,13 @@ import type { PayloadFacts } from './payload.ts';
 import { PodDirectories } from './pod-directories.ts';
 import { removeTree } from './remove-tree.ts';
 import { type ClaimFacts, type ResolvedVolume, resolveVolume } from './resolve-volume.ts';
-import { MountStepError, type PodVolume, type VolumeKind, type VolumeMount, VolumeRefusedError } from './volume-kind.ts';
+import { MountStepError, type PodVolume, type PresentVolume, type VolumeKind, VolumeRefusedError } from './volume-kind.ts';
 import { kindOf } from './volume-kinds.ts';
 
 export interface PodVolumes {
   /**
    * Makes the volumes that the pod's containers mount as they should be now; equal ones are left alone. Rejects when one that the pod has never
-   * had cannot be made; one that it has keeps its last state, and what then is out of date is the result. Either is told in FailedMount events.
+   * had cannot be made; one that it has keeps its last state, and what then is out of date is the result. Either is recorded in FailedMount events.
    */
   prepare(pod: Pod, signal: AbortSignal): Promise<OutOfDate | undefined>;
   /** What a container of this environment mounts, once the pod is prepared. Rejects with CreateContainerConfigError. */
@@ -39,14 +40,6 @@ export interface PodVolumes {
    * a source may still declare. Resolves with what it removed, and with what could not be and may be later.
    */
   sweep(isKnown: (uid: PodUid) => Promise<boolean>, signal: AbortSignal): Promise<Swept>;
-}
-
-/** Volumes that are there, and as they were before. */
-export interface OutOfDate {
-  /** What failed, of all of them. */
-  readonly message: string;
-  /** When to try again, in milliseconds from now. */
-  readonly retryInMs: number;
 }
 
 export interface Swept {
@@ -72,7 +65,7 @@ export function podVolumes({ rootDir, clock, events, factsFor, mounts, hostFiles
   /** The actual world, as far as this process has seen it. */
   const present = new Map<PodUid, Map<string, Present>>();
 
-  interface Present extends VolumeMount {
+  interface Present extends PresentVolume {
     readonly changes: boolean;
   }
 
@@ -81,17 +74,16 @@ export function podVolumes({ rootDir, clock, events, factsFor, mounts, hostFiles
     { name, readOnly, mountOptions, supplementalGroup }: ResolvedVolume,
     kind: VolumeKind,
     signal: AbortSignal,
-  ) => {
+  ): Promise<PresentVolume> => {
     if (mountOptions.length > 0 && !kind.takesMountOptions)
       throw new MountStepError('MountOptionSupport check', 'Mount options are not supported for this volume type');
     const directory = directories.volume(pod.metadata.uid, kind.plugin, name);
     const facts = factsFor(pod);
     const task = { pod, directory, readOnly, mountOptions, facts, mounts, hostFiles, podsDir: directories.root, nowMs: clock.now() };
-    const made = await kind.setUp(task, signal);
-    return supplementalGroup === undefined ? made : { ...made, supplementalGroup };
+    return { ...(await kind.setUp(task, signal)), supplementalGroup };
   };
 
-  /** Resolves with what is wrong with the volume: the pod must go without it, or has it as it was before. Tells what fails. */
+  /** Resolves with what is wrong with the volume: the pod must go without it, or has it as it was before. Records what fails. */
   const prepareOne = async (pod: Pod, volume: PodVolume, signal: AbortSignal): Promise<VolumeFault | OutOfDate | undefined> => {
     const { uid } = pod.metadata;
     const ofPod = present.get(uid) ?? new Map<string, Present>();
@@ -124,7 +116,7 @@ export function podVolumes({ rootDir, clock, events, factsFor, mounts, hostFiles
       const directory = directories.volume(uid, plugin, resolved.name);
       if (!changes || !(await holdsState(directory))) return { error, refused: false, message };
       // As it was before the agent was started.
-      present.set(uid, ofPod.set(volume.name, { hostPath: directory, readOnly: true, changes }));
+      present.set(uid, ofPod.set(volume.name, { hostPath: directory, readOnly: true, supplementalGroup: undefined, changes }));
       return { message, retryInMs };
     }
   };

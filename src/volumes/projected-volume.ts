@@ -8,7 +8,7 @@ import { secretPayload } from './secret-volume.ts';
 
 /** Kubernetes' default for expirationSeconds. */
 const TOKEN_SECONDS = 3_600;
-/** A token for one user or group is nobody else's. */
+/** A token for one user or group is readable by no other. */
 const OWNED_TOKEN_MODE = 0o600;
 
 /** Several sources in one directory, later ones over earlier ones (pkg/volume/projected collectData). */

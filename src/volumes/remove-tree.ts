@@ -131,7 +131,7 @@ async function isEntryRemoved(entry: Dirent, path: Buffer, shown: string): Promi
   }
 }
 
-/** Rejects where another kind of thing has taken its place since it was looked at: whoever does that may do so for ever. */
+/** Rejects where another kind of thing has taken its place since it was looked at: that may happen for ever. */
 async function isRemovedAsItWas(removal: Promise<void>, shown: string): Promise<boolean> {
   try {
     return await isRemoved(removal, shown);

@@ -14,10 +14,10 @@ export interface ResolvedVolume {
   readonly kind: string;
   readonly readOnly: boolean;
   readonly mountOptions: readonly string[];
-  /** See VolumeMount. */
-  readonly supplementalGroup?: number;
+  /** See PresentVolume. */
+  readonly supplementalGroup: number | undefined;
   /** Why it must not be mounted here. */
-  readonly refusal?: MountStepError;
+  readonly refusal: MountStepError | undefined;
 }
 
 export interface ClaimFacts {
@@ -29,7 +29,9 @@ export interface ClaimFacts {
 /** Follows a claim to its volume; anything else is what it is. Rejects with VolumeRefusedError where a claim leads nowhere (desired_state_of_world_populator.go). */
 export async function resolveVolume(volume: PodVolume, pod: Pod, facts: ClaimFacts, signal: AbortSignal): Promise<ResolvedVolume> {
   const { name, persistentVolumeClaim, ephemeral, ...source } = volume;
-  if (!persistentVolumeClaim && !ephemeral) return { name, source, kind: kindNamed(source), readOnly: false, mountOptions: [] };
+  if (!persistentVolumeClaim && !ephemeral) {
+    return { name, source, kind: kindNamed(source), readOnly: false, mountOptions: [], supplementalGroup: undefined, refusal: undefined };
+  }
   const claimName = persistentVolumeClaim?.claimName ?? `${pod.metadata.name}-${name}`;
   try {
     const claim = await boundClaim(claimName, pod, facts.claims, signal);
@@ -95,8 +97,8 @@ function persistentSource(
     kind: kindNamed(spec),
     readOnly,
     mountOptions: spec.mountOptions ?? [],
-    ...(group !== undefined && /^\d{1,10}$/.test(group) && { supplementalGroup: Number(group) }),
-    ...(elsewhere && { refusal: new MountStepError('NodeAffinity check', 'no matching NodeSelectorTerms') }),
+    supplementalGroup: group !== undefined && /^\d{1,10}$/.test(group) ? Number(group) : undefined,
+    refusal: elsewhere ? new MountStepError('NodeAffinity check', 'no matching NodeSelectorTerms') : undefined,
   };
 }
 

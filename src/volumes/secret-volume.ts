@@ -6,7 +6,7 @@ import { filesOf, optionalObject, type PayloadOf } from './payload.ts';
 /** A Secret's keys as files (pkg/volume/secret). */
 export const secretPayload: PayloadOf<Wire<V1SecretVolumeSource>> = async (source, pod, facts, signal) => {
   const secret = await optionalObject('Secret', source.secretName, source.optional, pod, facts, signal);
-  return filesOf(secretKeys(secret), { ...source, ...(secret === undefined && { optional: true }) }, 'secret');
+  return filesOf(secretKeys(secret), { ...source, optional: source.optional || secret === undefined }, 'secret');
 };
 
 function secretKeys(secret: ReferencedObject | undefined): ReadonlyMap<string, Uint8Array> {

@@ -5,7 +5,7 @@ import { errorCode } from '../base/error-code.ts';
 import { own } from './atomic-writer.ts';
 
 /**
- * Nobody but root comes through the directories above. Appears with its mode and group or not at all, whatever happens to the agent; what a
+ * Only root comes through the directories above. Appears with its mode and group or not at all, whatever happens to the agent; what a
  * container made of it later stays. Resolves with whether it is new.
  */
 export async function makeVolumeDirectory(directory: string, fsGroup: number | undefined): Promise<boolean> {

@@ -35,10 +35,14 @@ export interface VolumeMount {
   readonly hostPath: string;
   /** Whether containers may only read it, whatever they ask for. */
   readonly readOnly: boolean;
-  /** A group that its users have to be in, as a persistent volume may say. */
-  readonly supplementalGroup?: number;
   /** It is the node's, or a server's: a file system that may not answer. Others lie on the agent's own, or in memory. */
   readonly isHosts?: true;
+}
+
+/** A volume of a pod, as its containers get it. */
+export interface PresentVolume extends VolumeMount {
+  /** A group that its users have to be in, as a persistent volume may say. */
+  readonly supplementalGroup: number | undefined;
 }
 
 /** One kind of volume. What it leaves under the pod's directory is unmounted and removed with it, the same way for all kinds. */

@@ -1,6 +1,6 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
-import { bitString, oid, sequence, setOf, smallInteger, text } from '../../src/certificates/der.ts';
-import { toPem } from '../../src/certificates/pem.ts';
+import { bitString, oid, sequence, setOf, smallInteger, text } from '../../src/cluster/certificates/der.ts';
+import { toPem } from '../../src/cluster/certificates/pem.ts';
 
 export const HOUR_MS = 3_600_000;
 

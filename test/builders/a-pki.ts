@@ -1,15 +1,13 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { isIP } from 'node:net';
-import { bitString, contextTag, oid, sequence, setOf, smallInteger, text } from '../../src/certificates/der.ts';
-import { toPem } from '../../src/certificates/pem.ts';
+import type { PemPair } from '../../src/base/pem-pair.ts';
+import { bitString, contextTag, oid, sequence, setOf, smallInteger, text } from '../../src/cluster/certificates/der.ts';
+import { toPem } from '../../src/cluster/certificates/pem.ts';
 
 const DAY_MS = 86_400_000;
 const ecdsaWithSha256 = sequence(oid('1.2.840.10045.4.3.2'));
 
-export interface PemPair {
-  readonly certificatePem: string;
-  readonly keyPem: string;
-}
+export type { PemPair } from '../../src/base/pem-pair.ts';
 
 export interface IssuedFacts {
   readonly commonName: string;

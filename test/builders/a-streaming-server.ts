@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { HttpError, type RouteRequest } from '../../src/server/route.ts';
+import { HttpError, type RouteRequest } from '../../src/ports/route.ts';
 
 export type Upgrade = (request: RouteRequest, socket: Duplex, head: Buffer) => Promise<void>;
 

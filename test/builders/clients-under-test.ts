@@ -1,8 +1,9 @@
 import { systemClock } from '../../src/base/clock.ts';
 import { type Logger, silentLogger } from '../../src/base/logger.ts';
-import type { ClusterAccess } from '../../src/kube/cluster-access.ts';
-import { kubeClients, type OwnedKubeClients } from '../../src/kube/kube-clients.ts';
-import { loadKubeconfig } from '../../src/kube/load-kubeconfig.ts';
+import type { ClusterAccess } from '../../src/cluster/kube/cluster-access.ts';
+import { kubeClients, type OwnedKubeClients } from '../../src/cluster/kube/kube-clients.ts';
+import { loadKubeconfig } from '../../src/cluster/kube/load-kubeconfig.ts';
+import { RecordedHappenings } from '../fakes/recorded-happenings.ts';
 
 export const accessOf = (kubeconfig: string, log: Logger = silentLogger): Promise<ClusterAccess> =>
   loadKubeconfig(kubeconfig, { clock: systemClock, log });
@@ -10,7 +11,17 @@ export const accessOf = (kubeconfig: string, log: Logger = silentLogger): Promis
 /** Clients without limits. To be closed. */
 export function clientsFor(access: ClusterAccess, log: Logger = silentLogger): OwnedKubeClients {
   const limit = { qps: 0, burst: 1 };
-  return kubeClients({ access, clock: systemClock, log, main: limit, events: limit, heartbeatTimeoutMs: 10_000, userAgent: 'rxlet-test' });
+  const { tell } = new RecordedHappenings();
+  return kubeClients({
+    access,
+    clock: systemClock,
+    log,
+    main: limit,
+    events: limit,
+    heartbeatTimeoutMs: 10_000,
+    tell,
+    userAgent: 'rxlet-test',
+  });
 }
 
 export const connectAs = async (kubeconfig: string): Promise<OwnedKubeClients> => clientsFor(await accessOf(kubeconfig));

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { ContainerInspectInfo } from 'dockerode';
-import { engineClient } from '../../src/docker/engine-client.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Container, Pod, PodSpec, PodUid } from '../../src/model/pod.ts';
 import type { ContainerId, ContainerSpec, SandboxId } from '../../src/ports/container-runtime.ts';
 import { aContainer, aPod } from './a-pod.ts';
 import { type DockerUnderTest, testEndpoint, testImage } from './docker-under-test.ts';
+import { anEngineClient } from './docker-parts.ts';
 
 /** Longer than any single call takes on a busy machine. */
 const PATIENCE_MS = 60_000;
@@ -13,7 +13,7 @@ const PATIENCE_MS = 60_000;
 /** Pods of one test on the real engine; `clean` removes every trace of them, past whatever stands between runtime and engine. */
 export class DockerPods {
   readonly docker: DockerUnderTest;
-  readonly #engine = engineClient({ endpoint: testEndpoint, clock: systemClock });
+  readonly #engine = anEngineClient(testEndpoint, systemClock);
   readonly #uids: PodUid[] = [];
 
   constructor(docker: DockerUnderTest) {

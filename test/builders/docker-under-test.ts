@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import { type Logger, silentLogger } from '../../src/base/logger.ts';
-import { dockerRuntime } from '../../src/docker/docker-runtime.ts';
-import { type EngineClient, engineClient } from '../../src/docker/engine-client.ts';
+import type { EngineClient } from '../../src/engines/docker/client/engine-client.ts';
 import type { ContainerRuntime } from '../../src/ports/container-runtime.ts';
+import { aDockerRuntime, anEngineClient } from './docker-parts.ts';
+import { LogLinks } from '../../src/engines/docker/logs/log-links.ts';
 
 /** Images that the engine under test has; another registry's names may stand in for them. */
 export const testImage = process.env['RXLET_TEST_IMAGE'] ?? 'busybox:1.35';
@@ -23,19 +24,17 @@ export interface DockerUnderTest {
 
 /** A runtime on the real engine. Rejects, and so fails the test, when none answers or an image is missing. */
 export async function dockerUnderTest(over: { readonly endpoint?: string; readonly log?: Logger } = {}): Promise<DockerUnderTest> {
-  const client = engineClient({ endpoint: over.endpoint ?? testEndpoint, clock: systemClock });
+  const client = anEngineClient(over.endpoint ?? testEndpoint, systemClock);
   await demand(client);
   const logs = await mkdtemp(join(tmpdir(), 'rxlet-logs-'));
   const [podLogsDir, containerLogsDir] = [join(logs, 'pods'), join(logs, 'containers')];
-  const runtime = dockerRuntime({
-    client,
-    clock: systemClock,
-    random: () => 0.5,
-    log: over.log ?? silentLogger,
+  const log = over.log ?? silentLogger;
+  const runtime = aDockerRuntime(client, systemClock, {
+    log,
     rootDir: join(logs, 'root'),
     podInfraContainerImage: testPauseImage,
     podLogsDir,
-    containerLogsDir,
+    logLinks: new LogLinks(podLogsDir, containerLogsDir, log),
   });
   return {
     client,

@@ -24,8 +24,8 @@ export function someNodeFacts(changes: Partial<NodeFacts> = {}): NodeFacts {
     kubeletPort: 10_250,
     images: [{ repoTags: ['busybox:1.35'], repoDigests: [], sizeBytes: 1000 }],
     nodeStatusMaxImages: 50,
-    pressure: { memory: false, disk: false, pid: false },
-    readiness: { errors: {} },
+    conditions: [],
+    readiness: { errors: [] },
     volumesInUse: undefined,
     ...changes,
   };

@@ -1,4 +1,4 @@
-import { BEHAVIOUR_ANNOTATION } from '../../src/fakeengine/container-behaviour.ts';
+import { BEHAVIOUR_ANNOTATION } from '../../src/engines/fake/container-behaviour.ts';
 import type { Container, Pod, PodSpec, PodUid } from '../../src/model/pod.ts';
 import { aContainer, aPod } from './a-pod.ts';
 

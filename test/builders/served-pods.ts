@@ -40,7 +40,7 @@ export function servedPods(
           name,
           namespace,
           parts: [
-            ...sandboxes.map(({ id, ready }) => ({ id, container: 'POD', phase: ready ? ('running' as const) : ('exited' as const) })),
+            ...sandboxes.map(({ id, ready }) => ({ id, container: undefined, phase: ready ? ('running' as const) : ('exited' as const) })),
             ...containers.map(({ id, name: container, state }) => ({ id, container, phase: state.phase })),
           ],
         })),

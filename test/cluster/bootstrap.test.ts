@@ -6,19 +6,22 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { filter, firstValueFrom, ReplaySubject, skip, take } from 'rxjs';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
-import { bootstrap, type BootstrapDeps } from '../../src/certificates/bootstrap.ts';
-import { CertificateRotation } from '../../src/certificates/certificate-rotation.ts';
-import { CertificateStore } from '../../src/certificates/certificate-store.ts';
-import type { PemPair } from '../../src/certificates/client-identity.ts';
-import { findIdentity } from '../../src/certificates/find-identity.ts';
-import { obtainCertificate } from '../../src/certificates/obtain-certificate.ts';
-import { rotatingCredentials } from '../../src/certificates/rotating-credentials.ts';
-import { checkAccess } from '../../src/kube/check-access.ts';
-import type { ClusterAccess } from '../../src/kube/cluster-access.ts';
-import type { OwnedKubeClients } from '../../src/kube/kube-clients.ts';
+import { bootstrap, type BootstrapDeps } from '../../src/cluster/certificates/bootstrap.ts';
+import { clientPurpose } from '../../src/cluster/certificates/certificate-purpose.ts';
+import { nodeSubject } from '../../src/cluster/certificates/certificate-request.ts';
+import { CertificateRotation } from '../../src/cluster/certificates/certificate-rotation.ts';
+import { CertificateStore } from '../../src/cluster/certificates/certificate-store.ts';
+import type { PemPair } from '../../src/base/pem-pair.ts';
+import { findIdentity } from '../../src/cluster/certificates/find-identity.ts';
+import { clientCertificateOf, obtainCertificate } from '../../src/cluster/certificates/obtain-certificate.ts';
+import { rotatingCredentials } from '../../src/cluster/certificates/rotating-credentials.ts';
+import { checkAccess } from '../../src/cluster/kube/check-access.ts';
+import type { ClusterAccess } from '../../src/cluster/kube/cluster-access.ts';
+import type { OwnedKubeClients } from '../../src/cluster/kube/kube-clients.ts';
 import type { ResourceEvent, WatchedObject } from '../../src/ports/kube-api.ts';
 import { accessOf, clientsFor } from '../builders/clients-under-test.ts';
 import { kubeconfigOf, kubectl } from '../builders/cluster-under-test.ts';
+import { RecordedHappenings } from '../fakes/recorded-happenings.ts';
 import { RecordingLogger } from '../fakes/recording-logger.ts';
 
 let nodeName: string;
@@ -98,7 +101,11 @@ test('a request that waits for approval is found again after a restart, and its 
   // A node may not vouch for another one: nobody approves this by itself.
   const clients = open(await accessOf(kubeconfigOf('node')));
   const obtain = (signal: AbortSignal): Promise<unknown> =>
-    obtainCertificate({ store, nodeName, clock: systemClock, log }, { api: clients.main, informer: clients.informer }, signal);
+    obtainCertificate(
+      { store, wanted: clientCertificateOf(nodeName), clock: systemClock, log },
+      { api: clients.main, informer: clients.informer },
+      signal,
+    );
   const requested = 'client certificate requested, waiting until it is approved and signed';
   const first = new AbortController();
   const interrupted = obtain(first.signal);
@@ -120,9 +127,17 @@ test('a certificate is renewed with itself, and a watch moves over without a new
   const clock: Clock = { ...systemClock, now: () => Date.now() + offsetMs };
   const rotation = new CertificateRotation({
     find: () => findIdentity({ store, kubeconfigPair, kubeconfigPath, clock, log }),
-    renewal: { store, nodeName, own: () => ({ api: clients.main, informer: clients.informer }) },
+    renewal: {
+      store,
+      nodeName,
+      subject: () => nodeSubject(nodeName),
+      own: () => ({ api: clients.main, informer: clients.informer }),
+      bootstrap: undefined,
+    },
+    purpose: clientPurpose,
     clock,
     log,
+    tell: new RecordedHappenings().tell,
     random: Math.random,
   });
   await rotation.load();

@@ -6,7 +6,7 @@ import { concatMap, map, Subject } from 'rxjs';
 import { systemClock } from '../../src/base/clock.ts';
 import { firstOf } from '../../src/base/first-of.ts';
 import type { Service } from '../../src/base/service.ts';
-import type { OwnedKubeClients } from '../../src/kube/kube-clients.ts';
+import type { OwnedKubeClients } from '../../src/cluster/kube/kube-clients.ts';
 import type { Node } from '../../src/model/node.ts';
 import { collectNodeFacts } from '../../src/node/collect-node-facts.ts';
 import { initialNode } from '../../src/node/initial-node.ts';
@@ -42,7 +42,7 @@ class TestedNode {
   readonly events: string[] = [];
   readonly #clients: OwnedKubeClients;
   readonly #images: readonly string[];
-  errors: NodeErrors = {};
+  errors: NodeErrors = [];
 
   private constructor(made: OwnedKubeClients, images: readonly string[]) {
     this.#clients = made;
@@ -89,7 +89,8 @@ class TestedNode {
         clock: systemClock,
         log,
         settings,
-        reservation: { cpu: '100m' },
+        resources: { reserved: () => ({ cpu: '100m' }), provided: () => ({}) },
+        conditions: () => [],
         images: async () => this.#images.map((image) => ({ repoTags: [image], repoDigests: [], sizeBytes: 1000 })),
         containerRuntimeVersion: async () => 'docker://20.10.24',
         errors: () => this.errors,
@@ -135,12 +136,12 @@ class TestedNode {
 
 test('a node is registered, becomes Ready, tells when it is not, and holds its lease', async () => {
   const node = await TestedNode.connect('admin', ['a:1', 'b:2']);
-  node.errors = { runtime: ['container runtime status check may not have completed yet'] };
-  const registered = node.log.next('registered the node');
+  node.errors = ['container runtime status check may not have completed yet'];
+  const registered = node.log.next('node registered');
   node.start();
   await registered;
   await node.becomes('Ready=False');
-  node.setErrors({});
+  node.setErrors([]);
   await node.becomes('Ready');
 
   const { metadata, spec, status } = await node.stored();
@@ -168,7 +169,7 @@ test('a node is registered, becomes Ready, tells when it is not, and holds its l
   assert.equal(lease.metadata.ownerReferences[0].uid, metadata?.uid);
   assert.match(lease.spec.renewTime, /\.\d{6}Z$/);
 
-  node.setErrors({ runtime: ['PLEG is not healthy: pleg was last seen active 3m0s ago; threshold is 3m0s'] });
+  node.setErrors(['PLEG is not healthy: pleg was last seen active 3m0s ago; threshold is 3m0s']);
   await node.becomes('Ready=False');
   assert.equal(node.log.lines.filter(({ level }) => level === 'error').length, 0);
 });

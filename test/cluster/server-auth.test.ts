@@ -11,14 +11,15 @@ import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { firstValueFrom, of } from 'rxjs';
 import { systemClock } from '../../src/base/clock.ts';
-import { servingCertificate } from '../../src/certificates/serving-certificate.ts';
-import type { OwnedKubeClients } from '../../src/kube/kube-clients.ts';
+import { servingCertificate } from '../../src/cluster/certificates/serving-certificate.ts';
+import type { OwnedKubeClients } from '../../src/cluster/kube/kube-clients.ts';
 import { kubeletServer } from '../../src/server/kubelet-server.ts';
-import type { Route } from '../../src/server/route.ts';
+import type { Route } from '../../src/ports/route.ts';
 import type { ServerOptions } from '../../src/server/server-options.ts';
 import { aCa, type PemPair } from '../builders/a-pki.ts';
 import { connectAs } from '../builders/clients-under-test.ts';
 import { clusterDirectory, kubectl, nodeKubeconfig } from '../builders/cluster-under-test.ts';
+import { RecordedHappenings } from '../fakes/recorded-happenings.ts';
 import { RecordingLogger } from '../fakes/recording-logger.ts';
 
 const nodeName = `auth-${randomUUID().slice(0, 8)}`;
@@ -157,6 +158,8 @@ async function serve(options: Partial<ServerOptions>, certificate?: Parameters<t
     routes,
     api: clients.reviews,
     certificate: certificate ?? { pairs: of(serverCa.issue({ commonName: nodeName, hosts: ['127.0.0.1'] })) },
+    tell: { requestBegun: () => {}, requestEnded: () => {} },
+    onListening: () => {},
     nodeName,
     openFiles: 4_096,
     clock: systemClock,
@@ -285,6 +288,7 @@ test('a serving certificate is asked of the cluster, and what its CA trusts reac
     clients: () => ({ api: clients.main, informer: clients.informer }),
     clock: systemClock,
     log,
+    tell: new RecordedHappenings().tell,
     random: Math.random,
   });
   const requested = log.next('serving certificate requested, waiting until it is approved and signed');

@@ -9,7 +9,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { firstOf } from '../../src/base/first-of.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { Service } from '../../src/base/service.ts';
-import type { OwnedKubeClients } from '../../src/kube/kube-clients.ts';
+import type { OwnedKubeClients } from '../../src/cluster/kube/kube-clients.ts';
 import { isNotFound } from '../../src/model/api-error.ts';
 import type { Pod, PodSpec } from '../../src/model/pod.ts';
 import { claimReader } from '../../src/objects/claim-reader.ts';

@@ -97,6 +97,19 @@ export function containerContract(world: () => RuntimeWorld): void {
         assert.equal((await world().ended(pod, id)).message, message);
       });
 
+    test('a container is made with the devices, CPUs, cgroup and handler that it is given', async () => {
+      const container = world().shell('app', DEAF);
+      const pod = world().pod([container]);
+      const { handler } = world();
+      const cgroupParent = '/rxlet-contract/pod';
+      const sandboxSpec = { ...world().sandboxSpec(pod), cgroupParent, handler };
+      const { id: sandbox } = await world().runtime.runSandbox(pod, sandboxSpec, world().signal);
+      const devices = [{ hostPath: '/dev/null', containerPath: '/dev/contract', permissions: 'rw' }];
+      const id = await world().start(pod, sandbox, container, { devices, cpuset: '0', cgroupParent, handler });
+      assert.equal((await world().container(pod, id)).state.phase, 'running');
+      assert.deepEqual(await world().madeWith(id), { devices, cpuset: '0', cgroupParent, handler });
+    });
+
     test('a container of an image that the engine lacks is not created', async () => {
       const container = world().shell('app', 'exit 0');
       const pod = world().pod([container]);

@@ -97,10 +97,10 @@ export function containerRuntimeContract(name: string, make: () => Promise<Engin
         const [full, lone] = await list();
         assert.deepEqual([full?.name, full?.namespace], [pod.metadata.name, 'default']);
         assert.deepEqual(
-          new Set(full?.parts.map((p) => `${p.id} ${p.container} ${p.phase}`)),
-          new Set([`${sandbox} POD running`, `${deadId} dead exited`, `${aliveId} alive running`]),
+          new Set(full?.parts.map((p) => `${p.id} ${p.container ?? 'sandbox'} ${p.phase}`)),
+          new Set([`${sandbox} sandbox running`, `${deadId} dead exited`, `${aliveId} alive running`]),
         );
-        assert.deepEqual(lone?.parts, [{ id: emptyId, container: 'POD', phase: 'exited' }]);
+        assert.deepEqual(lone?.parts, [{ id: emptyId, container: undefined, phase: 'exited' }]);
         assert.deepEqual(await list(), [full, lone]);
       });
 

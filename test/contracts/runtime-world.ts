@@ -5,6 +5,7 @@ import type {
   ContainerId,
   ContainerRuntime,
   ContainerSpec,
+  Device,
   ObservedContainer,
   ObservedPod,
   SandboxId,
@@ -13,11 +14,23 @@ import type {
 import type { ImageService } from '../../src/ports/image-service.ts';
 import { aContainer, aPod } from '../builders/a-pod.ts';
 
-/** An engine under test. `image` is a busybox that the engine has. */
+/** What a sandbox or container was made with, past the port; handlers and cgroups that were not asked for are the engine's own. */
+export interface MadeWith {
+  readonly cgroupParent: string | undefined;
+  readonly handler: string | undefined;
+  readonly devices: readonly Device[];
+  readonly cpuset: string | undefined;
+}
+
+/** An engine under test. */
 export interface EngineUnderTest {
   readonly runtime: ContainerRuntime;
   readonly images: ImageService;
+  /** A busybox that the engine has. */
   readonly image: string;
+  /** A handler that the engine has and does not take by itself. */
+  readonly handler: string;
+  readonly madeWith: (id: string) => Promise<MadeWith>;
   readonly dispose: () => Promise<void>;
 }
 
@@ -34,6 +47,8 @@ export class RuntimeWorld {
   readonly runtime: ContainerRuntime;
   readonly images: ImageService;
   readonly image: string;
+  readonly handler: string;
+  readonly madeWith: EngineUnderTest['madeWith'];
   /** Every hint since the world began, replayed. */
   readonly hints = new ReplaySubject<PodUid>();
   readonly #engine: EngineUnderTest;
@@ -45,6 +60,8 @@ export class RuntimeWorld {
     this.runtime = engine.runtime;
     this.images = engine.images;
     this.image = engine.image;
+    this.handler = engine.handler;
+    this.madeWith = engine.madeWith;
     this.#subscription = engine.runtime.hints.subscribe(this.hints);
   }
 

@@ -39,6 +39,22 @@ export function sandboxContract(world: () => RuntimeWorld): void {
       );
     });
 
+    test('a sandbox is made in the cgroup and by the handler that it is given', async () => {
+      const pod = world().pod();
+      const { handler } = world();
+      const spec = { ...world().sandboxSpec(pod), cgroupParent: '/rxlet-contract/pod', handler };
+      const { id } = await world().runtime.runSandbox(pod, spec, world().signal);
+      const made = await world().madeWith(id);
+      assert.deepEqual([made.cgroupParent, made.handler], ['/rxlet-contract/pod', handler]);
+    });
+
+    test('a handler that the engine does not have makes no sandbox, and is named', async () => {
+      const pod = world().pod();
+      const spec = { ...world().sandboxSpec(pod), handler: 'nonexistent' };
+      await assert.rejects(world().runtime.runSandbox(pod, spec, world().signal), /nonexistent/);
+      assert.deepEqual((await world().observe(pod)).sandboxes, []);
+    });
+
     test('a dead sandbox stays, and is not ready', async () => {
       const pod = world().pod();
       const id = await world().runSandbox(pod);

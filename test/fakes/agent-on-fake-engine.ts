@@ -1,36 +1,38 @@
-import { BehaviorSubject, filter, type Observable } from 'rxjs';
-import { apiProjections } from '../../src/api-projections.ts';
-import type { Clock } from '../../src/base/clock.ts';
-import { silentLogger } from '../../src/base/logger.ts';
-import { runServices } from '../../src/base/run-services.ts';
-import { fakeEngine, type FakeEngine } from '../../src/fakeengine/fake-engine.ts';
-import { imageManager } from '../../src/images/image-manager.ts';
+import { BehaviorSubject, filter, map, NEVER, type Observable, Subject } from 'rxjs';
 import { Backoff } from '../../src/base/backoff.ts';
+import type { Clock } from '../../src/base/clock.ts';
+import { type Logger, silentLogger } from '../../src/base/logger.ts';
+import { apiSource } from '../../src/cluster/pods/api-source.ts';
+import { embeddedEngine } from '../../src/engines/fake/engine.ts';
+import { fakeEngine, type FakeEngine } from '../../src/engines/fake/fake-engine.ts';
+import { imageManager } from '../../src/images/image-manager.ts';
 import { PullQueue } from '../../src/images/pull-queue.ts';
-import { type Kubelet, kubelet } from '../../src/kubelet.ts';
-import { lifecyclePart } from '../../src/lifecycle-part.ts';
-import type { MirrorOwner } from '../../src/mirror/mirror-pod-actions.ts';
-import { isShownBy } from '../../src/model/mirror-pod.ts';
+import * as mirror from '../../src/mirror/capability.ts';
 import type { NodeUse } from '../../src/model/node-use.ts';
+import type { Node } from '../../src/model/node.ts';
 import type { PodRefusal } from '../../src/model/pod-admission.ts';
-import { type Pod, podFullName, type PodStatus } from '../../src/model/pod.ts';
-import { noApi } from '../../src/objects/api-for-pods.ts';
-import { podObjects } from '../../src/objects/pod-objects.ts';
-import { podLifecycleEvents } from '../../src/pleg/pod-lifecycle-events.ts';
-import type { EventRecorder } from '../../src/ports/event-recorder.ts';
+import type { Pod } from '../../src/model/pod.ts';
+import * as objects from '../../src/objects/capability.ts';
+import type { Capability } from '../../src/ports/capability.ts';
+import type { Cluster } from '../../src/ports/cluster.ts';
+import type { Contribution } from '../../src/ports/contribution.ts';
 import type { Informer, KubeApi } from '../../src/ports/kube-api.ts';
+import type { NodeParts } from '../../src/ports/node-parts.ts';
+import type { OutOfDate, PodParticipant } from '../../src/ports/pod-participant.ts';
 import type { ReconcileRecord } from '../../src/ports/pod-plan.ts';
-import { PodAdmissions } from '../../src/reconcile/pod-admissions.ts';
-import { reconcilePart } from '../../src/reconcile-part.ts';
-import { apiSource } from '../../src/sources/api-source.ts';
-import { PodStatusManager } from '../../src/status/status-manager.ts';
-import type { OutOfDate } from '../../src/volumes/pod-volumes.ts';
+import type { PodStatuses, StatusChange } from '../../src/ports/pod-statuses.ts';
+import * as probes from '../../src/probes/capability.ts';
+import { runAgent } from '../../src/run-agent.ts';
+import type { Surroundings } from '../../src/surroundings.ts';
+import { aNode, filesInMemory, withoutCluster } from '../builders/node-parts.ts';
+import { defaultOptions, someOptions } from '../builders/some-options.ts';
+import { directHostFiles } from './direct-host-files.ts';
 import { FakeClock } from './fake-clock.ts';
 
 export interface AgentOnFakeEngine {
   readonly clock: FakeClock;
   readonly engine: FakeEngine;
-  readonly statuses: PodStatusManager;
+  readonly statuses: PodStatuses;
   readonly records: readonly ReconcileRecord[];
   readonly events: readonly RecordedEvent[];
   /** Says what the manifests are from now on. */
@@ -52,20 +54,24 @@ export interface ClusterOfAgent {
   readonly api: Pick<KubeApi, 'request'>;
   readonly informer: Informer;
   readonly nodeName: string;
-  readonly node: Observable<MirrorOwner | undefined>;
+  readonly node: Observable<Node | undefined>;
   readonly judge?: (pod: Pod, others: NodeUse) => PodRefusal | undefined;
 }
 
-/** The whole agent but for manifest files, on the embedded engine and a clock that moves when told. Until the first `declare` its source has not spoken. */
-export function agentOnFakeEngine(
-  over: {
-    readonly clock?: FakeClock;
-    readonly engine?: FakeEngine;
-    readonly cluster?: ClusterOfAgent;
-    /** What a pod's volumes cannot be brought up to date for. */
-    readonly outOfDate?: (pod: Pod) => OutOfDate | undefined;
-  } = {},
-): AgentOnFakeEngine {
+interface Parts {
+  readonly clock: Clock;
+  readonly engine: FakeEngine;
+  readonly cluster?: ClusterOfAgent | undefined;
+  /** What a pod's volumes cannot be brought up to date for. */
+  readonly outOfDate?: ((pod: Pod) => OutOfDate | undefined) | undefined;
+  /** Hears what is logged; nothing by default. */
+  readonly log?: Logger | undefined;
+  /** More that it can do. */
+  readonly capabilities?: readonly Capability[] | undefined;
+}
+
+/** The whole agent with a shorter list of capabilities, on the embedded engine and a clock that moves when told. Until the first `declare` its source has not spoken. */
+export function agentOnFakeEngine(over: Partial<Parts & { readonly clock: FakeClock }> = {}): AgentOnFakeEngine {
   const clock = over.clock ?? new FakeClock();
   const engine = over.engine ?? fakeEngine({ clock, log: silentLogger });
   const started = startAgent({ ...over, clock, engine });
@@ -87,122 +93,115 @@ export function agentOnFakeEngine(
 }
 
 /** The same on any clock. */
-export function startAgent(over: {
-  readonly clock: Clock;
-  readonly engine: FakeEngine;
-  readonly cluster?: ClusterOfAgent;
-  readonly outOfDate?: (pod: Pod) => OutOfDate | undefined;
-}): Pick<AgentOnFakeEngine, 'statuses' | 'records' | 'events' | 'declare' | 'stop'> {
-  const { clock, engine } = over;
-  const log = silentLogger;
-  const api = over.cluster && apiSource({ ...over.cluster, log });
-  const apiStatusOf = (pod: Pod): PodStatus | undefined => {
-    const object = api?.pods.byName(podFullName(pod));
-    return object && isShownBy(pod, object) ? object.status : undefined;
-  };
-  const statuses = new PodStatusManager({ clock, log, apiStatusOf });
-  const told: RecordedEvent[] = [];
-  const events: EventRecorder = {
-    record: (_, type, reason, message) => void told.push({ type, reason, message }),
-  };
-  const records: ReconcileRecord[] = [];
-  const trace = { record: (record: ReconcileRecord) => void records.push(record), note: () => {} };
+export function startAgent(parts: Parts): Pick<AgentOnFakeEngine, 'statuses' | 'records' | 'events' | 'declare' | 'stop'> {
   const snapshots = new BehaviorSubject<readonly Pod[] | undefined>(undefined);
-  const lifecycle = lifecyclePart({
-    clock,
-    log,
-    events,
-    statuses,
-    podOf: (uid): Pod | undefined => pods.get(uid)?.pod,
-    runtime: engine.runtime,
-    access: engine.access,
-    hostIps: [],
-    previousStatus: (pod) => pod.status ?? apiStatusOf(pod),
-    random: () => 0.5,
-  });
-  const judge = over.cluster?.judge;
-  const { phases, pods, wasFound }: Kubelet = kubelet({
-    clock,
-    log,
-    sources: [{ name: 'file', snapshots: snapshots.pipe(filter((pods) => pods !== undefined)) }, ...(api ? [api] : [])],
-    ...(over.cluster && api
-      ? {
-          follow: apiProjections({
-            ...over.cluster,
-            clock,
-            log,
-            apiPods: api.pods,
-            statuses,
-            runtime: engine.runtime,
-            volumes: { remain: async () => false },
-          }),
-        }
-      : {}),
-    pleg: podLifecycleEvents({ runtime: engine.runtime, clock, log }),
-    events,
-    wakes: lifecycle.wakes,
-    reconcile: reconcilePart({
-      clock,
-      engine: {
-        runtime: engine.runtime,
-        imageService: engine.images,
-        access: engine.access,
-        running: { list: async () => [], stale: () => {} },
-        dataDirectory: async () => undefined,
-        networkFault: () => undefined,
-        missingSandboxImage: () => undefined,
-        services: [],
-        close: () => {},
-      },
-      images: imageManager({
-        images: engine.images,
-        events,
-        clock,
-        log,
-        keyring: { lookup: async () => [] },
-        trace,
-        pulls: new PullQueue({ images: engine.images, limiter: undefined, maxParallelPulls: undefined }),
-        backoff: new Backoff({ clock, baseMs: 10_000, maxMs: 300_000 }),
-        pullSecrets: async () => [],
-      }),
-      volumes: {
-        prepare: async (pod) => over.outOfDate?.(pod),
-        mountsFor: async () => [],
-        tearDown: async () => {},
-        remove: async () => {},
-        remain: async () => false,
-        sweep: async () => ({ removed: [], failed: new Map() }),
-      },
-      network: {
-        sandbox: async ({ metadata }) => ({ hostname: metadata.name }),
-        hostsMounts: async () => [],
-        checkNodeFile: async () => {},
-      },
-      objects: podObjects(noApi.objects, noApi.objects),
-      api: noApi,
-      statuses,
-      lifecycle,
-      events,
-      trace,
-      syncFrequencyMs: 60_000,
-      node: {
-        ips: [],
-        allocatable: () => ({}),
-        admission: judge && new PodAdmissions({ judge, statuses, inside: () => ({ pods, wasFound }) }),
-      },
-      random: () => 0.5,
+  const records: ReconcileRecord[] = [];
+  const events: RecordedEvent[] = [];
+  const changes = new Subject<StatusChange>();
+  let node: NodeParts | undefined;
+  const list: readonly Capability[] = [
+    always('declared pods', (parts_) => {
+      node = parts_;
+      parts_.statuses.changes.subscribe(changes);
+      return {
+        sources: [{ name: 'file', snapshots: snapshots.pipe(filter((pods) => pods !== undefined)) }],
+        pod: participant(parts),
+        images: unlimitedImages(parts_),
+        listener: { reconciled: (record) => void records.push(record) },
+      };
     }),
-  });
+    always('probes', probes.capability),
+    ...(parts.cluster ? [always('objects', objects.capability), always('mirror', mirror.capability)] : []),
+    ...(parts.capabilities ?? []),
+  ];
   const stopping = new AbortController();
-  const done = runServices([lifecycle.services, ...phases], stopping.signal);
+  const done = runAgent(someOptions({ nodeName: 'n1', rootDir: '/dev/null/rxlet' }), surroundings(parts, events), stopping.signal, list);
+  // Who stops the agent hears of it.
+  done.catch(() => {});
+  const started = (): NodeParts => {
+    if (!node) throw new Error('the agent has not begun yet: let the clock advance first');
+    return node;
+  };
   return {
-    statuses,
+    // The agent begins with the first moment that the clock moves.
+    statuses: {
+      get: (uid) => node?.statuses.get(uid),
+      changes,
+      before: (pod) => started().statuses.before(pod),
+      adopt: (uid, before) => started().statuses.adopt(uid, before),
+      amend: (uid, change) => started().statuses.amend(uid, change),
+    },
     records,
-    events: told,
+    events,
     declare: (pods) => snapshots.next(pods),
     stop: async () => {
       stopping.abort(new Error('the test stops the agent'));
       await done;
     },
+  };
+}
+
+export const always = (name: string, capability: (node: NodeParts) => Contribution | Promise<Contribution>): Capability => ({
+  name,
+  wanted: () => true,
+  load: async () => ({ capability }),
+});
+
+function participant({ cluster, outOfDate }: Parts): PodParticipant {
+  return {
+    admit: async (pod, others) => cluster?.judge?.(pod, others),
+    prepare: async (pod) => outOfDate?.(pod),
+    sandbox: async ({ metadata }) => ({ hostname: metadata.name }),
+  };
+}
+
+/** Nothing limits pulls, and nothing of the machine's registries is looked at. */
+function unlimitedImages({ engine, events, clock, log, tell }: NodeParts): Contribution['images'] & {} {
+  return imageManager({
+    images: engine.images,
+    events,
+    clock,
+    log,
+    tell,
+    keyring: { lookup: async () => [] },
+    pulls: new PullQueue({ images: engine.images, limiter: undefined, maxParallelPulls: undefined }),
+    backoff: new Backoff({ clock, baseMs: 10_000, maxMs: 300_000 }),
+    pullSecrets: async () => [],
+  });
+}
+
+function surroundings({ clock, engine, cluster, log = silentLogger }: Parts, events: RecordedEvent[]): Surroundings {
+  return {
+    clock,
+    log,
+    random: () => 0.5,
+    origins: defaultOptions.origins,
+    setVerbosity: () => {},
+    openDisk: async () => ({ files: filesInMemory(), restartMarks: { mark: async () => {}, load: async () => new Map() } }),
+    hostFiles: () => directHostFiles,
+    openCluster: async (_options, { log }) => ({
+      ...(cluster ? clusterOf(cluster, log) : withoutCluster),
+      recorder: { record: (_about, type, reason, message) => void events.push({ type, reason, message }) },
+    }),
+    // As it is: a test may look at what is asked of it, and let that fail.
+    openEngine: async () => ({ ...embeddedEngine(engine), close: () => {} }),
+    openNode: async (options, { cluster: joined }) => ({ ...aNode(options.nodeName), ips: [], known: () => joined.node() ?? {} }),
+  };
+}
+
+function clusterOf({ api, informer, nodeName, node }: ClusterOfAgent, log: NodeParts['log']): Cluster {
+  const source = apiSource({ informer, nodeName, log });
+  const door: KubeApi = { request: (request, signal) => api.request(request, signal), closeConnections: () => {} };
+  let latest: Node | undefined;
+  const nodeChanges = node.pipe(map((now) => (latest = now)));
+  return {
+    ...withoutCluster,
+    exists: true,
+    clients: { main: door, events: door, heartbeat: door, reviews: door, informer },
+    sources: [source],
+    apiPods: source.pods,
+    nodes: NEVER,
+    node: () => latest,
+    nodeChanges,
   };
 }

@@ -1,5 +1,5 @@
 import { unlessAborted } from '../../src/base/unless-aborted.ts';
-import type { FakeEngine } from '../../src/fakeengine/fake-engine.ts';
+import type { FakeEngine } from '../../src/engines/fake/fake-engine.ts';
 
 const never = new AbortController().signal;
 

@@ -25,6 +25,17 @@ export class FakeClock extends VirtualTimeScheduler implements Clock {
     return sleepOn(this, ms, signal);
   }
 
+  /** Goes on in steps until `work` is done, which may also wait for what is real: files, other processes. */
+  async until<T>(work: Promise<T>, stepMs = 10): Promise<T> {
+    const state = { over: false };
+    const end = (): void => {
+      state.over = true;
+    };
+    work.then(end, end);
+    while (!state.over) await this.advance(stepMs);
+    return work;
+  }
+
   async advance(ms: number): Promise<void> {
     const end = this.frame + ms;
     await settle();

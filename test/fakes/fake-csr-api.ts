@@ -1,5 +1,5 @@
 import { BehaviorSubject, defer, distinctUntilChanged, finalize, map, type Observable } from 'rxjs';
-import type { CsrClients } from '../../src/certificates/csr-client.ts';
+import type { CsrClients } from '../../src/cluster/certificates/csr-client.ts';
 import { ApiError } from '../../src/model/api-error.ts';
 import type { ApiRequest, ResourceEvent, WatchedObject, WatchTarget } from '../../src/ports/kube-api.ts';
 

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { type ClientIdentity, parseClientIdentity } from '../../src/certificates/client-identity.ts';
+import { type ClientIdentity, parseClientIdentity } from '../../src/cluster/certificates/client-identity.ts';
 import { aKey } from '../builders/a-client-certificate.ts';
 
 /** --cert-dir without a disk. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Verb } from '../../src/fakeengine/call-gate.ts';
+import type { Verb } from '../../src/engines/fake/call-gate.ts';
 
 export const names = ['x', 'y', 'z'] as const;
 export type Name = (typeof names)[number];

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../src/base/logger.ts';
-import type { FakeEngine } from '../../src/fakeengine/fake-engine.ts';
-import { fakeEngine } from '../../src/fakeengine/fake-engine.ts';
+import type { FakeEngine } from '../../src/engines/fake/fake-engine.ts';
+import { fakeEngine } from '../../src/engines/fake/fake-engine.ts';
 import type { Pod, PodStatus } from '../../src/model/pod.ts';
 import type { ReconcileRecord } from '../../src/ports/pod-plan.ts';
-import type { OutOfDate } from '../../src/volumes/pod-volumes.ts';
+import type { OutOfDate } from '../../src/ports/pod-participant.ts';
 import { type AgentOnFakeEngine, agentOnFakeEngine, type ClusterOfAgent } from './agent-on-fake-engine.ts';
 import { FakeClock } from './fake-clock.ts';
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { requestHandler } from '../../src/server/request-handler.ts';
-import type { Route } from '../../src/server/route.ts';
+import type { Route } from '../../src/ports/route.ts';
 import { Router } from '../../src/server/router.ts';
 
 /** Routes behind a plain HTTP server of their own, for whoever can connect. */
@@ -16,7 +16,13 @@ export interface ServedRoutes {
 /** On a port of the loopback address, or on the socket at `path`. */
 export async function serveRoutes(routes: readonly Route[], path?: string): Promise<ServedRoutes> {
   const stop = new AbortController();
-  const handler = requestHandler({ router: new Router(routes, { debugging: true }), clock: systemClock, log: silentLogger });
+  const handler = requestHandler({
+    router: new Router(routes, { debugging: true }),
+    access: undefined,
+    tell: undefined,
+    clock: systemClock,
+    log: silentLogger,
+  });
   const server: Server = createServer((message, response) => void handler.request(message, response, stop.signal));
   server.on('upgrade', (message, socket, head) => {
     void handler.upgrade(message, socket, head, stop.signal);

@@ -7,10 +7,11 @@ import { test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
-import { hostFilesPart } from '../../src/host-files-part.ts';
 import type { Pod, PodUid } from '../../src/model/pod.ts';
 import type { HostFiles } from '../../src/ports/host-files.ts';
 import { podStats } from '../../src/stats/pod-stats.ts';
+import { defaultOptions } from '../builders/some-options.ts';
+import { realSurroundings } from '../../src/surroundings.ts';
 import { systemMounts } from '../../src/volumes/mounts.ts';
 import { mountTable } from '../../src/volumes/mount-table.ts';
 import { checkHostPath } from '../../src/volumes/host-path-volume.ts';
@@ -118,7 +119,10 @@ async function stage(t: TestContext, hang: 'killable' | 'unkillable'): Promise<S
   const uid = (i: number): PodUid => `dead-${i}` as PodUid;
   const paths = Array.from({ length: VOLUMES }, (_, i) => join(rootDir, 'pods', uid(i), 'volumes/kubernetes.io~nfs/v'));
   const stop = new AbortController();
-  const hostFiles = hostFilesPart({ clock, log: silentLogger, stop: stop.signal });
+  const hostFiles = realSurroundings({ log: silentLogger, origins: defaultOptions.origins, setVerbosity: () => {} }).hostFiles(
+    { clock, log: silentLogger },
+    stop.signal,
+  );
   const dead = await DeadMounts.at(paths, hang);
   t.after(async () => {
     stop.abort(new Error('the test is over'));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
-import { engineDataDirectory, RunningContainers } from '../../src/docker/running-containers.ts';
+import { engineDataDirectory, RunningContainers } from '../../src/engines/docker/observe/running-containers.ts';
 import type { PodUsage } from '../../src/ports/pod-stats.ts';
 import { podStats } from '../../src/stats/pod-stats.ts';
 import { aContainer, aPod } from '../builders/a-pod.ts';

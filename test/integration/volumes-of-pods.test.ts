@@ -114,11 +114,7 @@ describe('volumes of static pods', { timeout: 600_000 }, () => {
     const from = agent.lines.length;
     agent.run();
     for (const orphan of [uid, 'of-nobody'])
-      await agent.logged(
-        'an orphan',
-        (line) => line.msg === 'removed what an orphaned pod had left on disk' && line['uid'] === orphan,
-        from,
-      );
+      await agent.logged('an orphan', (line) => line.msg === 'orphaned pod directory removed' && line['uid'] === orphan, from);
     assert.deepEqual(await mounts.below(agent.rootDir), []);
   });
 

@@ -8,18 +8,18 @@ import { foldRepeats } from '../../src/base/fold-repeats.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { TokenBucket } from '../../src/base/token-bucket.ts';
 import { withDeadline } from '../../src/base/with-deadline.ts';
-import { EventCorrelator } from '../../src/events/event-correlator.ts';
-import { fakeEngine } from '../../src/fakeengine/fake-engine.ts';
-import { deadlineWithin } from '../../src/kube/deadline.ts';
+import { EventCorrelator } from '../../src/cluster/events/event-correlator.ts';
+import { fakeEngine } from '../../src/engines/fake/fake-engine.ts';
+import { deadline } from '../../src/base/deadline.ts';
 import { formatTime, parseTime } from '../../src/model/time.ts';
 import { lastKnown } from '../../src/node/last-known.ts';
 import { NodeLease } from '../../src/node/node-lease.ts';
 import { NodeStatusReporter } from '../../src/node/node-status-reporter.ts';
 import { CachedObjects } from '../../src/objects/cached-objects.ts';
 import { TokenManager } from '../../src/objects/token-manager.ts';
-import { podLifecycleEvents } from '../../src/pleg/pod-lifecycle-events.ts';
+import { podLifecycleEvents } from '../../src/agent/pleg/pod-lifecycle-events.ts';
 import type { KubeApi } from '../../src/ports/kube-api.ts';
-import { KeyedWorkQueue } from '../../src/queue/keyed-work-queue.ts';
+import { KeyedWorkQueue } from '../../src/agent/queue/keyed-work-queue.ts';
 import { ExpiringCache } from '../../src/server/auth/expiring-cache.ts';
 import { IdleTimer } from '../../src/server/streaming/idle-timer.ts';
 import { CpuRates } from '../../src/stats/cpu-rates.ts';
@@ -28,6 +28,7 @@ import { FailedMounts } from '../../src/volumes/failed-mounts.ts';
 import { aPod } from '../builders/a-pod.ts';
 import { someNodeFacts } from '../builders/node-facts.ts';
 import { FakeClock } from '../fakes/fake-clock.ts';
+import { silentHappenings } from '../fakes/silent-happenings.ts';
 import { FakeKubeApi } from '../fakes/fake-kube-api.ts';
 import { RecordingLogger } from '../fakes/recording-logger.ts';
 
@@ -58,15 +59,14 @@ class RestlessClock extends FakeClock {
 /** What becomes of something that ages, in a script of its own; nothing of it is a date. */
 const stories: Readonly<Record<string, (clock: FakeClock) => Promise<unknown>>> = {
   'a deadline of 200 ms, moved on once': async (clock) => {
-    const deadline = deadlineWithin(200, clock, signal);
+    using within = deadline(clock, 200, 'the request', signal);
     const missed: boolean[] = [];
     await clock.advance(150);
-    deadline.extend(200);
+    within.extend(200);
     for (const ms of [199, 1, 2_000]) {
       await clock.advance(ms);
-      missed.push(deadline.missed);
+      missed.push(within.missed);
     }
-    deadline.end();
     return missed;
   },
   'a call with a deadline': async (clock) => {
@@ -113,7 +113,13 @@ const stories: Readonly<Record<string, (clock: FakeClock) => Promise<unknown>>> 
   'the runs of a work queue': async (clock) => {
     const runs: number[] = [];
     const stop = new AbortController();
-    const queue = new KeyedWorkQueue<string>({ clock, backoffMs: (failures) => failures * 1_000, onError: () => {} });
+    const queue = new KeyedWorkQueue<string>({
+      name: 'pods',
+      tell: silentHappenings,
+      clock,
+      backoffMs: (failures) => failures * 1_000,
+      onError: () => {},
+    });
     const running = queue.run(
       async (key) => {
         runs.push(clock.monotonicMs());
@@ -259,7 +265,7 @@ const stories: Readonly<Record<string, (clock: FakeClock) => Promise<unknown>>> 
       nodeName: 'n1',
       initial: { metadata: { name: 'n1' } },
       facts: async () => someNodeFacts({ nowMs: clock.now() }),
-      errors: () => ({}),
+      errors: () => [],
       wakes: new Subject(),
       nodes: new Subject(),
       record: () => {},
@@ -274,7 +280,7 @@ const stories: Readonly<Record<string, (clock: FakeClock) => Promise<unknown>>> 
   },
   'relists, and how the health of them is told': async (clock) => {
     const { runtime, controls } = fakeEngine({ clock, log: silentLogger, latencyMs: 0 });
-    const pleg = podLifecycleEvents({ runtime, clock, log: silentLogger });
+    const pleg = podLifecycleEvents({ runtime, clock, log: silentLogger, tell: { relisted: () => {} } });
     const healthy: (readonly [boolean, number])[] = [];
     const subscription = pleg.relists.subscribe();
     for (const ms of [1_000, 30_000]) {

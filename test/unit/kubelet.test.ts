@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod, PodUid } from '../../src/model/pod.ts';
 import { aContainer, aPod } from '../builders/a-pod.ts';
-import { type AgentOnFakeEngine, agentOnFakeEngine } from '../fakes/agent-on-fake-engine.ts';
+import { type AgentOnFakeEngine, agentOnFakeEngine, always } from '../fakes/agent-on-fake-engine.ts';
+import { RecordingLogger } from '../fakes/recording-logger.ts';
 
 const forever = (name: string): Pod => aPod(name, { containers: [aContainer('app', { command: ['sleep', '100000'] })] });
 const running = ({ engine }: AgentOnFakeEngine): readonly string[] =>
@@ -47,3 +48,23 @@ for (const kind of ['startupProbe', 'livenessProbe'] as const)
     );
     await agent.close();
   });
+
+test('a change of state is logged each time, the same again within a minute too; what only repeats is folded', async () => {
+  const log = new RecordingLogger();
+  const talks = always('talks', ({ log: everyLine, folded }) => ({
+    services: [
+      {
+        name: 'talks',
+        stage: 'before pods',
+        run: async () => {
+          for (const each of [folded, folded]) each.warn('client refused');
+          for (const each of [everyLine, everyLine]) each.info('manifest URL can be read again');
+        },
+      },
+    ],
+  }));
+  const agent = agentOnFakeEngine({ log, capabilities: [talks] });
+  await agent.clock.advance(1000);
+  assert.deepEqual([log.count('client refused'), log.count('manifest URL can be read again')], [1, 2]);
+  await agent.close();
+});

@@ -32,8 +32,16 @@ function defaultProbe(probe: Probe): Probe {
 }
 
 function defaultEnvVar(variable: Wire<V1EnvVar>): Wire<V1EnvVar> {
-  const fieldRef = variable.valueFrom?.fieldRef;
-  return fieldRef === undefined ? variable : { ...variable, valueFrom: { ...variable.valueFrom, fieldRef: defaultFieldRef(fieldRef) } };
+  const { fieldRef, fileKeyRef } = variable.valueFrom ?? {};
+  if (fieldRef === undefined && fileKeyRef === undefined) return variable;
+  return {
+    ...variable,
+    valueFrom: {
+      ...variable.valueFrom,
+      ...(fieldRef && { fieldRef: defaultFieldRef(fieldRef) }),
+      ...(fileKeyRef && { fileKeyRef: { ...fileKeyRef, optional: fileKeyRef.optional ?? false } }),
+    },
+  };
 }
 
 function roundUpResources(resources: NonNullable<Container['resources']>): NonNullable<Container['resources']> {

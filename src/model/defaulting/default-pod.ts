@@ -1,5 +1,6 @@
 import type { ObjectMeta, PodSpec, PodStatus, RawPod } from '../pod.ts';
 import { defaultContainer, defaultPodContainer } from './default-container.ts';
+import { defaultPodResources } from './default-pod-resources.ts';
 import { roundUpToMilli } from './default-values.ts';
 import { defaultVolume } from './default-volume.ts';
 
@@ -35,13 +36,17 @@ function defaultMeta(meta: ObjectMeta): ObjectMeta {
 
 function defaultSpec(spec: PodSpec): PodSpec {
   const hostNetwork = spec.hostNetwork === true;
-  const { volumes, initContainers, containers, ephemeralContainers, overhead } = spec;
+  const { volumes, ephemeralContainers, overhead } = spec;
+  const initContainers = spec.initContainers?.map((c) => defaultPodContainer(c, hostNetwork));
+  const containers = spec.containers?.map((c) => defaultPodContainer(c, hostNetwork));
+  const resources = defaultPodResources({ ...spec, ...(initContainers && { initContainers }), containers: containers ?? [] });
   const serviceAccountName = spec.serviceAccountName || spec.serviceAccount;
   return {
     ...spec,
+    ...(resources !== undefined && { resources }),
     ...(volumes !== undefined && { volumes: volumes.map(defaultVolume) }),
-    ...(initContainers !== undefined && { initContainers: initContainers.map((c) => defaultPodContainer(c, hostNetwork)) }),
-    ...(containers !== undefined && { containers: containers.map((c) => defaultPodContainer(c, hostNetwork)) }),
+    ...(initContainers !== undefined && { initContainers }),
+    ...(containers !== undefined && { containers }),
     ...(ephemeralContainers !== undefined && { ephemeralContainers: ephemeralContainers.map(defaultContainer) }),
     ...(overhead !== undefined && { overhead: roundUpToMilli(overhead) }),
     // The older name is the newer one's alias.

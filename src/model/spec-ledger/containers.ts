@@ -81,7 +81,7 @@ const common = {
   image: honoured,
   imagePullPolicy: honoured,
   name: honoured,
-  restartPolicyRules: ignored('containers restart as restartPolicy says'),
+  restartPolicyRules: approximated('RestartAllContainers restarts the container that ended and no other'),
   securityContext,
   stdin: honoured,
   stdinOnce: honoured,
@@ -101,11 +101,9 @@ export const container = section<V1Container>('Container', {
   livenessProbe: probe,
   ports,
   readinessProbe: probe,
-  resizePolicy: ignored('resources of a running container are not changed in place', { told: false }),
+  resizePolicy: ignored('resources of a running container are not changed in place', { reported: false }),
   resources,
-  restartPolicy: ignored('only an init container that always restarts, a sidecar, has one of its own', {
-    when: { words: 'is not Always', holds: (value) => value !== 'Always' },
-  }),
+  restartPolicy: honoured,
   startupProbe: probe,
   volumeDevices,
 });

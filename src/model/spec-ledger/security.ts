@@ -8,7 +8,7 @@ import type {
 } from '@kubernetes/client-node';
 import { approximated, honoured, ignored, is, refused, section } from './entry.ts';
 
-const seLinux = approximated('processes are labelled; the files of volumes are not labelled anew');
+const seLinux = approximated('processes are labelled; the files of volumes are not relabelled');
 const windows = ignored('this node runs Linux');
 
 const appArmorProfile = section<V1AppArmorProfile>('AppArmorProfile', { localhostProfile: honoured, type: honoured });
@@ -21,7 +21,7 @@ export const podSecurityContext = section<V1PodSecurityContext>('PodSecurityCont
   runAsGroup: honoured,
   runAsNonRoot: honoured,
   runAsUser: honoured,
-  seLinuxChangePolicy: ignored('the files of volumes are not labelled anew'),
+  seLinuxChangePolicy: ignored('the files of volumes are not relabelled'),
   seLinuxOptions: seLinux,
   seccompProfile,
   supplementalGroups: honoured,

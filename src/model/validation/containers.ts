@@ -5,6 +5,7 @@ import type { FieldErrors } from './field-error.ts';
 import type { PodValidationOptions } from './pod-validation-options.ts';
 import { validateContainerPorts, validateHostPortConflicts } from './ports.ts';
 import { validateLifecycle, validateProbe } from './probes.ts';
+import { validateContainerRestartPolicy, validateResizePolicy } from './restart-policy.ts';
 import { validateResourceRequirements } from './resources.ts';
 import { validateSecurityContext } from './security-context.ts';
 import { validateVolumeMounts } from './volume-mounts.ts';
@@ -14,6 +15,7 @@ import type { VolumesByName } from './volumes.ts';
 export interface ContainerSurroundings {
   readonly volumes: VolumesByName;
   readonly terminationGracePeriodSeconds: number;
+  readonly restartPolicy: string | undefined;
   readonly options: PodValidationOptions;
 }
 
@@ -42,9 +44,9 @@ export function validateInitContainers(
     if (names.has(name)) errors.duplicate(`${here}.name`, name);
     if (name !== '') names.add(name);
     if (restartPolicy === 'Always') continue;
-    if (restartPolicy !== undefined) errors.notSupported(`${here}.restartPolicy`, restartPolicy, ['Always']);
     for (const field of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const) {
-      if (container[field] !== undefined) errors.invalid(`${here}.${field}`, container[field], 'must not be set for init containers');
+      const given = container[field] !== undefined;
+      if (given) errors.forbidden(`${here}.${field}`, 'may not be set for init containers without restartPolicy=Always');
     }
   }
 }
@@ -70,6 +72,8 @@ function validateContainer(container: Container, pod: ContainerSurroundings, at:
   }
   for (const kind of ['livenessProbe', 'startupProbe', 'readinessProbe'] as const) validateProbe(kind, container[kind], at, errors);
   validateTerminationMessagePolicy(terminationMessagePolicy, `${at}.terminationMessagePolicy`, errors);
+  validateContainerRestartPolicy(container, at, errors);
+  validateResizePolicy(container, pod.restartPolicy, at, errors);
   validateContainerPorts(ports, `${at}.ports`, errors);
   validateEnv(env, `${at}.env`, errors, pod.options);
   validateEnvFrom(envFrom, `${at}.envFrom`, errors);

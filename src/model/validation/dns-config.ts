@@ -1,11 +1,12 @@
 import type { PodSpec } from './given.ts';
-import { validateDns1123Subdomain, validateIp } from './checks.ts';
+import { validateIp } from './checks.ts';
 import type { FieldErrors } from './field-error.ts';
+import { isDns1123SubdomainWithUnderscore } from './formats.ts';
 
 // What the resolver of libc takes (pkg/apis/core/validation).
 const maxNameservers = 3;
-const maxSearchPaths = 6;
-const maxSearchListChars = 256;
+const maxSearchPaths = 32;
+const maxSearchListChars = 2048;
 
 export function validateDnsConfig({ dnsConfig, dnsPolicy }: PodSpec, at: string, errors: FieldErrors): void {
   const { nameservers = [], searches = [], options = [] } = dnsConfig ?? {};
@@ -26,7 +27,9 @@ export function validateDnsConfig({ dnsConfig, dnsPolicy }: PodSpec, at: string,
     errors.invalid(`${at}.searches`, searches, tooMany);
   }
   for (const [i, search] of searches.entries()) {
-    validateDns1123Subdomain(search.endsWith('.') ? search.slice(0, -1) : search, `${at}.searches[${i}]`, errors);
+    if (search === '.') continue;
+    const name = search.endsWith('.') ? search.slice(0, -1) : search;
+    errors.invalidEach(`${at}.searches[${i}]`, name, isDns1123SubdomainWithUnderscore(name));
   }
   for (const [i, { name = '' }] of options.entries()) {
     if (name === '') errors.required(`${at}.options[${i}]`, 'must not be empty');

@@ -24,7 +24,7 @@ export const volumeFieldPaths: readonly string[] = [
   'metadata.namespace',
   'metadata.uid',
 ];
-/** Names of pod fields that no source may use, yet are told from unknown ones (ConvertDownwardAPIFieldLabel). */
+/** Names of pod fields that no source may use, yet differ from unknown ones (ConvertDownwardAPIFieldLabel). */
 export const knownFieldPaths: ReadonlySet<string> = new Set([
   ...envFieldPaths,
   ...volumeFieldPaths,

@@ -8,7 +8,8 @@ export type FieldErrorType =
   | 'FieldValueInvalid'
   | 'FieldValueNotSupported'
   | 'FieldValueForbidden'
-  | 'FieldValueTooLong';
+  | 'FieldValueTooLong'
+  | 'FieldValueTooMany';
 
 /** One thing wrong with an object: `field` is a path such as `spec.containers[0].name`. */
 export interface FieldError {
@@ -27,6 +28,7 @@ const titles: Readonly<Record<FieldErrorType, string>> = {
   FieldValueNotSupported: 'Unsupported value',
   FieldValueForbidden: 'Forbidden',
   FieldValueTooLong: 'Too long',
+  FieldValueTooMany: 'Too many',
 };
 
 /** The line Kubernetes prints: `spec.hostname: Invalid value: "H": a lowercase …` (field.Error). */
@@ -81,5 +83,9 @@ export class FieldErrors {
 
   tooLong(field: string, maxBytes: number): void {
     this.#found.push({ type: 'FieldValueTooLong', field, detail: `must have at most ${maxBytes} bytes` });
+  }
+
+  tooMany(field: string, maxItems: number, actual?: number): void {
+    this.#found.push({ type: 'FieldValueTooMany', field, detail: `must have at most ${maxItems} items`, badValue: actual });
   }
 }

@@ -50,6 +50,15 @@ export const isDns1123Subdomain = formatCheck({
   maxLength: 253,
 });
 
+/** Names that resolvers look for may have parts that begin with an underscore. */
+export const isDns1123SubdomainWithUnderscore = formatCheck({
+  pattern: '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*',
+  explanation:
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character",
+  examples: ['example.com'],
+  maxLength: 253,
+});
+
 export const isDns1035Label = formatCheck({
   pattern: '[a-z]([-a-z0-9]*[a-z0-9])?',
   explanation:
@@ -115,15 +124,9 @@ function fileLike(check: FormatCheck): FormatCheck {
   };
 }
 
-/** Kubernetes 1.30 lets any printable ASCII but '=' pass behind a gate; here its older and stricter rule holds. */
-export const isEnvVarName = fileLike(
-  formatCheck({
-    pattern: '[-._a-zA-Z][-._a-zA-Z0-9]*',
-    explanation:
-      "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit",
-    examples: ['my.env-name', 'MY_ENV.NAME', 'MyEnvName1'],
-  }),
-);
+/** As of Kubernetes 1.34 (IsRelaxedEnvVarName in k8s.io/apimachinery). */
+export const isEnvVarName: FormatCheck = (value) =>
+  /^[ -<>-~]+$/.test(value) ? fine : ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
 
 /** Keys of config maps and secrets. */
 export const isConfigMapKey = fileLike(

@@ -24,7 +24,7 @@ const operatingSystems: readonly string[] = ['linux', 'windows'];
 export function validatePodSpec(spec: PodSpec, podName: string, at: string, errors: FieldErrors, options: PodValidationOptions): void {
   const { containers = [], initContainers = [], terminationGracePeriodSeconds = 0 } = spec;
   const volumes = validateVolumes(spec.volumes ?? [], podName, `${at}.volumes`, errors, options);
-  const pod: ContainerSurroundings = { volumes, terminationGracePeriodSeconds, options };
+  const pod: ContainerSurroundings = { volumes, terminationGracePeriodSeconds, restartPolicy: spec.restartPolicy, options };
   validateContainers(containers, pod, `${at}.containers`, errors);
   validateInitContainers(initContainers, containers, pod, `${at}.initContainers`, errors);
   validateEphemeralContainers(spec, pod, `${at}.ephemeralContainers`, errors);

@@ -35,7 +35,7 @@ export function validatePodCreate(pod: Given<V1Pod>, options: Partial<PodValidat
   return errors.all;
 }
 
-/** A token is somebody's. */
+/** A token has an owner. */
 function validateTokens(spec: PodSpec, at: string, errors: FieldErrors): void {
   if ((spec.serviceAccountName ?? '') !== '') return;
   for (const [v, { projected }] of (spec.volumes ?? []).entries()) {

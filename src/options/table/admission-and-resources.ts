@@ -83,7 +83,6 @@ export const admissionAndResourceOptions = {
     kind: duration,
     default: 100,
     group: 'Pods',
-    zeroInFileIsUnset: true,
     help: 'The period over which CPU time is shared out, from 1ms to 1s. No feature gate is needed.',
   }),
   podPidsLimit: option<number>({
@@ -92,7 +91,6 @@ export const admissionAndResourceOptions = {
     kind: int64,
     default: -1,
     group: 'Pods',
-    zeroInFileIsUnset: true,
-    help: 'How many processes each container of a pod may have; -1 means no such limit. The kubelet holds all containers of a pod to it together.',
+    help: 'How many processes each container of a pod may have; 0 and less mean no such limit. The kubelet holds all containers of a pod to it together.',
   }),
 } as const;

@@ -13,7 +13,7 @@ export const engineAndImageOptions = {
   podInfraContainerImage: option<string>({
     flag: 'pod-infra-container-image',
     kind: string,
-    default: 'k8s.gcr.io/pause:3.2',
+    default: 'registry.k8s.io/pause:3.10',
     group: 'Engine and images',
     help: "The image of the container that holds a pod's network and IPC namespaces.",
   }),

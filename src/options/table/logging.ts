@@ -1,4 +1,4 @@
-import { int32, oneOf, orUnset } from '../kinds.ts';
+import { int32, oneOf, orUnset, uint32 } from '../kinds.ts';
 import { option } from '../option.ts';
 
 export const loggingOptions = {
@@ -6,7 +6,7 @@ export const loggingOptions = {
     flag: 'v',
     shorthand: 'v',
     config: 'logging.verbosity',
-    kind: int32,
+    kind: { ...int32, inFile: uint32 },
     default: 0,
     group: 'Logging',
     help: 'How much detail to log: 0 transitions, 2 what led to them, 4 every look at a pod with its reasons, and error stacks.',
@@ -17,6 +17,7 @@ export const loggingOptions = {
     config: 'logging.format',
     kind: orUnset(oneOf(['json', 'text'])),
     default: undefined,
+    unset: 'text',
     defaultText: 'text on a terminal, else json',
     group: 'Logging',
     help: 'How log lines are written to standard error.',

@@ -18,7 +18,7 @@ export const networkOptions = {
     kind: string,
     default: '/etc/cni/net.d',
     group: 'Network',
-    help: 'The directory of CNI configurations. The first by name that is valid counts; it is read anew when it changes.',
+    help: 'The directory of CNI configurations. The first by name that is valid counts; it is read again when it changes.',
   }),
   cniBinDir: option<string>({
     flag: 'cni-bin-dir',

@@ -74,6 +74,13 @@ export const serverOptions = {
     group: 'Server',
     help: "Serve the node's own logs under /logs/. The local socket serves them in any case.",
   }),
+  enableSystemLogQuery: option<boolean>({
+    config: 'enableSystemLogQuery',
+    kind: bool,
+    default: false,
+    group: 'Server',
+    help: 'Answer /logs/?query= with what services of the node have logged, to the journal or to a file in /var/log.',
+  }),
   enableProfilingHandler: option<boolean>({
     config: 'enableProfilingHandler',
     kind: bool,
@@ -201,6 +208,6 @@ export const serverOptions = {
     kind: bool,
     default: false,
     group: 'Server',
-    help: "Ask the cluster for the server's certificate, and for a new one before it expires. Somebody has to approve the requests.",
+    help: "Ask the cluster for the server's certificate, and for a new one before it expires. The requests have to be approved.",
   }),
 } as const;

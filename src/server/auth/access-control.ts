@@ -36,7 +36,7 @@ export function accessControl({ authenticate, mayAccess, log }: AccessControlDep
       user = await authenticate(request);
     } catch (error) {
       if (request.signal.aborted) return unauthorized;
-      log.warn('a request is refused: its credentials are not believed', { error: errorText(error) });
+      log.warn('request refused: invalid credentials', { error: errorText(error) });
       return unauthorized;
     }
     if (user === undefined) return unauthorized;
@@ -49,10 +49,10 @@ export function accessControl({ authenticate, mayAccess, log }: AccessControlDep
       }
     } catch (error) {
       if (request.signal.aborted) return unauthorized;
-      log.error('a request is refused: its rights cannot be told', { error, user: user.name, verb });
+      log.error('request refused: access review failed', { error, user: user.name, verb });
       return { status: 500, message: `Authorization error ${about}` };
     }
-    log.v(2, 'a request is forbidden', { user: user.name, verb, subresource: subresources.at(-1) });
+    log.v(2, 'request forbidden', { user: user.name, verb, subresource: subresources.at(-1) });
     return { status: 403, message: `Forbidden ${about}` };
   };
 }

@@ -21,7 +21,7 @@ export interface AccessReviewerOptions {
   readonly unauthorizedTtlMs: number;
 }
 
-/** Whether the user may do that with a subresource of this node. Rejects when that could not be told. */
+/** Whether the user may do that with a subresource of this node. Rejects when that could not be found out. */
 export type AccessReviewer = (user: UserInfo, verb: NodeVerb, subresource: string, asker: Asker) => Promise<boolean>;
 
 /** Has the API server say what a user may do, and believes it for a time. */

@@ -70,11 +70,12 @@ export class ClientCaFile {
         const bundle = await readBundle(this.#path);
         unreadable = '';
         if (bundle.pem === this.current.pem) continue;
-        this.#log.info('the client certificate authorities have changed', { file: this.#path, certificates: bundle.certificates.length });
+        this.#log.info('client certificate authorities loaded', { file: this.#path, certificates: bundle.certificates.length });
         this.#sinceMs = this.#clock.monotonicMs();
         this.#bundles.next(bundle);
       } catch (error) {
-        if (errorText(error) !== unreadable) this.#log.error('the client certificate authorities stay as they were', { error });
+        if (errorText(error) !== unreadable)
+          this.#log.error('client certificate authorities not loaded, keeping the previous ones', { error });
         unreadable = errorText(error);
       }
     }

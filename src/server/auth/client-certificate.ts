@@ -41,7 +41,7 @@ export function clientCertificateUser(
   return name === undefined || name === '' ? undefined : { name, groups: many(O) };
 }
 
-/** Without intermediate certificates: a server is not told what of those the client has sent. */
+/** Without intermediate certificates: a server does not learn what of those the client has sent. */
 function isSignedBy({ certificates }: ClientCaBundle, certificate: X509Certificate): boolean {
   return certificates.some((trusted) => certificate.checkIssued(trusted) && certificate.verify(trusted.publicKey));
 }

@@ -1,3 +1,4 @@
+import { abortable } from '../../base/abortable.ts';
 import type { Asker } from './asker.ts';
 
 export interface FairQueueOptions {
@@ -18,7 +19,7 @@ interface Waiter {
 }
 
 /**
- * Does so much at a time and lets so much wait, the peers in turn: who wants one thing waits for one turn, whoever else wants a thousand.
+ * Does so much at a time and lets so much wait, the peers in turn: who wants one thing waits for one turn, however many things others want.
  * When no more may wait, the peer that wants the most goes short.
  */
 export class FairQueue {
@@ -59,31 +60,19 @@ export class FairQueue {
 
   /** Resolves with the turn taken. */
   #turn(peer: string, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
+    return abortable(signal, (resolve, reject) => {
       if (this.#waitingCount >= this.#options.waiting) this.#greediest(peer)?.refuse();
-      const settle = (): void => {
-        signal.removeEventListener('abort', onAbort);
-        this.#remove(peer, waiter);
-      };
-      const onAbort = (): void => {
-        settle();
-        reject(signal.reason);
-      };
       const waiter: Waiter = {
         begin: () => {
-          settle();
           this.#running++;
           resolve();
         },
-        refuse: () => {
-          settle();
-          reject(new QueueFullError('too much waits for the API server'));
-        },
+        refuse: () => reject(new QueueFullError('too much waits for the API server')),
       };
-      signal.addEventListener('abort', onAbort, { once: true });
       const own = this.#waiting.get(peer) ?? new Set();
       this.#waiting.set(peer, own.add(waiter));
       this.#waitingCount++;
+      return () => this.#remove(peer, waiter);
     });
   }
 

@@ -31,17 +31,17 @@ export function nodeAccess(deps: NodeAccessDeps): AccessControl {
   const tokens =
     reviews && authenticationTokenWebhook ? tokenReviewer(reviews, clock, options.authenticationTokenWebhookCacheTtlMs) : undefined;
   if (!certificates && tokens === undefined && !anonymousAuth) {
-    const message = 'nobody can be let in through the HTTPS port: there is no way to tell who asks';
-    // Alone on a machine that is how it should be, unless somebody wants more.
+    const message = 'HTTPS port closed to all clients: no way of authentication is configured';
+    // Alone on a machine that is how it should be, unless more is asked for.
     if (api) log.warn(message, { advice: 'set --client-ca-file or --authentication-token-webhook' });
     else log.info(message, { advice: 'set --client-ca-file and --authorization-mode=AlwaysAllow, or use the local socket' });
   } else if (authorizationMode === 'Webhook' && api === undefined) {
-    log.warn('nobody is let in through the HTTPS port: there is no cluster to ask what users may do', {
+    log.warn('HTTPS port closed to all clients: no cluster to ask for access reviews', {
       advice: 'set --authorization-mode=AlwaysAllow, or use the local socket',
     });
   }
   if (api === undefined && authenticationTokenWebhook && origins.authenticationTokenWebhook !== 'default') {
-    log.warn('there is no cluster to ask about tokens: --authentication-token-webhook has no effect');
+    log.warn('no cluster: --authentication-token-webhook has no effect');
   }
   return accessControl({
     authenticate: requestAuthenticator({ certificates, tokens, anonymous: anonymousAuth }),

@@ -16,6 +16,9 @@ const own: readonly (readonly [string, string])[] = [
   ['/logs', 'log'],
   ['/spec', 'spec'],
   ['/checkpoint', 'checkpoint'],
+  ['/statusz', 'statusz'],
+  // Flags are configuration.
+  ['/flagz', 'configz'],
 ];
 
 /** Finer ones that newer releases ask about before nodes/proxy (KEP-2862, KubeletFineGrainedAuthz). */

@@ -14,12 +14,12 @@ export interface Credentials {
 
 export interface AuthenticatorOptions {
   readonly certificates: boolean;
-  /** Undefined: nobody knows tokens. */
+  /** Undefined: tokens cannot be reviewed. */
   readonly tokens: TokenReviewer | undefined;
   readonly anonymous: boolean;
 }
 
-/** Undefined: nobody in particular, and that is not enough. Rejects when credentials were shown and none of them is good. */
+/** Undefined: no credentials, where those are needed. Rejects when credentials were shown and none of them is good. */
 export type RequestAuthenticator = (credentials: Credentials & Asker) => Promise<UserInfo | undefined>;
 
 /**

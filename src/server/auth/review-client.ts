@@ -1,12 +1,13 @@
+import { anySignal } from '../../base/any-signal.ts';
 import type { Clock } from '../../base/clock.ts';
-import { withDeadline } from '../../base/with-deadline.ts';
+import { deadline } from '../../base/deadline.ts';
 import { ApiError, ApiUnreachableError } from '../../model/api-error.ts';
 import type { KubeApi } from '../../ports/kube-api.ts';
 import type { Asker } from './asker.ts';
 import { FairQueue } from './fair-queue.ts';
 
 export interface ReviewClientDeps {
-  /** With a rate limit of its own: whoever reaches the server has reviews sent. */
+  /** With a rate limit of its own: any client that reaches the server causes reviews. */
   readonly api: Pick<KubeApi, 'request'>;
   readonly clock: Clock;
   /** Ends what waits, with the server. */
@@ -47,9 +48,10 @@ export function reviewClient({ api, clock, stop }: ReviewClientDeps): ReviewClie
     ask: async <T>(path: string, review: object, { peer, signal: own }: Asker) => {
       // In a flood most are refused here, at next to no cost.
       queue.check(peer);
-      return withDeadline(clock, TOTAL_MS, 'a review by the API server', AbortSignal.any([stop, own]), (signal) =>
-        queue.run({ peer, signal }, () => send<T>(path, review, signal)),
-      );
+      using either = anySignal(stop, own);
+      using within = deadline(clock, TOTAL_MS, 'a review by the API server', either.signal);
+      const { signal } = within;
+      return await queue.run({ peer, signal }, () => send<T>(path, review, signal));
     },
   };
 }

@@ -25,7 +25,7 @@ const MOST_TOKENS = 4 * 1024;
 /** Users with more to them than this are not kept. Characters of JSON. */
 const LONGEST_USER = 10_000;
 
-/** Whose token it is: undefined when the API server does not know it, a rejection when that could not be told. */
+/** Whose token it is: undefined when the API server does not know it, a rejection when that could not be found out. */
 export type TokenReviewer = (token: string, asker: Asker) => Promise<UserInfo | undefined>;
 
 /** Has the API server say whose a token is, and believes it for a time. Tokens are not kept, only keyed hashes of them. */

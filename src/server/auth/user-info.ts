@@ -8,7 +8,7 @@ export interface UserInfo {
 
 export const anonymousUser: UserInfo = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
 
-/** Whoever has shown credentials belongs to system:authenticated (apiserver authentication/group AuthenticatedGroupAdder). */
+/** A user who has shown credentials belongs to system:authenticated (apiserver authentication/group AuthenticatedGroupAdder). */
 export function authenticated(user: UserInfo): UserInfo {
   const said = user.groups.some((group) => group === 'system:authenticated' || group === 'system:unauthenticated');
   return said || user.name === anonymousUser.name ? user : { ...user, groups: [...user.groups, 'system:authenticated'] };

@@ -4,7 +4,7 @@ export interface ByteRange {
   readonly end: number;
 }
 
-/** A Range header's one range (RFC 9110, 14.1.2). Undefined: send everything, as without one, and for several, which nobody here asks for. */
+/** A Range header's one range (RFC 9110, 14.1.2). Undefined: send everything, as without one, and for several, which no client here asks for. */
 export function byteRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
   const [, first = '', last = ''] = /^bytes=\s*(\d{0,15})-(\d{0,15})\s*$/.exec(header ?? '') ?? [];
   if (first === '' && last === '') return undefined;

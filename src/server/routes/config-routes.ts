@@ -1,7 +1,7 @@
-import type { Route } from '../route.ts';
-import { sendJson } from './answer.ts';
+import type { Route } from '../../ports/route.ts';
+import { sendJson } from '../../ports/answer.ts';
 
-/** /configz: what the agent was told, as a KubeletConfiguration (v1beta1). */
+/** /configz: the agent's options, as a KubeletConfiguration (v1beta1). */
 export function configRoutes({ config }: { readonly config: () => unknown }): readonly Route[] {
   return [
     {

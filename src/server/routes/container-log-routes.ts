@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http';
+import { anySignal } from '../../base/any-signal.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorText } from '../../base/error-text.ts';
 import type { LogPiece } from '../../ports/container-access.ts';
-import { HttpError, type Route, type RouteRequest } from '../route.ts';
-import { beginStream, flushTo, writeTo } from './answer.ts';
+import { HttpError, type Route, type RouteRequest } from '../../ports/route.ts';
+import { beginStream, flushTo, writeTo } from '../../ports/answer.ts';
 import { logOptions } from './log-options.ts';
 import { loggedContainer } from './logged-container.ts';
 import { containerSpec, findPod, type ServedPods } from './served-pods.ts';
@@ -41,9 +42,8 @@ async function sendLog(
   const status = served.statusOf(pod.metadata.uid) ?? pod.status ?? {};
   const id = loggedContainer(podName, status, name, previous);
 
-  const stop = new AbortController();
-  const either = AbortSignal.any([signal, stop.signal]);
-  const pieces = served.access.logs(id, options, either)[Symbol.asyncIterator]();
+  using own = anySignal(signal);
+  const pieces = served.access.logs(id, options, own.signal)[Symbol.asyncIterator]();
   try {
     const first = pieces.next();
     // What fails before a byte was sent still gets a status that says so.
@@ -51,7 +51,7 @@ async function sendLog(
       () => undefined,
       (error: unknown) => new HttpError(400, errorText(error), { cause: error }),
     );
-    const failure = await (options.follow ? Promise.race([failed, silence(clock, either)]) : failed);
+    const failure = await (options.follow ? Promise.race([failed, silence(clock, own.signal)]) : failed);
     if (failure) throw failure;
     beginStream(response);
     for (let piece = await first; piece.done !== true; piece = await pieces.next()) {
@@ -59,7 +59,7 @@ async function sendLog(
     }
     response.end();
   } finally {
-    stop.abort();
+    own.abort();
     await pieces.return?.();
   }
 }

@@ -1,8 +1,8 @@
 import { Session } from 'node:inspector/promises';
 import { getHeapSnapshot } from 'node:v8';
 import type { Clock } from '../../base/clock.ts';
-import { HttpError, type Route, type RouteRequest } from '../route.ts';
-import { beginStream, readBody, sendText, writeTo } from './answer.ts';
+import { HttpError, type Route, type RouteRequest } from '../../ports/route.ts';
+import { beginStream, readBody, sendText, writeTo } from '../../ports/answer.ts';
 
 export interface DebugDeps {
   readonly clock: Pick<Clock, 'sleep'>;

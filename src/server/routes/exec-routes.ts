@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { podFullName } from '../../model/pod.ts';
-import { HttpError, type Route, type RouteRequest } from '../route.ts';
+import { HttpError, type Route, type RouteRequest } from '../../ports/route.ts';
 import { execQuery } from '../streaming/exec-query.ts';
 import { type LimitedDial, limitedDial } from '../streaming/limited-dial.ts';
 import type { PortForwardDeps } from '../streaming/port-forward-deps.ts';

@@ -1,24 +1,27 @@
 import type { ServerResponse } from 'node:http';
-import { HttpError, type Route, type RouteRequest } from '../route.ts';
-import { sendText } from './answer.ts';
+import type { HealthCheck } from '../../ports/node-participant.ts';
+import type { Happenings } from '../../ports/happenings.ts';
+import { HttpError, type Route, type RouteRequest } from '../../ports/route.ts';
+import { sendText } from '../../ports/answer.ts';
 
-/** One thing that is looked at, and what is wrong with it. */
-export interface HealthCheck {
-  readonly name: string;
-  /** Undefined: it is well. */
-  readonly error?: string;
-  /** It is well, and there is something to know all the same. */
-  readonly note?: string;
+export interface HealthRouteDeps {
+  readonly health: () => readonly HealthCheck[];
+  readonly tell: Pick<Happenings, 'healthChecked'>;
 }
 
 /**
  * /healthz and one path for each check (k8s.io/apiserver/pkg/server/healthz). "ping" and "log" always hold: who answers is there, and
  * log lines are written before the call that prints them returns. `health` adds the rest: "syncloop", as the kubelet names it.
  */
-export function healthRoutes({ health }: { readonly health: () => readonly HealthCheck[] }): readonly Route[] {
+export function healthRoutes({ health, tell }: HealthRouteDeps): readonly Route[] {
   const checks = (): readonly HealthCheck[] => [{ name: 'ping' }, { name: 'log' }, ...health()];
   return [
-    { methods: ['GET'], path: '/healthz', readOnly: true, handle: async ({ query }, response) => answerAll(checks(), query, response) },
+    {
+      methods: ['GET'],
+      path: '/healthz',
+      readOnly: true,
+      handle: async ({ query }, response) => answerAll(checks(), query, response, tell),
+    },
     {
       methods: ['GET'],
       path: '/healthz/{check}',
@@ -26,6 +29,7 @@ export function healthRoutes({ health }: { readonly health: () => readonly Healt
       handle: async ({ params }: RouteRequest, response) => {
         const check = checks().find(({ name }) => name === params['check']);
         if (!check) throw new HttpError(404, '404 page not found\n');
+        tellOf(check, tell);
         if (check.error !== undefined) throw new HttpError(500, `internal server error: ${check.error}\n`);
         sendText(response, withNote('ok', check));
       },
@@ -33,14 +37,18 @@ export function healthRoutes({ health }: { readonly health: () => readonly Healt
   ];
 }
 
+const tellOf = ({ name, error }: HealthCheck, tell: HealthRouteDeps['tell']): void =>
+  tell.healthChecked({ check: name, failed: error !== undefined });
+
 const withNote = (text: string, { note }: HealthCheck): string => (note === undefined ? text : `${text}: ${note}`);
 
 /** Why something fails is not said here: this path may be open to more people than the check's own. */
-function answerAll(checks: readonly HealthCheck[], query: URLSearchParams, response: ServerResponse): void {
+function answerAll(checks: readonly HealthCheck[], query: URLSearchParams, response: ServerResponse, tell: HealthRouteDeps['tell']): void {
   const excluded = new Set(query.getAll('exclude'));
   const lines = checks.map((check) => {
     const { name, error } = check;
     if (excluded.delete(name)) return `[+]${name} excluded: ok\n`;
+    tellOf(check, tell);
     return error === undefined ? `${withNote(`[+]${name} ok`, check)}\n` : `[-]${name} failed: reason withheld\n`;
   });
   if (excluded.size > 0) {

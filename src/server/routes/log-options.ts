@@ -1,6 +1,6 @@
 import { logSinceMs } from '../../model/log-since.ts';
 import type { LogOptions } from '../../ports/container-access.ts';
-import { HttpError } from '../route.ts';
+import { HttpError } from '../../ports/route.ts';
 
 export interface LogRequest {
   /** The container's life before this one. */

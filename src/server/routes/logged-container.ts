@@ -1,6 +1,6 @@
+import { type ContainerId, containerIdOf } from '../../model/container-id.ts';
 import type { PodStatus } from '../../model/pod.ts';
-import type { ContainerId } from '../../ports/container-runtime.ts';
-import { HttpError } from '../route.ts';
+import { HttpError } from '../../ports/route.ts';
 
 /**
  * Which container's log is meant by a name, from the pod's status: the one that runs, else the last that did; with `previous` the one
@@ -33,8 +33,7 @@ function whyWaiting(reason: string): string {
   return reason === 'ImagePullBackOff' ? 'trying and failing to pull image' : reason;
 }
 
-/** Without the engine's name: "docker://abc" is abc. */
 function idOf(statusId: string | undefined): ContainerId | undefined {
-  const id = statusId?.replace(/^[^:/]*:\/\//, '');
-  return id === undefined || id === '' ? undefined : (id as ContainerId);
+  const id = containerIdOf(statusId ?? '');
+  return id === '' ? undefined : id;
 }

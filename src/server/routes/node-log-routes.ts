@@ -2,9 +2,11 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, opendir, readlink, realpath } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { resolve, sep } from 'node:path';
-import { HttpError, type Route, type RouteRequest } from '../route.ts';
-import { sendText, writeTo } from './answer.ts';
+import { HttpError, type Route, type RouteRequest } from '../../ports/route.ts';
+import { sendText, writeTo } from '../../ports/answer.ts';
 import { byteRange } from './byte-range.ts';
+import { logQuery } from './log-query.ts';
+import { sendServiceLogs, type ServiceLogDeps } from './service-logs.ts';
 
 export interface NodeLogDeps {
   /** "/var/log". */
@@ -13,6 +15,8 @@ export interface NodeLogDeps {
   readonly linkTargets?: (signal: AbortSignal) => Promise<readonly string[]>;
   /** Rejects where a path leads to a file system that does not answer: to look there would hold a thread for ever. */
   readonly answers?: (path: string, signal: AbortSignal) => Promise<void>;
+  /** For log queries; undefined: they are not served, and files are browsed whatever the query says. */
+  readonly queries?: Omit<ServiceLogDeps, 'readLog'> | undefined;
 }
 
 /** A pod that may write below the directory makes as many files there as it likes. */
@@ -23,18 +27,48 @@ const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 /**
  * /logs/: the node's own logs, listed and read as Go's file server does it, in plain text or as bytes, never as a page. What a link leads to
  * is read only below the directory and the targets that are named: what was opened is looked at, so a link that changes meanwhile
- * leads nowhere.
+ * leads nowhere. With a query, what services have logged, or one file.
  */
 export function nodeLogRoutes(deps: NodeLogDeps): readonly Route[] {
-  const handle: Route['handle'] = (request, response) => sendLogFile(deps, request, response);
+  const handle: Route['handle'] = (request, response) => answer(deps, request, response);
   return [{ methods: ['GET'], path: '/logs/{rest*}', debugging: true, handle }];
 }
 
-async function sendLogFile(deps: NodeLogDeps, request: RouteRequest, response: ServerResponse): Promise<void> {
-  const { file, path } = await openBelow(deps, request.params['rest'] ?? '', request.signal);
+async function answer(deps: NodeLogDeps, request: RouteRequest, response: ServerResponse): Promise<void> {
+  const { params, query, message, signal } = request;
+  const below = params['rest'] ?? '';
+  const asked = (message.url ?? '').split('?')[0] ?? '';
+  const wanted = deps.queries && logQuery(query, below);
+  if (deps.queries === undefined || wanted === undefined) {
+    await sendLogFile(deps, below, asked, request, response);
+  } else if ('file' in wanted) {
+    await sendAskedFile(deps, wanted.file, request, response);
+  } else {
+    await sendServiceLogs({ ...deps.queries, readLog: (path, until) => readLog(deps, path, until) }, wanted, response, signal);
+  }
+}
+
+async function sendAskedFile(deps: NodeLogDeps, file: string, request: RouteRequest, response: ServerResponse): Promise<void> {
+  try {
+    await sendLogFile(deps, file, file, request, response);
+  } catch (error) {
+    if (!(error instanceof HttpError) || error.status !== 404) throw error;
+    const path = resolve(deps.directory, `./${file}`);
+    throw new HttpError(406, `query: Invalid value: ${JSON.stringify([file])}: stat ${path}: no such file or directory\n`);
+  }
+}
+
+/** `asked` tells by its last character whether a directory is meant. */
+async function sendLogFile(
+  deps: NodeLogDeps,
+  below: string,
+  asked: string,
+  request: RouteRequest,
+  response: ServerResponse,
+): Promise<void> {
+  const { file, path } = await openBelow(deps, below, request.signal);
   try {
     const stat = await file.stat();
-    const asked = (request.message.url ?? '').split('?')[0] ?? '';
     if (stat.isDirectory()) {
       if (asked.endsWith('/')) await sendListing(path, response);
       else redirect(response, `${asked.split('/').at(-1)}/`);
@@ -44,6 +78,32 @@ async function sendLogFile(deps: NodeLogDeps, request: RouteRequest, response: S
       redirect(response, `../${asked.split('/').at(-2)}`);
     } else {
       await sendFile(file, stat, request, response);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** The bytes that a file has now. */
+async function readLog(deps: NodeLogDeps, below: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined> {
+  const opened = await openBelow(deps, below, signal).catch((error: unknown) => {
+    if (error instanceof HttpError && error.status === 404) return undefined;
+    throw error;
+  });
+  if (opened === undefined) return undefined;
+  const stat = await opened.file.stat();
+  if (stat.isFile()) return piecesOf(opened.file, stat.size);
+  await opened.file.close();
+  return undefined;
+}
+
+async function* piecesOf(file: FileHandle, size: number): AsyncGenerator<Uint8Array, void> {
+  try {
+    for (let at = 0; at < size;) {
+      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(PIECE_BYTES), 0, Math.min(PIECE_BYTES, size - at), at);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+      at += bytesRead;
     }
   } finally {
     await file.close();
@@ -63,7 +123,7 @@ async function openBelow(
     const targets = (await linkTargets?.(signal)) ?? [];
     const roots = await Promise.all([directory, ...targets].map((root) => realpath(root).catch(() => undefined)));
     const allowed = (path: string): boolean => roots.some((root) => root !== undefined && isBelow(path, root));
-    // Looked at before, too: to open a device may do something to it. A pipe that nobody writes to is not waited for.
+    // Looked at before, too: to open a device may do something to it. A pipe without a writer is not waited for.
     const real = await realpath(wanted);
     if (!allowed(real)) throw notFound();
     file = await open(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW);

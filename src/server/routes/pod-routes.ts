@@ -1,7 +1,7 @@
 import { type Pod, type PodStatus, podFullName, type RawPod } from '../../model/pod.ts';
 import type { ObservedPod } from '../../ports/container-runtime.ts';
-import type { Route } from '../route.ts';
-import { sendJson } from './answer.ts';
+import type { Route } from '../../ports/route.ts';
+import { sendJson } from '../../ports/answer.ts';
 import type { ServedPods } from './served-pods.ts';
 
 /** How many pods are looked at together for /runningpods/. */
@@ -37,11 +37,11 @@ function withStatus({ statusOf }: Pick<ServedPods, 'statusOf'>, pod: Pod): RawPo
 }
 
 /** Conditions of others' (readiness gates) stay as the API server has them. */
-function freshStatus(told: PodStatus, known: PodStatus | undefined): PodStatus {
-  if (known === undefined) return told;
+function freshStatus(reported: PodStatus, known: PodStatus | undefined): PodStatus {
+  if (known === undefined) return reported;
   const own = known.conditions ?? [];
-  const others = (told.conditions ?? []).filter(({ type }) => !own.some((condition) => condition.type === type));
-  return { ...told, ...known, ...(own.length + others.length > 0 ? { conditions: [...own, ...others] } : {}) };
+  const others = (reported.conditions ?? []).filter(({ type }) => !own.some((condition) => condition.type === type));
+  return { ...reported, ...known, ...(own.length + others.length > 0 ? { conditions: [...own, ...others] } : {}) };
 }
 
 /** Names, and the images as the engine knows them: pods that have something running, a sandbox being enough. */

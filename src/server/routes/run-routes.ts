@@ -1,8 +1,8 @@
 import type { Clock } from '../../base/clock.ts';
 import { errorText } from '../../base/error-text.ts';
 import { execOnce } from '../../ports/exec-once.ts';
-import { HttpError, type Route } from '../route.ts';
-import { sendText } from './answer.ts';
+import { HttpError, type Route } from '../../ports/route.ts';
+import { sendText } from '../../ports/answer.ts';
 import { findPod, runningContainer, type ServedPods } from './served-pods.ts';
 
 /** What later releases' runtimes keep of a command's output (ExecSync). */

@@ -3,7 +3,7 @@ import type { Container, Pod, PodStatus, PodUid } from '../../model/pod.ts';
 import type { ContainerAccess } from '../../ports/container-access.ts';
 import type { ContainerId, ContainerRuntime, ObservedPod, SandboxId } from '../../ports/container-runtime.ts';
 import type { PodStore } from '../../ports/pod-store.ts';
-import { HttpError } from '../route.ts';
+import { HttpError } from '../../ports/route.ts';
 
 /** What the server may see of the pods here, and how it reaches into them. */
 export interface ServedPods {

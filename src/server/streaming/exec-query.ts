@@ -1,5 +1,5 @@
 import type { StreamsWanted } from '../../ports/container-access.ts';
-import { HttpError } from '../route.ts';
+import { HttpError } from '../../ports/route.ts';
 
 export interface ExecQuery {
   readonly command: readonly string[];

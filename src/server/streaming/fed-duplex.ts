@@ -1,13 +1,13 @@
 import { Duplex, type DuplexOptions } from 'node:stream';
 
-/** A stream whose input is fed from a connection that many share. It never emits an error that nobody asked for. */
+/** A stream whose input is fed from a connection that many share. It emits an error only to those who listen for it. */
 export abstract class FedDuplex extends Duplex {
   #room: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
   #peerEnded = false;
 
   constructor(options: DuplexOptions) {
     super({ ...options, allowHalfOpen: true });
-    // Whoever reads or writes sees the failure there; a stream that nobody has taken yet must not end the process.
+    // A reader or writer sees the failure there; a stream without one yet must not end the process.
     this.on('error', () => {});
   }
 
@@ -16,7 +16,7 @@ export abstract class FedDuplex extends Duplex {
     return this.#peerEnded;
   }
 
-  /** Data from the peer. Undefined when more may come; else resolves when it may. Dropped when nobody can read it any more. */
+  /** Data from the peer. Undefined when more may come; else resolves when it may. Dropped when it can no longer be read. */
   accept(bytes: Buffer): Promise<void> | undefined {
     if (bytes.length === 0 || this.#peerEnded || this.destroyed || this.push(bytes)) return undefined;
     this.#room ??= Promise.withResolvers<void>();

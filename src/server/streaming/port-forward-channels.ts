@@ -1,5 +1,5 @@
 import type { WebSocketChannel, WebSocketChannels } from './websocket-channels.ts';
-import { HttpError } from '../route.ts';
+import { HttpError } from '../../ports/route.ts';
 import { whenFinished } from '../close-socket.ts';
 import { type PortForwardDeps, portForwardFailure } from './port-forward-deps.ts';
 import { parsePort } from './port-forward-streams.ts';
@@ -57,7 +57,7 @@ async function forwardChannel(
     if (!data.destroyed) await whenFinished(data);
   } catch (cause) {
     if (signal.aborted) return;
-    deps.log.v(2, 'Cannot forward a port', { port, error: cause });
+    deps.log.v(2, 'port not forwarded', { port, error: cause });
     error.end(portForwardFailure(port, deps.pod, cause));
     await whenFinished(error);
   }

@@ -33,7 +33,7 @@ export class PortForwardPairs {
       streamBufferBytes: STREAM_BUFFER_BYTES,
       accepts: (headers) => {
         const fault = portStreamFault(headers);
-        if (fault !== undefined) deps.log.v(2, 'Refusing a forwarded stream', { error: fault });
+        if (fault !== undefined) deps.log.v(2, 'forwarded stream refused', { error: fault });
         return fault === undefined;
       },
       onStream: (stream) => this.#add(stream),
@@ -51,7 +51,7 @@ export class PortForwardPairs {
   #add(stream: SpdyStream): void {
     const id = portRequestId(stream);
     const type = stream.headers.get('streamtype') === 'error' ? 'error' : 'data';
-    // Nobody reads what a client writes there; its end has to be seen.
+    // What a client writes there is not read; its end has to be seen.
     if (type === 'error') stream.resume();
     const before = this.#waiting.get(id);
     if (before?.[type] !== undefined) {
@@ -69,7 +69,7 @@ export class PortForwardPairs {
     const { clock, streamCreationTimeoutMs } = this.#deps;
     const timer = clock.schedule(() => {
       this.#waiting.delete(id);
-      this.#deps.log.v(2, 'A forwarded connection has a stream too few', { requestId: id });
+      this.#deps.log.v(2, 'forwarded connection incomplete', { requestId: id });
       error?.end(`(request=${id}) timed out waiting for streams`);
       data?.destroy();
     }, streamCreationTimeoutMs);
@@ -77,7 +77,7 @@ export class PortForwardPairs {
   }
 
   #refuse(stream: SpdyStream, error: SpdyStream | undefined, message: string): void {
-    this.#deps.log.v(2, 'Refusing a forwarded stream', { error: message });
+    this.#deps.log.v(2, 'forwarded stream refused', { error: message });
     error?.write(message);
     stream.destroy();
   }
@@ -90,7 +90,7 @@ export class PortForwardPairs {
       error.end();
     } catch (cause) {
       if (this.#over.signal.aborted) return;
-      log.v(2, 'Cannot forward a port', { port, error: cause });
+      log.v(2, 'port not forwarded', { port, error: cause });
       error.end(portForwardFailure(port, pod, cause));
       data.resume().end();
     }

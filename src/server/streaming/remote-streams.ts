@@ -26,5 +26,5 @@ export interface StreamingDeps {
   readonly log: Logger;
 }
 
-/** The kubelet's own, which nobody can set (pkg/kubelet/cri/streaming/remotecommand DefaultStreamCreationTimeout). */
+/** The kubelet's own, which cannot be configured (pkg/kubelet/cri/streaming/remotecommand DefaultStreamCreationTimeout). */
 export const DEFAULT_STREAM_CREATION_TIMEOUT_MS = 30_000;

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { createWebSocketStream, type WebSocket } from 'ws';
-import { HttpError, type RouteRequest } from '../route.ts';
+import { HttpError, type RouteRequest } from '../../ports/route.ts';
 import { whenClosed } from '../close-socket.ts';
 import { forwardChannels, portsQuery } from './port-forward-channels.ts';
 import type { PortForwardDeps } from './port-forward-deps.ts';

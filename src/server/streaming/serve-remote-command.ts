@@ -1,7 +1,8 @@
 import type { Duplex } from 'node:stream';
 import { errorText } from '../../base/error-text.ts';
+import { unlessAborted } from '../../base/unless-aborted.ts';
 import type { ContainerSession, StreamsWanted } from '../../ports/container-access.ts';
-import { HttpError, type RouteRequest } from '../route.ts';
+import { HttpError, type RouteRequest } from '../../ports/route.ts';
 import { whenFinished } from '../close-socket.ts';
 import { execQuery } from './exec-query.ts';
 import { relaySession } from './relay-session.ts';
@@ -16,7 +17,7 @@ export interface RemoteCommandDeps extends StreamingDeps {
   open(wanted: StreamsWanted, signal: AbortSignal): Promise<ContainerSession>;
 }
 
-/** How a session that went well, or did not, is told to the client. */
+/** How the end of a session, good or bad, is reported to the client. */
 interface Outcome {
   status(exitCode: number | undefined): RemoteCommandStatus;
   readonly failed: string;
@@ -63,7 +64,7 @@ async function serveRemoteCommand(
   await remote.close();
 }
 
-/** Undefined when there is nobody left to tell. */
+/** Undefined when the client has gone. */
 async function runSession(
   remote: RemoteStreams,
   wanted: StreamsWanted,
@@ -71,20 +72,14 @@ async function runSession(
   outcome: Outcome,
   signal: AbortSignal,
 ): Promise<RemoteCommandStatus | undefined> {
-  const stopped = Promise.withResolvers<undefined>();
-  const onAbort = (): void => stopped.resolve(undefined);
-  signal.addEventListener('abort', onAbort, { once: true });
-  if (signal.aborted) onAbort();
   const session = async (): Promise<RemoteCommandStatus | undefined> => {
     try {
       return outcome.status(await relaySession(await deps.open(wanted, signal), remote));
     } catch (error) {
       if (signal.aborted) return undefined;
-      deps.log.v(2, 'A streaming session has failed', { error });
+      deps.log.v(2, 'streaming session failed', { error });
       return internalErrorStatus(`${outcome.failed}: ${errorText(error)}`);
     }
   };
-  const status = await Promise.race([session(), stopped.promise]);
-  signal.removeEventListener('abort', onAbort);
-  return status;
+  return unlessAborted(session(), signal).catch(() => undefined);
 }

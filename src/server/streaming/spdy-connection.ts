@@ -217,7 +217,7 @@ export class SpdyConnection implements SpdyStreamOutlet {
   }
 
   #fail(error: unknown): void {
-    this.#options.log.v(2, 'Closing a malformed SPDY connection', { error });
+    this.#options.log.v(2, 'malformed SPDY connection closed', { error });
     void this.close(errorText(error), GoAwayStatus.PROTOCOL_ERROR);
   }
 

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { aborted } from '../../base/aborted.ts';
 import type { StreamsWanted } from '../../ports/container-access.ts';
-import type { RouteRequest } from '../route.ts';
+import type { RouteRequest } from '../../ports/route.ts';
 import { whenFinished } from '../close-socket.ts';
 import type { RemoteStreams, StreamingDeps } from './remote-streams.ts';
 import type { SpdyConnection } from './spdy-connection.ts';
@@ -92,7 +92,7 @@ async function waitForStreams(
   timer.unsubscribe();
   if (outcome !== 'expired') return;
   const message = 'timed out waiting for client to create streams';
-  log.warn('Closing a streaming connection', { error: message });
+  log.warn('streaming connection closed', { error: message });
   const error = received.get('error');
   if (error !== undefined) {
     error.end(message);

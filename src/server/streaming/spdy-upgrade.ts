@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { refuseConnection } from '../refuse-connection.ts';
-import { HttpError, type RouteRequest } from '../route.ts';
+import { HttpError, type RouteRequest } from '../../ports/route.ts';
 import type { StreamingDeps } from './remote-streams.ts';
 import { SpdyConnection, type SpdyConnectionOptions } from './spdy-connection.ts';
 import { listedValues, switchProtocols, wantedUpgrade } from './upgrade-answer.ts';

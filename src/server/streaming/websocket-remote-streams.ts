@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { StreamsWanted } from '../../ports/container-access.ts';
-import type { RouteRequest } from '../route.ts';
+import type { RouteRequest } from '../../ports/route.ts';
 import type { RemoteStreams, StreamingDeps } from './remote-streams.ts';
 import { type ChannelKind, WebSocketChannels } from './websocket-channels.ts';
 import { acceptWebSocket } from './websocket-upgrade.ts';

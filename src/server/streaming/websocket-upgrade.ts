@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
-import { HttpError } from '../route.ts';
+import { HttpError } from '../../ports/route.ts';
 import { listedValues } from './upgrade-answer.ts';
 import { WriteGate } from './write-gate.ts';
 

@@ -26,7 +26,7 @@ describe('history that etcd has forgotten', { timeout: 240_000 }, () => {
     const from = agent.lines.length;
     process.kill(agent.pid, 'SIGCONT');
 
-    const forgotten = 'the server has forgotten what came since, listing anew';
+    const forgotten = 'watch history expired on the server, listing again';
     await agent.logged('that history is forgotten', ({ msg, collection }) => msg === forgotten && /pods/.test(String(collection)), from);
     t.diagnostic(`noticed after ${Math.round(performance.now() - resumedAt)} ms`);
     await node.until('the deleted pod has left the engine', async () => (await node.containers('goes')).length === 0);

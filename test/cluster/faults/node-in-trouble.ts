@@ -6,11 +6,12 @@ import type { Observable } from 'rxjs';
 import type { V1Lease, V1Node, V1Pod, V1PodSpec } from '@kubernetes/client-node';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
-import { kubeClients, type OwnedKubeClients } from '../../../src/kube/kube-clients.ts';
-import { loadKubeconfig } from '../../../src/kube/load-kubeconfig.ts';
+import { kubeClients, type OwnedKubeClients } from '../../../src/cluster/kube/kube-clients.ts';
+import { loadKubeconfig } from '../../../src/cluster/kube/load-kubeconfig.ts';
 import { isNotFound } from '../../../src/model/api-error.ts';
 import type { Wire } from '../../../src/model/wire.ts';
 import type { ResourceEvent, WatchedObject } from '../../../src/ports/kube-api.ts';
+import { RecordedHappenings } from '../../fakes/recorded-happenings.ts';
 import { kubeconfigOf, kubectl, nodeKubeconfig } from '../../builders/cluster-under-test.ts';
 import { AgentUnderTest } from '../../integration/agent/agent-under-test.ts';
 import { pod as idle } from '../../integration/agent/pod-specs.ts';
@@ -52,7 +53,10 @@ export class NodeInTrouble {
     const limit = { qps: 0, burst: 1 };
     const limits = { main: limit, events: limit, heartbeatTimeoutMs: 10_000 };
     const agent = await AgentUnderTest.prepare(test);
-    const node = new NodeInTrouble(agent, kubeClients({ access, clock, log, ...limits, userAgent: 'rxlet-test' }));
+    const node = new NodeInTrouble(
+      agent,
+      kubeClients({ access, clock, log, ...limits, tell: new RecordedHappenings().tell, userAgent: 'rxlet-test' }),
+    );
     const stop = node.#watchAll();
     test.after(async () => {
       stop();

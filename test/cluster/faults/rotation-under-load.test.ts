@@ -52,7 +52,7 @@ describe('a client certificate that is renewed while pods come and go', { timeou
     const listed = said('listed').filter((collection) => !collection.includes('certificatesigningrequests'));
     assert.ok(listed.some((collection) => collection.includes('pods')));
     assert.equal(new Set(listed).size, listed.length, `listed again: ${listed.join(', ')}`);
-    assert.deepEqual(said('watch ended early, trying again'), []);
+    assert.deepEqual(said('watch ended early, retrying'), []);
     assert.deepEqual(
       node.readiness.slice(node.readiness.findIndex(({ ready }) => ready)).map(({ ready }) => ready),
       [true],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { kubeconfigOf, nodeKubeconfig } from '../../builders/cluster-under-test.ts';
-import { loadKubeconfig } from '../../../src/kube/load-kubeconfig.ts';
+import { loadKubeconfig } from '../../../src/cluster/kube/load-kubeconfig.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { TcpProxy } from '../../fakes/tcp-proxy.ts';

@@ -39,7 +39,7 @@ describe('pods that CNI plugins connect', { timeout: 300_000 }, () => {
     await cni.writeConf('15-unknown.conf', '{"cniVersion": "1.0.0", "name": "x", "type": "nobody-has-it"}');
     await cni.writeNetwork();
     await agent.up('waits');
-    const skipped = agent.lines.filter(({ msg }) => msg === 'CNI configuration is skipped').map((line) => line['file']);
+    const skipped = agent.lines.filter(({ msg }) => msg === 'CNI configuration skipped').map((line) => line['file']);
     assert.deepEqual(skipped, ['10-broken.conf', '15-unknown.conf']);
     await cni.end('waits', 'host');
   });
@@ -104,7 +104,7 @@ describe('pods that CNI plugins connect', { timeout: 300_000 }, () => {
     const left = await agent.containers('goes');
     for (const { id } of left) await agent.engine.raw.call('DELETE', `/containers/${id}?force=1&v=1`);
     agent.run();
-    const line = await agent.logged('what is given back', ({ msg }) => msg === 'network of a dead sandbox is given back');
+    const line = await agent.logged('what is released', ({ msg }) => msg === 'network of a dead sandbox released');
     assert.ok(left.some(({ id }) => id === line['sandbox']));
     assert.deepEqual(await cni.leases(), [stays]);
     await cni.end('stays');

@@ -77,7 +77,7 @@ describe('an edit of the manifest directory', { timeout: 300_000 }, () => {
     assert.equal(refused['keeps'], `default/${agent.pod('web')}`);
     assert.equal(broken['keeps'], `default/${agent.pod('web')}`);
     assert.ok(line > 0);
-    const odd = agent.lines.filter(says('manifest has something odd')).map(({ warning }) => String(warning));
+    const odd = agent.lines.filter(says('manifest warning')).map(({ warning }) => String(warning));
     assert.ok(
       odd.some((text) => text.includes(`web.yaml:${line + 1}:`) && text.includes('imagge') && /did you mean .*image/.test(text)),
       odd.join('\n'),
@@ -88,7 +88,7 @@ describe('an edit of the manifest directory', { timeout: 300_000 }, () => {
     const agent = await AgentUnderTest.start(t);
     await agent.write('odd.yaml', agent.manifest('odd', pod()).replace('spec:\n', 'spec:\n  restartPolice: Never\n'));
     await agent.up('odd');
-    const { warning } = await agent.logged('the warning', says('manifest has something odd'));
+    const { warning } = await agent.logged('the warning', says('manifest warning'));
     assert.match(String(warning), /odd\.yaml:6:3 spec\.restartPolice: .*restartPolicy/);
   });
 

@@ -45,7 +45,7 @@ describe('the embedded engine', { timeout: 120_000 }, () => {
         'web is Running',
         ({ msg, pod, to }) => msg === 'pod phase changed' && pod === 'default/web-n1' && to === 'Running',
       );
-      const warned = agent.lines.filter(({ msg }) => /config field/.test(msg)).map(({ option }) => option);
+      const warned = agent.lines.filter(({ msg }) => /config field|container runtime/.test(msg)).map(({ option }) => option);
       assert.equal(new Set(warned).size, warned.length);
       assert.ok(warned.includes('containerRuntimeEndpoint'));
       assert.equal(await agent.kill(), 0);

@@ -56,7 +56,7 @@ describe('a Docker Engine that restarts under the agent', { timeout: 400_000 }, 
     assertOnce(await agent.engine.containers());
     const said = agent.lines.slice(from).map(({ msg }) => msg);
     const about = (msg: string): number => said.filter((each) => each === msg).length;
-    assert.deepEqual([about('engine events broke off; trying again'), about('engine events are back')], [1, 1]);
+    assert.deepEqual([about('engine events broke off; retrying'), about('engine events resumed')], [1, 1]);
   });
 
   test('or that stops answering is given up call by call at the deadline; once it answers again all is as declared, and nothing ran twice', async (t) => {

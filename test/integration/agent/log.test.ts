@@ -23,7 +23,7 @@ describe("the agent's log", { timeout: 300_000 }, () => {
         .filter(ofServer)
         .map(({ msg, listener }) => `${String(listener)} ${msg}`)
         .toSorted(),
-      ['https nobody can be let in through the HTTPS port: there is no way to tell who asks', 'https serving', 'local serving'],
+      ['https HTTPS port closed to all clients: no way of authentication is configured', 'https serving', 'local serving'],
     );
     const story = agent.lines
       .filter((line) => !ofServer(line))
@@ -54,7 +54,10 @@ describe("the agent's log", { timeout: 300_000 }, () => {
     const first = await agent.logged('the start', ({ msg, pod: name }) => msg === 'reconciled' && name === of);
     assert.equal(first['woken'], 'pod added');
     assert.equal(first['because'], 'there is no sandbox yet: a first one; container app has not run yet');
-    assert.match(String(first['did']), /^runSandbox attempt 0: ok \(\d+ ms\); startContainer app: ok \(\d+ ms\)$/);
+    assert.match(
+      String(first['did']),
+      /^admit: ok \(\d+ ms\); prepare: ok \(\d+ ms\); runSandbox attempt 0: ok \(\d+ ms\); startContainer app: ok \(\d+ ms\)$/,
+    );
     assert.match(String(first['next']), /^in [\d.]+ s$/);
     await agent.engine.kill(web.id);
     const again = await agent.logged(

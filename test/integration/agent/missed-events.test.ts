@@ -26,6 +26,6 @@ describe('an engine whose events do not arrive', { timeout: 200_000 }, () => {
     const tookMs = at('start', again.id) - at('die', first.id);
     t.diagnostic(`back after ${Math.round(tookMs)} ms`);
     assert.ok(tookMs < 20_000, `${tookMs} ms`);
-    await agent.logged('that the relist found it', ({ msg }) => msg === 'relist found a change that no engine event told');
+    await agent.logged('that the relist found it', ({ msg }) => msg === 'relist found a change without an engine event');
   });
 });

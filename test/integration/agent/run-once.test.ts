@@ -163,7 +163,7 @@ describe('--runonce', { timeout: 300_000 }, () => {
     const good = await agent.up('good');
     await agent.logged('the result of one', ({ msg }) => msg === 'pod is up');
     assert.equal(await agent.kill('SIGINT'), 1);
-    const said = agent.lines.find(({ msg }) => msg === 'stopped before it was known of every pod whether it is up');
+    const said = agent.lines.find(({ msg }) => msg === 'stopped before the result of every pod was known');
     assert.deepEqual(said?.['pods'], [`default/${agent.pod('long')}`]);
     assert.ok(!agent.lines.some(({ level }) => level === 'error'));
     assert.deepEqual(await agent.up('good'), good);
@@ -174,7 +174,7 @@ describe('--runonce', { timeout: 300_000 }, () => {
     agent.run('--runonce', '--v=0', `--pod-manifest-path=${agent.dir}/nowhere`);
     assert.equal(await agent.exited(), 1);
     const said = agent.lines.filter(({ level }) => level === 'error').map(({ msg }) => msg);
-    assert.deepEqual(said, ['manifests cannot be read yet: waiting for them', 'the manifests could not be read']);
+    assert.deepEqual(said, ['manifests cannot be read yet: waiting for them', 'manifests not read']);
   });
 
   test('exits with 0 when the directory is empty', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, describe, test } from 'node:test';
@@ -58,6 +58,8 @@ describe('the launcher', () => {
     symlinkSync(launcher, join(links, 'first'));
     symlinkSync('first', join(links, 'second'));
     assert.equal(run(join(links, 'second'), ['--version'], toolsOnly()).stdout, `rxlet v${version()}\n`);
+    symlinkSync(launcher, join(links, 'kubelet'));
+    assert.equal(run(join(links, 'kubelet'), ['--version'], toolsOnly()).stdout, 'Kubernetes v1.36.2\n');
   });
 
   test('finds a Node that npm hoisted above the package, past blanks in the path', () => {
@@ -175,6 +177,36 @@ describe('the command line', () => {
     const { status, stderr } = run(launcher, ['--config', file], path);
     assert.equal(status, 2);
     assert.match(stderr, /kubelet\.yaml:3:16 syncFrequency: expected a duration such as 1m30s or 500ms, found "soon"\n/);
+  });
+
+  test('a config file that is a pipe, a directory or far too large is refused at once', () => {
+    const [pipe, large] = [join(scratch, 'pipe'), join(scratch, 'large')];
+    assert.equal(spawnSync('mkfifo', [pipe]).status, 0);
+    writeFileSync(large, '');
+    truncateSync(large, 100 * 2 ** 20);
+    for (const [file, why] of [
+      [pipe, 'it is a pipe, not a file'],
+      [scratch, 'it is a directory, not a file'],
+      [large, 'it is larger than 1048576 bytes'],
+    ] as const) {
+      assert.deepEqual(run(launcher, ['--config', file], path), {
+        status: 2,
+        stdout: '',
+        stderr: `rxlet: flag --config: cannot read ${file}: ${why}\nRun 'rxlet --help' for the flags.\n`,
+      });
+    }
+  });
+
+  test('files of --config-dir are read from the file system, each with its place', () => {
+    const directory = mkdtempSync(join(scratch, 'kubelet.conf.d-'));
+    mkdirSync(join(directory, 'sub'));
+    const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
+    writeFileSync(join(directory, 'sub/a.conf'), `${head}imageGCLowThresholdPercent: 90\n`);
+    writeFileSync(join(directory, 'b.conf'), `${head}imageGCHighThresholdPercent: 85\n`);
+    writeFileSync(join(directory, 'notes'), 'passed over');
+    const { status, stderr } = run(launcher, ['--config-dir', directory], path);
+    assert.equal(status, 2);
+    assert.match(stderr, /imageGCLowThresholdPercent \(--image-gc-low-threshold\) 90 must be less than .* 85\n/);
   });
 
   test('a cache directory that cannot be made is no hindrance', () => {

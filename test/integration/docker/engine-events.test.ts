@@ -47,7 +47,7 @@ describe('engine events', () => {
     await pods.runSandbox(pod);
     proxy.restore();
     assert.equal(await within(of(pod)), pod.metadata.uid);
-    await within(logged.pipe(filter((message) => message === 'engine events are back')));
+    await within(logged.pipe(filter((message) => message === 'engine events resumed')));
   });
 
   test('a long outage is warned of once', async () => {
@@ -56,7 +56,7 @@ describe('engine events', () => {
     for (let attempt = 0; attempt < 4; attempt++) await proxy.refused();
     proxy.restore();
     const told = await within(logged.pipe(take(2), toArray()));
-    assert.deepEqual(told, ['engine events broke off; trying again', 'engine events are back']);
+    assert.deepEqual(told, ['engine events broke off; retrying', 'engine events resumed']);
   });
 
   test('exec and what is no pod of ours is not told', async () => {

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { EngineUnavailableError } from '../../../src/docker/engine-errors.ts';
-import { SandboxImageMissingError } from '../../../src/docker/run-sandbox.ts';
-import { dockerRuntime } from '../../../src/docker/docker-runtime.ts';
+import { EngineUnavailableError } from '../../../src/engines/docker/client/engine-errors.ts';
+import { SandboxImageMissingError } from '../../../src/model/sandbox-image-missing-error.ts';
 import { systemClock } from '../../../src/base/clock.ts';
-import { silentLogger } from '../../../src/base/logger.ts';
 import { DockerPods } from '../../builders/docker-pods.ts';
 import { dockerUnderTest, testEndpoint } from '../../builders/docker-under-test.ts';
 import { UnixSocketProxy } from '../../fakes/unix-socket-proxy.ts';
+import { aDockerRuntime } from '../../builders/docker-parts.ts';
 
 describe('a name that is taken', () => {
   let proxy: UnixSocketProxy;
@@ -91,15 +90,7 @@ test('a sandbox whose image is missing rejects with the image to pull', async ()
   const pods = new DockerPods(await dockerUnderTest());
   const { client } = pods.docker;
   const image = 'rxlet-test/absent:1';
-  const log = silentLogger;
-  const runtime = dockerRuntime({
-    client,
-    clock: systemClock,
-    random: () => 0,
-    log,
-    rootDir: '/nonexistent',
-    podInfraContainerImage: image,
-  });
+  const runtime = aDockerRuntime(client, systemClock, { podInfraContainerImage: image });
   try {
     await assert.rejects(runtime.runSandbox(pods.pod(), { attempt: 0, hostname: 'x' }, pods.signal), (error) => {
       assert.ok(error instanceof SandboxImageMissingError);

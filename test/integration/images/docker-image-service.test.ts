@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
-import { silentLogger } from '../../../src/base/logger.ts';
 import { testEndpoint } from '../../builders/docker-under-test.ts';
-import { DockerImageService } from '../../../src/docker/docker-image-service.ts';
-import { type EngineClient, engineClient } from '../../../src/docker/engine-client.ts';
+import type { EngineClient } from '../../../src/engines/docker/client/engine-client.ts';
 import type { PullProgress } from '../../../src/ports/image-service.ts';
 import { anImage } from '../../builders/an-image.ts';
 import { ScriptedRegistry } from '../../fakes/scripted-registry.ts';
+import { anEngineClient, dockerImages } from '../../builders/docker-parts.ts';
+import type { DockerImageService, DockerImageServiceOptions } from '../../../src/engines/docker/images/docker-image-service.ts';
 
 const KILOBYTE = 1024;
 const MEGABYTE = 1024 * KILOBYTE;
@@ -19,13 +19,7 @@ describe('DockerImageService against a Docker engine', { timeout: 120_000 }, () 
   let registry: ScriptedRegistry;
   let service: DockerImageService;
   const pulled: string[] = [];
-  const open = (imagePullProgressDeadlineMs?: number): DockerImageService =>
-    new DockerImageService({
-      engine,
-      clock: systemClock,
-      log: silentLogger,
-      ...(imagePullProgressDeadlineMs === undefined ? {} : { imagePullProgressDeadlineMs }),
-    });
+  const open = (over?: Partial<DockerImageServiceOptions>): DockerImageService => dockerImages(engine, systemClock, over);
   const pull = async (image: string, credentials?: { username: string; password: string }): Promise<string> => {
     const id = await service.pullImage(image, credentials, () => {}, never);
     pulled.push(image);
@@ -38,7 +32,7 @@ describe('DockerImageService against a Docker engine', { timeout: 120_000 }, () 
   });
 
   before(() => {
-    engine = engineClient({ endpoint: testEndpoint, clock: systemClock });
+    engine = anEngineClient(testEndpoint, systemClock);
   });
   after(() => engine.close());
   beforeEach(async () => {
@@ -163,7 +157,7 @@ describe('DockerImageService against a Docker engine', { timeout: 120_000 }, () 
     const { repository, image } = fresh(KILOBYTE);
     const name = registry.serve(repository, '1', image, { manifestHangs: true });
     await assert.rejects(
-      open(500).pullImage(name, undefined, () => {}, never),
+      open({ imagePullProgressDeadlineMs: 500 }).pullImage(name, undefined, () => {}, never),
       /because of no progress for 500ms, latest progress: "No progress"$/,
     );
   });
@@ -173,7 +167,7 @@ describe('DockerImageService against a Docker engine', { timeout: 120_000 }, () 
     const name = registry.serve(repository, '1', image, { hangsMidLayer: true });
     const cut = registry.isCut(repository);
     await assert.rejects(
-      open(1500).pullImage(name, undefined, () => {}, never),
+      open({ imagePullProgressDeadlineMs: 1500 }).pullImage(name, undefined, () => {}, never),
       (error: unknown) => {
         assert.ok(error instanceof Error);
         assert.match(
@@ -192,7 +186,7 @@ describe('DockerImageService against a Docker engine', { timeout: 120_000 }, () 
   test('a slow registry that keeps sending is not given up', async () => {
     const { repository, image } = fresh(4 * MEGABYTE);
     const name = registry.serve(repository, '1', image, { trickle: { bytes: 640 * KILOBYTE, everyMs: 300 } });
-    service = open(1500);
+    service = open({ imagePullProgressDeadlineMs: 1500 });
     assert.equal(await pull(name), image.config.digest);
   });
 });

@@ -8,8 +8,7 @@ import { Backoff } from '../../../src/base/backoff.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { testEndpoint } from '../../builders/docker-under-test.ts';
-import { DockerImageService } from '../../../src/docker/docker-image-service.ts';
-import { type EngineClient, engineClient } from '../../../src/docker/engine-client.ts';
+import type { EngineClient } from '../../../src/engines/docker/client/engine-client.ts';
 import { imageManager } from '../../../src/images/image-manager.ts';
 import { keyring, type PullSecret } from '../../../src/images/keyring.ts';
 import { NodeDockerConfig } from '../../../src/images/node-docker-config.ts';
@@ -19,6 +18,7 @@ import type { ImagePuller } from '../../../src/ports/image-puller.ts';
 import { anImage } from '../../builders/an-image.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
 import { DebianRegistry } from '../../fakes/debian-registry.ts';
+import { anEngineClient, dockerImages } from '../../builders/docker-parts.ts';
 
 const never = new AbortController().signal;
 const { username, password } = DebianRegistry.credentials;
@@ -48,7 +48,7 @@ describe('ensureImage with a Docker engine and a real registry', { timeout: 120_
   };
 
   before(async () => {
-    engine = engineClient({ endpoint: testEndpoint, clock: systemClock });
+    engine = anEngineClient(testEndpoint, systemClock);
     open = await DebianRegistry.start();
     closed = await DebianRegistry.start({ closed: true });
   });
@@ -62,14 +62,14 @@ describe('ensureImage with a Docker engine and a real registry', { timeout: 120_
     secrets = [];
     events = [];
     notes = [];
-    const images = new DockerImageService({ engine, clock: systemClock, log: silentLogger });
+    const images = dockerImages(engine, systemClock);
     puller = imageManager({
       images,
       events: { record: (_about, type, reason, message) => events.push(`${type} ${reason} ${message}`) },
       clock: systemClock,
       log: silentLogger,
       keyring: keyring(new NodeDockerConfig({ rootDir, cwd: rootDir, home: rootDir }, silentLogger)),
-      trace: { note: (_uid, message) => notes.push(message) },
+      tell: { noted: ({ message }) => notes.push(message), imagePulled: () => {} },
       pulls: new PullQueue({ images, limiter: undefined, maxParallelPulls: undefined }),
       backoff: new Backoff({ clock: systemClock, baseMs: 10_000, maxMs: 300_000 }),
       pullSecrets: async () => secrets,
@@ -86,8 +86,11 @@ describe('ensureImage with a Docker engine and a real registry', { timeout: 120_
     assert.equal(await ensure(name), id);
     assert.equal(events.length, 3);
     assert.equal(events[0], `Normal Pulling Pulling image "${name}"`);
-    assert.match(events[1] ?? '', /^Normal Pulled Successfully pulled image ".*" in [\d.]+m?s$/);
-    assert.equal(events[2], `Normal Pulled Container image "${name}" already present on machine`);
+    assert.match(
+      events[1] ?? '',
+      /^Normal Pulled Successfully pulled image ".*" in [\d.]+m?s \([\d.]+m?s including waiting\)\. Image size: [1-9]\d* bytes\.$/,
+    );
+    assert.equal(events[2], `Normal Pulled Container image "${name}" already present on machine and can be accessed by the pod`);
     assert.match(notes.at(-1) ?? '', /^pulled .* in [\d.]+m?s$/);
   });
 
@@ -127,7 +130,7 @@ describe('ensureImage with a Docker engine and a real registry', { timeout: 120_
     await assert.rejects(ensure(name), (error: unknown) => {
       assert.ok(error instanceof ContainerStartError && error.cause instanceof Error);
       assert.equal(error.reason, 'ImagePullBackOff');
-      assert.equal(error.message, `Back-off pulling image "${name}"`);
+      assert.ok(error.message.startsWith(`Back-off pulling image "${name}": ErrImagePull: `), error.message);
       assert.match(error.cause.message, /^attempt 1 failed: .*manifest unknown.*; next try at \d{4}-/);
       return true;
     });

@@ -7,7 +7,7 @@ import { anySignal } from '../../../src/base/any-signal.ts';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { unlessAborted } from '../../../src/base/unless-aborted.ts';
 import { withDeadline } from '../../../src/base/with-deadline.ts';
-import { deadlineWithin } from '../../../src/kube/deadline.ts';
+import { deadline } from '../../../src/base/deadline.ts';
 import { lastKnown } from '../../../src/node/last-known.ts';
 
 setFlagsFromString('--expose-gc');
@@ -49,10 +49,9 @@ const works: Readonly<Record<string, (clock: Clock, long: AbortSignal, saw: (sig
       within.addEventListener('abort', () => {});
     }),
   'a request with a deadline': async (clock, long, saw) => {
-    const deadline = deadlineWithin(60_000, clock, long);
-    saw(deadline.signal);
-    deadline.signal.addEventListener('abort', () => {});
-    deadline.end();
+    using within = deadline(clock, 60_000, 'the request', long);
+    saw(within.signal);
+    within.signal.addEventListener('abort', () => {});
   },
   'a fact that is asked for': (clock, long, saw) =>
     lastKnown({

@@ -114,3 +114,12 @@ test('flush tells what was counted and stops the timer', async () => {
   await clock.advance(120_000);
   assert.equal(lines.length, 2);
 });
+
+test('what a line was about is forgotten at the end of its window, also where no other line follows', async () => {
+  const clock = new FakeClock();
+  const folded = foldRepeats(silentLogger, { clock, windowMs: 60_000, subject: ['pod'] });
+  folded.info('sandbox stopped', { pod: 'web' });
+  assert.equal(clock.actions.length, 1, 'one timer runs');
+  await clock.advance(60_000);
+  assert.equal(clock.actions.length, 0, 'and none once nothing is remembered');
+});

@@ -14,7 +14,7 @@ import type { ContainerAccess, LogOptions, StreamsWanted, TerminalSize } from '.
 import { containerLogRoutes } from '../../../src/server/routes/container-log-routes.ts';
 import { execRoutes } from '../../../src/server/routes/exec-routes.ts';
 import { podRoutes } from '../../../src/server/routes/pod-routes.ts';
-import { statsRoutes } from '../../../src/server/routes/stats-routes.ts';
+import { summaryRoutes } from '../../../src/stats/summary-routes.ts';
 import { servePortForward } from '../../../src/server/streaming/serve-port-forward.ts';
 import { serveAttach, serveExec } from '../../../src/server/streaming/serve-remote-command.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
@@ -78,7 +78,7 @@ async function serve(access: Partial<ContainerAccess> = {}): Promise<void> {
   const routes = [
     ...podRoutes(pods),
     ...containerLogRoutes({ served: pods, clock: systemClock }),
-    ...statsRoutes({ summary: async () => summary }),
+    ...summaryRoutes({ summary: async () => summary }),
     ...execRoutes({ served: pods, serveExec, serveAttach, servePortForward, mostForwarded: 10, ...times }),
   ];
   served = await serveRoutes(routes, join(root, 'rxlet.sock'));
@@ -256,10 +256,7 @@ test('when there is no agent it says where it looked, and what may help', async 
   assert.equal(code, 1);
   assert.equal(err, `error: no agent at ${root}/rxlet.sock: is rxlet running? --root-dir or --socket says where its socket is\n`);
   writeFileSync(join(root, 'file'), '');
-  assert.match(
-    (await say('ps', ['--socket', join(root, 'file')])).err,
-    /^error: nobody answers at .*\/file: rxlet is not running any more\n$/,
-  );
+  assert.match((await say('ps', ['--socket', join(root, 'file')])).err, /^error: no answer at .*\/file: rxlet is not running any more\n$/);
 });
 
 test('another program on the socket is told from an agent', async () => {

@@ -99,7 +99,7 @@ clusterScenario(
       false,
     );
     const told = it.apiStatus(namesake);
-    assert.deepEqual([told?.phase, told?.conditions?.find(({ type }) => type === 'Ready')?.status], ['Pending', 'False']);
+    assert.deepEqual([told?.phase, told?.conditions?.find(({ type }) => type === 'Ready')?.status], ['Running', 'False']);
     const conflicts = (): readonly string[] =>
       it.agent.events.filter(({ reason }) => reason === 'NameConflict').map(({ message }) => message);
     assert.equal(conflicts().length, 2);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { HostFilesProcess } from '../../../src/hostfiles/host-files-process.ts';
-import { findFile } from '../../../src/hostfiles/find-file.ts';
+import { findFile } from '../../../src/server/find-file.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 
 const program = join(import.meta.dirname, '../../../src/host-files-main.ts');

@@ -6,6 +6,7 @@ import { imageManager } from '../../../src/images/image-manager.ts';
 import { keyring } from '../../../src/images/keyring.ts';
 import { PullQueue } from '../../../src/images/pull-queue.ts';
 import { ContainerStartError } from '../../../src/model/container-start-error.ts';
+import type { ImagePulled } from '../../../src/ports/happenings.ts';
 import type { ImagePuller } from '../../../src/ports/image-puller.ts';
 import type { ImageInfo, ImageService, PullProgress, RegistryCredentials } from '../../../src/ports/image-service.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
@@ -18,14 +19,16 @@ interface Note {
   readonly fields: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** An engine whose pulls do what `onPull` says. */
+/** An engine whose pulls do what `onPull` says. Knows images by name and by id. */
 class FakeImages implements Pick<ImageService, 'inspectImage' | 'pullImage'> {
   readonly present = new Set<string>();
   readonly used: (RegistryCredentials | undefined)[] = [];
   onPull: (onProgress: (progress: PullProgress) => void, signal: AbortSignal) => Promise<void> = async () => {};
 
-  async inspectImage(image: string): Promise<ImageInfo | undefined> {
-    return this.present.has(image) ? { id: `id-of-${image}`, repoTags: [image], repoDigests: [], sizeBytes: 1, user: '' } : undefined;
+  async inspectImage(nameOrId: string): Promise<ImageInfo | undefined> {
+    const image = nameOrId.replace(/^id-of-/, '');
+    const name = image.replace(/^id-of-/, '');
+    return this.present.has(name) ? { id: `id-of-${name}`, repoTags: [name], repoDigests: [], sizeBytes: 1, user: '' } : undefined;
   }
 
   async pullImage(
@@ -56,6 +59,7 @@ describe('imageManager', () => {
   let images: FakeImages;
   let events: string[];
   let notes: Note[];
+  let pulledImages: ImagePulled[];
   let puller: ImagePuller;
   let pulls: PullQueue;
   let secretText: string;
@@ -65,6 +69,7 @@ describe('imageManager', () => {
     images = new FakeImages();
     events = [];
     notes = [];
+    pulledImages = [];
     secretText = '';
     pulls = new PullQueue({ images, limiter: undefined, maxParallelPulls: 1 });
     puller = imageManager({
@@ -73,7 +78,10 @@ describe('imageManager', () => {
       clock,
       log: silentLogger,
       keyring: keyring({ entries: async () => [] }),
-      trace: { note: (_uid, message, fields) => notes.push({ message, fields }) },
+      tell: {
+        noted: ({ message, fields }) => notes.push({ message, fields }),
+        imagePulled: (pulled) => pulledImages.push(pulled),
+      },
       pulls,
       backoff: new Backoff({ clock, baseMs: 10_000, maxMs: 300_000 }),
       pullSecrets: async () => [
@@ -93,6 +101,17 @@ describe('imageManager', () => {
     present?.tell();
     assert.equal(events.length, 2);
     assert.equal(events[0], events[1]);
+  });
+
+  test('a pull tells its size and how long it took, an image that is there or cannot be pulled tells nothing', async () => {
+    images.onPull = async () => clock.advance(1500);
+    await ensure('img:1');
+    await ensure('img:1');
+    images.onPull = async () => {
+      throw new Error('manifest unknown');
+    };
+    await failure(ensure('img:2'));
+    assert.deepEqual(pulledImages, [{ uid: aPod('p').metadata.uid, sizeBytes: 1, tookMs: 1500 }]);
   });
 
   for (const [what, image, imagePullPolicy] of [
@@ -120,7 +139,7 @@ describe('imageManager', () => {
     await clock.advance(1000);
     const backOff = await failure(ensure('img:1'));
     assert.equal(backOff.reason, 'ImagePullBackOff');
-    assert.equal(backOff.message, 'Back-off pulling image "img:1"');
+    assert.equal(backOff.message, 'Back-off pulling image "img:1": ErrImagePull: manifest unknown');
     assert.equal(backOff.retryAtMs, 30_000);
     assert.ok(backOff.cause instanceof Error);
     assert.equal(backOff.cause.message, 'attempt 2 failed: manifest unknown; next try at 1970-01-01T00:00:30Z');
@@ -204,7 +223,10 @@ describe('imageManager', () => {
       ],
     );
     assert.deepEqual(notes[0]?.fields, { image: 'busybox:1.35', layersDone: 1, layers: 5, bytesDone: 5e6, bytes: 45e6, msLeft: 8000 });
-    assert.equal(events.at(-1), 'c: Normal Pulled Successfully pulled image "busybox:1.35" in 3s');
+    assert.equal(
+      events.at(-1),
+      'c: Normal Pulled Successfully pulled image "busybox:1.35" in 3s (3s including waiting). Image size: 1 bytes.',
+    );
   });
 
   test("the pod's pull secrets are what the registry hears", async () => {

@@ -129,7 +129,7 @@ for (const restartPolicy of ['OnFailure', 'Never']) {
       it.engine.controls.fail('startContainer');
       it.declare(pod('3'));
       await it.advance(100);
-      assert.equal(it.status(pod('3'))?.phase, 'Pending');
+      assert.equal(it.status(pod('3'))?.phase, 'Running');
       await it.advance(10_000);
       const { role } = it.one('web/app');
       assert.ok(role.kind === 'container');

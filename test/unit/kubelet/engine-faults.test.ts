@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Verb } from '../../../src/fakeengine/call-gate.ts';
+import type { Verb } from '../../../src/engines/fake/call-gate.ts';
 import { aPodThat, edited, server } from '../../builders/pods-that.ts';
 import { scenario, type Scenario } from '../../fakes/scenario.ts';
 

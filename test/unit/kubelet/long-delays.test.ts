@@ -7,8 +7,8 @@ import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { withDeadline } from '../../../src/base/with-deadline.ts';
-import { fakeEngine } from '../../../src/fakeengine/fake-engine.ts';
-import { deadlineWithin } from '../../../src/kube/deadline.ts';
+import { fakeEngine } from '../../../src/engines/fake/fake-engine.ts';
+import { deadline } from '../../../src/base/deadline.ts';
 import { parseGoDuration } from '../../../src/model/go-duration.ts';
 import type { PodStatus } from '../../../src/model/pod.ts';
 import type { ContainerId } from '../../../src/ports/container-runtime.ts';
@@ -92,7 +92,8 @@ for (const periodSeconds of [2_147_484, 21_474_840, INT32_MAX, INT64_MAX])
       executions++;
       return { result: 'success', output: '' } as const;
     };
-    const deps = { clock: systemClock, log: silentLogger, events: { record: () => {} }, results: new ProbeResults(), runProbe };
+    const tell = { probeExecuted: () => {} };
+    const deps = { clock: systemClock, log: silentLogger, events: { record: () => {} }, results: new ProbeResults(), runProbe, tell };
     const probe = { exec: { command: ['true'] }, periodSeconds, timeoutSeconds: periodSeconds, failureThreshold: periodSeconds };
     const worker = new ProbeWorker({ ...deps, statusOf: () => status }, 'readiness', pod, aContainer('app'), probe);
     const probing = worker.probing(0).subscribe();
@@ -155,9 +156,8 @@ for (const timeout of ['720h', '7200h', GO_MAX])
 for (const ms of [INT32_MAX + 1, INT64_MAX, Infinity])
   test(`a call that may take ${ms} ms has its time`, async () => {
     const { signal } = new AbortController();
-    const deadline = deadlineWithin(ms, systemClock, signal);
-    deadline.extend(ms);
+    using long = deadline(systemClock, ms, 'the request', signal);
+    long.extend(ms);
     await withDeadline(systemClock, ms, 'the call', signal, (within) => systemClock.sleep(50, within));
-    assert.deepEqual([deadline.missed, deadline.signal.aborted], [false, false]);
-    deadline.end();
+    assert.deepEqual([long.missed, long.signal.aborted], [false, false]);
   });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { containerHash } from '../../../src/model/container-hash.ts';
+import type { ContainerId } from '../../../src/ports/container-runtime.ts';
 import { aPodThat, server } from '../../builders/pods-that.ts';
 import { scenario, type Scenario } from '../../fakes/scenario.ts';
 
@@ -113,5 +114,19 @@ scenario('containers stopped because their sandbox died have not ended by themse
     await it.advance(60_000);
     assert.deepEqual(it.running(), ['web/POD', 'web/a', 'web/b']);
     assert.equal(it.status(pod)?.phase, 'Running');
+  }
+});
+
+scenario('a container that somebody else removes from the engine is started again, and each loss is one restart', async (it) => {
+  const pod = aPodThat('web', { containers: [server('app')] });
+  it.declare(pod);
+  await it.advance(5_000);
+  for (const lost of [1, 2]) {
+    const { id } = it.one('web/app');
+    const removed = it.engine.runtime.removeContainer(id as ContainerId, new AbortController().signal);
+    await it.advance(400_000);
+    await removed;
+    const [status] = it.status(pod)?.containerStatuses ?? [];
+    assert.deepEqual([status?.restartCount, it.one('web/app').attempt], [lost, lost]);
   }
 });

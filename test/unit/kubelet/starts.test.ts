@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Verb } from '../../../src/fakeengine/call-gate.ts';
+import type { Verb } from '../../../src/engines/fake/call-gate.ts';
 import type { Pod } from '../../../src/model/pod.ts';
 import { aPodThat, edited, server, sidecar, worker } from '../../builders/pods-that.ts';
 import { engineThatGoesOn } from '../../fakes/engine-that-goes-on.ts';

@@ -12,7 +12,10 @@ scenario('a failed pull is told as such, and soon after as one that backs off', 
   await it.advance(3000);
   watching.unsubscribe();
   assert.deepEqual([...new Set(told)], ['ContainerCreating', 'ErrImagePull', 'ImagePullBackOff']);
-  assert.deepEqual(waiting(), { reason: 'ImagePullBackOff', message: 'Back-off pulling image "registry/gone:1"' });
+  assert.deepEqual(waiting(), {
+    reason: 'ImagePullBackOff',
+    message: 'Back-off pulling image "registry/gone:1": ErrImagePull: no_such_image',
+  });
   const asked = it.engine.controls.calls('pullImage');
   await it.advance(6000);
   assert.equal(it.engine.controls.calls('pullImage'), asked, 'nobody asks before the back-off is over');

@@ -13,7 +13,7 @@ scenario('volumes that cannot be brought up to date are told with the look at th
   const before = it.records.length;
   await it.advance(61_000);
   const told = it.records.slice(before);
-  assert.deepEqual(told.at(-1)?.plan.because, ['pod is as declared', `its volumes are not up to date: ${message}`]);
+  assert.deepEqual(told.at(-1)?.plan.because, ['pod is as declared', `prepare not up to date: ${message}`]);
   assert.deepEqual(told.at(-1)?.next, { afterMs: 1_000 });
   assert.ok(told.length > 1, 'it is tried again');
   retryInMs = 1e9;

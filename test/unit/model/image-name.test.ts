@@ -27,7 +27,7 @@ test('a wrong name is refused with the reason', () => {
     ['', 'invalid reference format'],
     ['x@md5:0123456789abcdef0123456789abcdef', 'unsupported digest algorithm'],
     ['x:1@SHA256:0123456789abcdef0123456789abcdef', 'invalid checksum digest format'],
-    ['Upper', 'invalid reference format: repository name must be lowercase'],
+    ['Upper', 'invalid reference format: repository name (library/Upper) must be lowercase'],
     ['x:\u0130', 'repository name must be lowercase'] /* what Go makes of it in lower case would do */,
     ['a'.repeat(300), 'repository name must not be more than 255 characters'],
   ];
@@ -40,7 +40,7 @@ test('a wrong name is refused with the reason', () => {
     assert.equal(defaultImagePullPolicy(image), 'IfNotPresent');
   }
   assert.throws(() => applyDefaultImageTag('a\n\u00a0"é'), {
-    message: 'couldn\'t parse image reference "a\\n\\u00a0\\"é": invalid reference format',
+    message: 'couldn\'t parse image name "a\\n\\u00a0\\"é": invalid reference format',
   });
 });
 

@@ -15,3 +15,10 @@ test('an amount is read as Kubernetes reads it from JSON: null is none, spaces d
     assert.equal(podQosClass(pod), expected, resources);
   }
 });
+
+test('what the pod as a whole asks for decides alone', () => {
+  const guaranteed = { cpu: '1', memory: '1Gi' };
+  const containers = [aContainer('c', { resources: { limits: { cpu: '1' } } })];
+  assert.equal(podQosClass(aPod('p', { containers, resources: { requests: guaranteed, limits: guaranteed } })), 'Guaranteed');
+  assert.equal(podQosClass(aPod('p', { containers, resources: {} })), 'BestEffort');
+});

@@ -28,10 +28,11 @@ const deps = (changes: Partial<NodeFactsDeps> = {}): NodeFactsDeps => ({
     release: '0.1.0',
     arch: process.arch,
   },
-  reservation: { cpu: '100m' },
+  resources: { reserved: () => ({ cpu: '100m' }), provided: () => ({}) },
+  conditions: () => [],
   images: async () => [{ repoTags: ['a:1'], repoDigests: [], sizeBytes: 1 }],
   containerRuntimeVersion: async () => 'docker://20.10.24',
-  errors: () => ({}),
+  errors: () => [],
   ...changes,
 });
 
@@ -51,7 +52,7 @@ test('an engine that does not answer, or fails, keeps no node from being told', 
   const slow = (signal: AbortSignal): Promise<never> =>
     new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
   const collect = collectNodeFacts(
-    deps({ images: slow, containerRuntimeVersion: () => Promise.reject(new Error('down')), errors: () => ({ runtime: ['down'] }) }),
+    deps({ images: slow, containerRuntimeVersion: () => Promise.reject(new Error('down')), errors: () => ['down'] }),
   );
   const facts = await collect(stop.signal);
   stop.abort();

@@ -16,3 +16,13 @@ test('the devices of a machine that cannot be read are not counted', () => {
   const { capacity, allocatable } = machineInfo({}, { ...input, machine });
   assert.deepEqual([capacity['example.com/x'], allocatable['example.com/x'], capacity['example.com/y']], ['2', '1', '0']);
 });
+
+test('swap is told where there is some, and a machine that does not tell its boot has not been seen to boot', () => {
+  const machine = { cores: 1, memoryBytes: 1024, machineId: 'm', systemUuid: 's', bootId: '', hugePages: [], swapBytes: 2048 };
+  const input = { nodeName: 'n', machine, maxPods: 110, podsPerCore: 0, capacity: {}, reservation: {} };
+  const nodeInfo = { architecture: '', containerRuntimeVersion: '', kernelVersion: '', kubeProxyVersion: '', kubeletVersion: '' };
+  const before = { nodeInfo: { ...nodeInfo, machineID: '', operatingSystem: '', osImage: '', systemUUID: '', bootID: 'old' } };
+  const { ids, events } = machineInfo(before, input);
+  assert.deepEqual([ids?.swap, events], [{ capacity: 2048 }, []]);
+  assert.equal(machineInfo(before, { ...input, machine: { ...machine, bootId: 'new' } }).events[0]?.reason, 'Rebooted');
+});

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nodeIpFault, parseIp, parseNodeIps } from '../../../src/node/ip-address.ts';
-import { nodeAddresses } from '../../../src/node/node-addresses.ts';
+import { nodeAddresses, providedNodeIpAnnotation, withProvidedNodeIp } from '../../../src/node/node-addresses.ts';
 
 const host = ['127.0.0.1', '10.0.0.1', '10.0.0.2', 'fd00::1', 'fe80::1'];
 
@@ -69,4 +69,18 @@ test('--node-ip takes one address, or two families', () => {
     ['fd00::1', '10.0.0.1'],
   );
   assert.deepEqual(parseNodeIps(''), []);
+});
+
+test('with an external cloud provider and without --node-ip the provider finds the addresses', () => {
+  const facts = { nodeName: 'n', nodeIps: [], hostname: 'h', externalCloudProvider: true, byName: [], byDefaultRoute: ['10.0.0.1'] };
+  assert.deepEqual(nodeAddresses([], { ...facts, fault: () => undefined }), { addresses: [{ type: 'Hostname', address: 'h' }] });
+});
+
+test('what is told of --node-ip to a cloud provider goes when it no longer holds, but not while --node-ip is wrong', () => {
+  const annotations = { a: 'b', [providedNodeIpAnnotation]: '10.0.0.1' };
+  assert.deepEqual(withProvidedNodeIp(annotations, {}), { a: 'b' });
+  assert.deepEqual(withProvidedNodeIp(annotations, { error: 'wrong', invalid: true }), annotations);
+  assert.deepEqual(withProvidedNodeIp(undefined, { providedNodeIp: '10.0.0.1,fd00::1' }), {
+    [providedNodeIpAnnotation]: '10.0.0.1,fd00::1',
+  });
 });

@@ -19,7 +19,7 @@ class World {
   readonly log = new RecordingLogger();
   readonly wakes = new Subject<void>();
   readonly events: string[] = [];
-  errors: NodeErrors = {};
+  errors: NodeErrors = [];
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
 
@@ -75,11 +75,11 @@ test('a new node is there with its whole status after one request, and quiet unt
 
 test('a change of readiness is sent at once, with its event; wakes that change nothing cost nothing', async () => {
   const world = new World();
-  world.errors = { runtime: ['starting'] };
+  world.errors = ['starting'];
   world.start();
   await world.clock.advance(0);
   assert.equal(world.ready, 'False');
-  world.errors = {};
+  world.errors = [];
   for (let i = 0; i < 5; i++) world.wakes.next();
   await world.clock.advance(100);
   assert.equal(world.ready, 'True');
@@ -87,7 +87,7 @@ test('a change of readiness is sent at once, with its event; wakes that change n
   world.wakes.next();
   await world.clock.advance(1_000);
   assert.equal(world.api.requests.length, 2);
-  world.errors = { runtime: ['PLEG is not healthy: pleg was last seen active 3m0s ago; threshold is 3m0s'] };
+  world.errors = ['PLEG is not healthy: pleg was last seen active 3m0s ago; threshold is 3m0s'];
   world.wakes.next();
   await world.clock.advance(100);
   assert.equal(world.ready, 'False');
@@ -138,7 +138,7 @@ test('a status that cannot be sent is tried five times at once, with new connect
   const back = world.api.intercept(() => {
     throw refusals.internal();
   });
-  world.errors = { network: ['down'] };
+  world.errors = ['down'];
   world.wakes.next();
   await world.clock.advance(100);
   assert.equal(world.api.requests.length, 1 + 5);
@@ -159,7 +159,7 @@ test('a conflict or a stale view is read anew', async () => {
   world.start();
   await world.clock.advance(0);
   world.api.refuse('PATCH', '/status', refusals.conflict());
-  world.errors = { storage: ['s'] };
+  world.errors = ['s'];
   world.wakes.next();
   await world.clock.advance(100);
   assert.deepEqual(world.api.calls().slice(1), [`PATCH ${path}/status`, `GET ${path}`, `PATCH ${path}/status`]);
@@ -212,11 +212,11 @@ test('with --register-node=false a node is waited for', async () => {
 test('an informer that lags behind our own writes causes no request', async () => {
   const world = new World();
   const nodes = new Subject<ResourceEvent<Node>>();
-  world.errors = { runtime: ['starting'] };
+  world.errors = ['starting'];
   world.start({ nodes });
   await world.clock.advance(0);
   const old = world.api.stored(path) as Node;
-  world.errors = {};
+  world.errors = [];
   world.wakes.next();
   await world.clock.advance(100);
   nodes.next({ kind: 'put', item: old });

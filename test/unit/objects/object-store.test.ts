@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { defer, finalize, NEVER } from 'rxjs';
+import { defer, finalize, NEVER, throwError } from 'rxjs';
 import type { Service } from '../../../src/base/service.ts';
 import { isNotFound } from '../../../src/model/api-error.ts';
 import type { PodUid } from '../../../src/model/pod.ts';
@@ -109,6 +109,14 @@ test('Watch: an object that no list has told of holds its pod for some seconds o
   });
   await clock.advance(5_000);
   await refused;
+});
+
+test('Watch: a watch that fails takes its service down', async () => {
+  const informer = () => throwError(() => new Error('broken'));
+  const store = objectStore('Watch', { clients: { main: new FakeKubeApi(), informer }, clock: new FakeClock() });
+  const running = store.run(signal);
+  store.register(aUser('a'));
+  await assert.rejects(running, { message: 'broken' });
 });
 
 test('Cache: an object is read again after a minute, or when another pod comes to use it', async () => {

@@ -1,9 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { parseConfigFile } from '../../../src/options/config-file.ts';
+import { parseConfigFile } from '../../builders/parse-config-file.ts';
 
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 const file = '/etc/kubelet.yaml';
+/** Each list holds the one before it nine times. */
+const unfolding = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
+  .map((name, at, names) =>
+    at === 0
+      ? ''
+      : `${name}: &${name} [${Array(9)
+          .fill(`*${names[at - 1]}`)
+          .join(', ')}]\n`,
+  )
+  .join('');
 
 describe('a config file sets', () => {
   for (const [name, text, values] of [
@@ -193,15 +203,51 @@ describe('a config file is read all the same, with one warning, for', () => {
 });
 
 test('flushFrequency is a duration or a whole number of nanoseconds, and 0 is not set', async () => {
-  for (const [written, ms] of [
-    ['5s', 5_000],
-    ['5000000000', 5_000],
-    ['0', 0],
-    ['0s', 0],
+  for (const [written, read] of [
+    ['5s', ['5s']],
+    ['1m30s', ['1m30s']],
+    ['5000000000', [5_000_000_000]],
+    ['0', []],
+    ['0s', []],
   ] as const) {
     const { withoutEffect, problems } = await parseConfigFile(`${head}logging: {flushFrequency: ${written}}`, file);
-    assert.deepEqual([problems, [...withoutEffect.values()]], [[], [ms]], written);
+    assert.deepEqual([problems, [...withoutEffect.values()]], [[], read], written);
   }
+});
+
+describe('a config file is refused, in a short time, that', () => {
+  for (const [name, text, problem] of [
+    ['contains itself', `${head}featureGates: &a {b: *a}`, `${file}:3:22 the anchor "a" contains itself`],
+    ['contains itself as a whole', `&a\n${head}nope: [*a]`, `${file}:4:8 the anchor "a" contains itself`],
+    [
+      'unfolds to very much',
+      `${head}a: &a [1, 1]\n${unfolding}`,
+      `${file}:1:1 Excessive alias count indicates a resource exhaustion attack`,
+    ],
+    ['is nested too deeply', `${head}nope: ${'['.repeat(100_000)}`, /^\/etc\/kubelet\.yaml:3:\d+ nested too deeply$/],
+    ['has a type that only YAML has', `${head}evictionHard: !!set {a}`, `${file}:3:21 evictionHard: expected a map, found a set`],
+  ] as const) {
+    test(name, async () => {
+      const [first = ''] = (await parseConfigFile(text, file)).problems;
+      if (typeof problem === 'string') assert.equal(first, problem);
+      else assert.match(first, problem);
+    });
+  }
+});
+
+test('a hundred thousand items, repeated fields and unknown gates are read in a time that grows with their number', async () => {
+  const many = <T>(of: (at: number) => T): readonly T[] => Array.from({ length: 20_000 }, (_, at) => of(at));
+  const text = [
+    head,
+    'clusterDNS:',
+    ...many((at) => `- a${at}`),
+    ...many((at) => `maxPods: ${at}`),
+    'featureGates:',
+    ...many((at) => `  Gate${at}: true`),
+  ].join('\n');
+  const { problems } = await parseConfigFile(text, file);
+  assert.equal(problems.length, 50);
+  assert.match(problems[0] ?? '', /featureGates: unrecognized feature gate: Gate0$/);
 });
 
 test('an empty text is a field that is not set, whatever words it takes', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseConfigFile } from '../../../src/options/config-file.ts';
+import { parseConfigFile } from '../../builders/parse-config-file.ts';
 import { configz } from '../../../src/options/configz.ts';
 import { loadOptions } from '../../../src/options/load-options.ts';
 

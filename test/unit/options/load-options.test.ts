@@ -36,7 +36,7 @@ test("without arguments every option has the kubelet's default", async () => {
     cpuCfsQuotaPeriodMs: 100,
     podPidsLimit: -1,
     dockerEndpoint: 'unix:///var/run/docker.sock',
-    podInfraContainerImage: 'k8s.gcr.io/pause:3.2',
+    podInfraContainerImage: 'registry.k8s.io/pause:3.10',
     runtimeRequestTimeoutMs: 120_000,
     imagePullProgressDeadlineMs: 60_000,
     registryQps: 5,
@@ -80,6 +80,7 @@ test("without arguments every option has the kubelet's default", async () => {
     healthzPort: 10_248,
     enableDebuggingHandlers: true,
     enableSystemLogHandler: true,
+    enableSystemLogQuery: false,
     enableProfilingHandler: true,
     enableDebugFlagsHandler: true,
     streamingConnectionIdleTimeoutMs: 14_400_000,
@@ -98,9 +99,11 @@ test("without arguments every option has the kubelet's default", async () => {
     verbosity: 0,
     logFormat: 'json',
     configFile: '',
+    configDirectory: '',
     help: false,
     version: false,
     nodeName: 'node-1',
+    featureGates: {},
   });
   assert.deepEqual(warnings, []);
 });
@@ -112,6 +115,12 @@ test('a flag wins over the file, the file over the default', async () => {
   assert.deepEqual([options.registryQps, options.registryBurst, options.syncFrequencyMs], [0, 8, 60_000]);
   assert.deepEqual(options.manifestUrlHeader, { a: ['flag'] });
   assert.deepEqual([origins.registryQps, origins.registryBurst, origins.syncFrequencyMs], ['flag', 'file', 'default']);
+});
+
+test('gates of flags win over those of files', async () => {
+  const file = `${head}featureGates: {ComponentStatusz: false, ComponentFlagz: false}\n`;
+  const { options } = await loadOptions(['--config=x', '--feature-gates=ComponentFlagz=true'], environment(file));
+  assert.deepEqual(options.featureGates, { ComponentStatusz: false, ComponentFlagz: true });
 });
 
 test('a false flag wins over a true file', async () => {
@@ -170,17 +179,14 @@ describe('together these are refused:', () => {
     [['--host-pid-sources=file,disk'], ['invalid configuration: hostPIDSources (--host-pid-sources): unknown pod source "disk"']],
     [
       ['--cpu-cfs-quota-period=2s'],
-      ['invalid configuration: cpuCFSQuotaPeriod (--cpu-cfs-quota-period) 2s must be between 1ms and 1sec, inclusive'],
+      ['invalid configuration: cpuCFSQuotaPeriod (--cpu-cfs-quota-period) {2s} must be between 1ms and 1sec, inclusive'],
     ],
     [['--registry-burst=-1'], ['invalid configuration: registryBurst (--registry-burst) -1 must not be a negative number']],
-    [
-      ['--max-parallel-image-pulls=0'],
-      ['invalid configuration: maxParallelImagePulls (--max-parallel-image-pulls) 0 must be a positive number'],
-    ],
+    [['--max-parallel-image-pulls=0'], ['invalid configuration: maxParallelImagePulls 0 must be a positive number']],
     [
       ['--max-parallel-image-pulls=2', '--serialize-image-pulls'],
       [
-        'invalid configuration: maxParallelImagePulls (--max-parallel-image-pulls) cannot be larger than 1 unless serializeImagePulls (--serialize-image-pulls) is set to false',
+        'invalid configuration: maxParallelImagePulls cannot be larger than 1 unless SerializeImagePulls (--serialize-image-pulls) is set to false',
       ],
     ],
     [['--manifest-url=ftp://a'], ['invalid configuration: staticPodURL (--manifest-url) must be an http or https URL']],
@@ -191,7 +197,7 @@ describe('together these are refused:', () => {
         'invalid configuration: maxPods (--max-pods) -2 must not be a negative number',
       ],
     ],
-    [['--node-status-max-images=-2'], ['invalid configuration: nodeStatusMaxImages (--node-status-max-images) must be -1 or greater']],
+    [['--node-status-max-images=-2'], ['invalid configuration: nodeStatusMaxImages (--node-status-max-images) -2 must be -1 or greater']],
     [['--port=0'], ['invalid configuration: port (--port) 0 must be between 1 and 65535, inclusive']],
     [['--read-only-port=65536'], ['invalid configuration: readOnlyPort (--read-only-port) 65536 must be between 0 and 65535, inclusive']],
     [['--healthz-port=-1'], ['invalid configuration: healthzPort (--healthz-port) -1 must be between 1 and 65535, inclusive']],
@@ -236,6 +242,24 @@ test('warnings name what has no effect, what is deprecated and what can not work
     { message: 'option is deprecated: newer Kubernetes releases discourage this mode', option: '--runonce' },
     { message: 'a burst of 0 lets no image pull start', option: '--registry-burst' },
   ]);
+});
+
+test('a flag that asks for what happens anyway is not warned of', async () => {
+  const idle = ['--fail-swap-on=false', '--fail-cgroupv1=false', '--cgroup-driver=cgroupfs', '--hairpin-mode=promiscuous-bridge'];
+  assert.deepEqual((await loadOptions(idle, environment())).warnings, []);
+});
+
+test('values that flags give are checked as those of the file are', async () => {
+  assert.deepEqual(await problemsOf(['--max-open-files=-1', '--topology-manager-scope=x', '--reserved-cpus=1-']), [
+    'invalid configuration: maxOpenFiles (--max-open-files) -1 must not be a negative number',
+    'invalid configuration: topologyManagerScope (--topology-manager-scope) "x" must be one of: "container", or "pod"',
+    'invalid configuration: unable to parse reservedSystemCPUs (--reserved-cpus) 1-, error: strconv.Atoi: parsing "": invalid syntax',
+  ]);
+});
+
+test('of very many problems the first are named and the others counted', () => {
+  const { problems } = new OptionsError(Array.from({ length: 1_000 }, (_, at) => `problem ${at}`));
+  assert.deepEqual([problems.length, problems[0], problems.at(-1)], [101, 'problem 0', '900 more']);
 });
 
 test('a config file that cannot be read is named with its flag', async () => {

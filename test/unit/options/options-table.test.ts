@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { acceptedOptions } from '../../../src/options/accepted-options.ts';
 import { helpText } from '../../../src/options/help-text.ts';
+import { flagsOf } from '../../../src/options/option.ts';
 import { allOptions } from '../../../src/options/options-table.ts';
 import { configFields } from '../../builders/config-fields.ts';
+import { kubeletFlags } from '../../builders/kubelet-flags.ts';
 
 test('every flag and every config field is declared once', () => {
   const declared = [...allOptions.map(([, { flag, aliases, config }]) => ({ flag, aliases, config })), ...acceptedOptions];
@@ -44,6 +46,14 @@ test("every field of today's KubeletConfiguration is known", () => {
   const known = new Set([...allOptions.map(([, option]) => option), ...acceptedOptions].map(({ config }) => config));
   assert.deepEqual(
     configFields.filter((field) => !known.has(field)),
+    [],
+  );
+});
+
+test("every flag of today's kubelet is known", () => {
+  const known = new Set([...allOptions.flatMap(([, option]) => flagsOf(option)), ...acceptedOptions.map(({ flag }) => flag)]);
+  assert.deepEqual(
+    kubeletFlags.filter((flag) => !known.has(flag)),
     [],
   );
 });

@@ -80,6 +80,15 @@ describe('a probe over HTTP', () => {
     assert.deepEqual([result, output], ['failure', 'Get "http:x": http: no Host in request URL']);
   });
 
+  test('warns of a redirect that it does not follow, with the body as it came', async () => {
+    const body = '<a href="http://0.0.0.0/">Found</a>.';
+    const outcome = await serving(
+      createHttpServer((_, answer) => answer.writeHead(302, { Location: 'http://0.0.0.0/' }).end(body)),
+      (port) => get('http', port),
+    );
+    assert.deepEqual(outcome, { result: 'warning', output: `Probe terminated redirects, Response body: ${body}` });
+  });
+
   test('that ends without an answer has failed', async () => {
     const { result, output } = await serving(
       createServer((socket) => socket.once('data', () => socket.end())),

@@ -3,13 +3,14 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { stateFiles } from '../../../src/agent/state-files.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import type { Container, ContainerStatus, Pod, PodStatus } from '../../../src/model/pod.ts';
 import { formatTime } from '../../../src/model/time.ts';
 import type { ContainerId } from '../../../src/ports/container-runtime.ts';
 import { PassedProbesFile } from '../../../src/probes/passed-probes-file.ts';
 import { ProbeManager, type ProbeManagerDeps } from '../../../src/probes/probe-manager.ts';
-import type { ProbeExecution } from '../../../src/probes/probe-worker.ts';
+import type { ProbeExecuted } from '../../../src/ports/happenings.ts';
 import type { ProbeOutcome } from '../../../src/probes/probe-outcome.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
@@ -26,7 +27,7 @@ class Probing {
   readonly ran: { readonly atMs: number; readonly id: string }[] = [];
   readonly events: string[] = [];
   readonly told: string[] = [];
-  readonly executions: ProbeExecution[] = [];
+  readonly executions: ProbeExecuted[] = [];
   readonly pod: Pod;
   readonly manager: ProbeManager;
   outcome: () => Promise<ProbeOutcome> = async () => ok;
@@ -48,7 +49,8 @@ class Probing {
         this.ran.push({ atMs: clock.now(), id });
         return this.outcome();
       },
-      onProbe: (execution) => this.executions.push(execution),
+      tell: { probeExecuted: (execution) => this.executions.push(execution) },
+      file: undefined,
       ...over,
     });
     this.manager.changes.subscribe((uid) => this.told.push(uid));
@@ -103,7 +105,7 @@ describe('the probes of a pod', () => {
     await probing.clock.advance(3_000);
     probing.running(A);
     assert.equal(probing.manager.readiness(A), undefined);
-    if (probing.status) probing.manager.told(probing.pod.metadata.uid, probing.status);
+    if (probing.status) probing.manager.reported(probing.pod.metadata.uid, probing.status);
     await probing.clock.advance(0);
     assert.equal(probing.manager.readiness(A), 'success');
     assert.deepEqual(probing.told, [probing.pod.metadata.uid]);
@@ -189,7 +191,6 @@ describe('the probes of a pod', () => {
   });
 
   test('leave nothing behind: neither what they found nor what was known from before, asked for or not', async () => {
-    const forgotten: string[] = [];
     const ran = (id: string, name: string): ContainerStatus => ({
       name,
       image: '',
@@ -204,7 +205,6 @@ describe('the probes of a pod', () => {
       { readinessProbe: exec },
       {
         previousStatus: () => ({ containerStatuses: [ran(A, 'app'), ran(B, 'without probes')] }),
-        onForgotten: (uid) => forgotten.push(uid),
       },
     );
     probing.manager.follow(probing.pod);
@@ -217,7 +217,6 @@ describe('the probes of a pod', () => {
       [probing.manager.readiness(A), probing.manager.readiness(B), probing.manager.startup(B)],
       [undefined, undefined, undefined],
     );
-    assert.deepEqual(forgotten, [uid]);
   });
 
   test('end with the pod that has succeeded or failed', async () => {
@@ -283,7 +282,7 @@ describe('after a restart of the agent', () => {
 
   test('what had passed counts until it is probed, and the probes do not come all at once', async () => {
     const clock = new FakeClock();
-    const file = new PassedProbesFile(join(dir, 'passed'), { clock, log: silentLogger });
+    const file = new PassedProbesFile(stateFiles(dir, { log: silentLogger }), { clock, log: silentLogger });
     const first = new Probing(probes, { file }, clock);
     first.manager.follow(first.pod);
     first.running(A, { started: false });
@@ -292,7 +291,7 @@ describe('after a restart of the agent', () => {
     await clock.advance(10_000);
     assert.equal(first.manager.readiness(A), 'success');
     await first.stop();
-    assert.deepEqual(JSON.parse(await readFile(join(dir, 'passed'), 'utf8')), { readiness: [A], startup: [A] });
+    assert.deepEqual(JSON.parse(await readFile(join(dir, 'passed_probes.json'), 'utf8')), { readiness: [A], startup: [A] });
 
     await clock.advance(60_000);
     const second = new Probing(probes, { file }, clock);
@@ -302,7 +301,7 @@ describe('after a restart of the agent', () => {
       ['success', 'success', undefined],
     );
     second.manager.follow(second.pod);
-    if (second.status) second.manager.told(second.pod.metadata.uid, second.status);
+    if (second.status) second.manager.reported(second.pod.metadata.uid, second.status);
     await clock.advance(4_999);
     assert.deepEqual(second.ran, []);
     await clock.advance(1);
@@ -323,7 +322,7 @@ describe('after a restart of the agent', () => {
 
   test('containers that nobody asks about are forgotten', async () => {
     const clock = new FakeClock();
-    const file = new PassedProbesFile(join(dir, 'passed'), { clock, log: silentLogger });
+    const file = new PassedProbesFile(stateFiles(dir, { log: silentLogger }), { clock, log: silentLogger });
     const probing = new Probing({}, { file, previousStatus: () => undefined }, clock);
     await probing.stop();
     const again = new Probing({}, { file: Object.assign(file, { load: () => ({ readiness: [A], startup: [] }) }) }, clock);

@@ -11,11 +11,12 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { BehaviorSubject, ReplaySubject } from 'rxjs';
 import { systemClock } from '../../../src/base/clock.ts';
+import type { ServedRequest } from '../../../src/ports/happenings.ts';
 import type { KubeApi } from '../../../src/ports/kube-api.ts';
 import type { ServingPair } from '../../../src/ports/serving-certificate.ts';
 import { loadOptions } from '../../../src/options/load-options.ts';
 import { kubeletServer, type KubeletServerDeps, servingAddress } from '../../../src/server/kubelet-server.ts';
-import { HttpError, type Route } from '../../../src/server/route.ts';
+import { HttpError, type Route } from '../../../src/ports/route.ts';
 import { debugRoutes } from '../../../src/server/routes/debug-routes.ts';
 import { nodeLogRoutes } from '../../../src/server/routes/node-log-routes.ts';
 import type { ServerOptionOrigins, ServerOptions } from '../../../src/server/server-options.ts';
@@ -137,6 +138,8 @@ function start(options: Partial<ServerOptions> = {}, more: Partial<KubeletServer
     routes,
     api: undefined,
     certificate: { pairs },
+    tell: { requestBegun: () => {}, requestEnded: () => {} },
+    onListening: () => {},
     nodeName: 'n',
     openFiles: 4_096,
     clock: systemClock,
@@ -347,7 +350,7 @@ describe('the HTTPS port', () => {
     start({ clientCaFile: '' });
     await serving(3);
     assert.equal((await get('/pods', admin)).status, 401);
-    assert.equal(log.count('nobody can be let in through the HTTPS port: there is no way to tell who asks'), 1);
+    assert.equal(log.count('HTTPS port closed to all clients: no way of authentication is configured'), 1);
   });
 
   test('asks the cluster what users may do', async () => {
@@ -369,17 +372,15 @@ describe('the HTTPS port', () => {
   test('counts what comes, streams until they have ended', async () => {
     const counted: string[] = [];
     const streamEnded = Promise.withResolvers<void>();
-    const meter = {
-      begin: ({ method, path, serverType }: { readonly method: string; readonly path: string; readonly serverType: string }) => {
-        const name = `${serverType} ${method} ${path}`;
-        counted.push(`begin ${name}`);
-        return () => {
-          counted.push(`end ${name}`);
-          if (path === 'exec') streamEnded.resolve();
-        };
+    const nameOf = ({ labels: { method, path, serverType } }: ServedRequest): string => `${serverType} ${method} ${path}`;
+    const tell: KubeletServerDeps['tell'] = {
+      requestBegun: (request) => void counted.push(`begin ${nameOf(request)}`),
+      requestEnded: (request) => {
+        counted.push(`end ${nameOf(request)}`);
+        if (request.labels.path === 'exec') streamEnded.resolve();
       },
     };
-    start({}, { meter });
+    start({}, { tell });
     await serving(3);
     await get('/pods', admin);
     const socket = await tls();
@@ -395,7 +396,7 @@ describe('the HTTPS port', () => {
     start({ authorizationMode: 'Webhook' });
     await serving(3);
     assert.equal((await get('/pods', admin)).status, 403);
-    assert.equal(log.count('nobody is let in through the HTTPS port: there is no cluster to ask what users may do'), 1);
+    assert.equal(log.count('HTTPS port closed to all clients: no cluster to ask for access reviews'), 1);
   });
 
   test('shows a new certificate to new connections', async () => {
@@ -407,7 +408,7 @@ describe('the HTTPS port', () => {
     assert.equal(await names(), 'node-2');
     pairs.next({ certificatePem: 'nonsense', keyPem: 'nonsense' });
     assert.equal(await names(), 'node-2');
-    assert.equal(log.count('the serving certificate cannot be used; the last one stays'), 1);
+    assert.equal(log.count('serving certificate not usable, keeping the previous one'), 1);
   });
 
   test('has nothing to show before there is a certificate: handshakes fail, and the server goes on', async () => {
@@ -422,7 +423,7 @@ describe('the HTTPS port', () => {
   test('speaks no older TLS and no other suites than it is told', async () => {
     start({ tlsMinVersion: 'VersionTLS12', tlsCipherSuites: ['TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384', 'TLS_RSA_WITH_RC4_128_SHA'] });
     await serving(3);
-    assert.equal(log.count('cipher suites are too weak to be spoken'), 1);
+    assert.equal(log.count('weak cipher suites ignored'), 1);
     assert.equal((await get('/pods', { ...admin, maxVersion: 'TLSv1.2' } as RequestOptions)).status, 200);
     await assert.rejects(get('/pods', { ...admin, maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES128-GCM-SHA256' } as RequestOptions));
     await assert.rejects(
@@ -470,7 +471,7 @@ describe('an answer', () => {
     await serving(3);
     assert.deepEqual(await get('/teapot', admin).then(({ status, body }) => [status, body]), [418, 'short and stout']);
     assert.deepEqual(await get('/crash', admin).then(({ status, body }) => [status, body]), [500, 'outer: inner']);
-    assert.equal(log.count('a request could not be answered'), 1);
+    assert.equal(log.count('request failed'), 1);
   });
 
   test('is the plain one where a client offers HTTP/2 on the way', async () => {
@@ -616,7 +617,7 @@ describe('the local socket', () => {
     const other = createServer().listen(path);
     await once(other, 'listening');
     start();
-    const { fields } = await log.next('cannot listen; the pods run all the same, and it is tried again');
+    const { fields } = await log.next('cannot listen, retrying');
     assert.match(String(fields['error']), /another agent listens on/);
     stop.abort();
     await running;
@@ -624,7 +625,7 @@ describe('the local socket', () => {
     await writeFile(path, 'mine');
     stop = new AbortController();
     start();
-    const again = await log.next('cannot listen; the pods run all the same, and it is tried again');
+    const again = await log.next('cannot listen, retrying');
     assert.match(String(again.fields['error']), /it is no socket/);
   });
 });
@@ -648,7 +649,7 @@ describe('a port that is taken', () => {
   test('is waited for when nobody asked for it and there is no cluster', async () => {
     const other = await take(ports.https);
     start({}, {}, { address: 'default', port: 'default' });
-    await log.next('cannot listen; the pods run all the same, and it is tried again');
+    await log.next('cannot listen, retrying');
     await new Promise((closed) => other.close(closed));
     await serving(3);
     assert.equal((await get('/pods', admin)).status, 200);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Route } from '../../../src/server/route.ts';
+import type { Route } from '../../../src/ports/route.ts';
 import { debuggingPaths } from '../../../src/server/closed-paths.ts';
 import { Router } from '../../../src/server/router.ts';
 

@@ -1,8 +1,9 @@
+import { isSidecar } from '../../../src/model/pod-predicates.ts';
 import type { ContainerStatus, Pod, PodStatus, PodUid } from '../../../src/model/pod.ts';
 import type { ProbeResult } from '../../../src/model/probe-result.ts';
 import { parseTime } from '../../../src/model/time.ts';
 import type { ContainerId, ContainerState, ObservedContainer, SandboxId } from '../../../src/ports/container-runtime.ts';
-import { generatePodStatus } from '../../../src/status/generate-pod-status.ts';
+import { generatePodStatus } from '../../../src/agent/status/generate-pod-status.ts';
 
 interface EngineRecord {
   readonly id: string;
@@ -83,5 +84,10 @@ export const run = ({ pod, containers = [], podIPs = [], startErrors = [], start
     runtimeName: 'docker',
     ...(startTimeMs === undefined ? {} : { ageMs: (parseTime(now) ?? 0) - startTimeMs }),
   });
-  return status;
+  // Today's kubelets say of plain init containers, too, whether they have started.
+  const sidecars = new Set((pod.spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name));
+  const initContainerStatuses = status.initContainerStatuses?.map(({ started, ...one }) =>
+    sidecars.has(one.name) ? { ...one, started } : one,
+  );
+  return { ...status, initContainerStatuses };
 };

@@ -2,7 +2,7 @@ import { containerHash } from '../../../src/model/container-hash.ts';
 import type { Pod, PodUid } from '../../../src/model/pod.ts';
 import type { ProbeResult } from '../../../src/model/probe-result.ts';
 import type { ContainerId, ContainerState, ObservedContainer, SandboxId } from '../../../src/ports/container-runtime.ts';
-import { computePodActions } from '../../../src/reconcile/compute-pod-actions.ts';
+import { computePodActions } from '../../../src/agent/reconcile/compute-pod-actions.ts';
 
 interface In {
   readonly pod: Pod;

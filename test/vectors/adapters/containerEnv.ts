@@ -3,8 +3,9 @@ import { errorText } from '../../../src/base/error-text.ts';
 import { isStaticPod } from '../../../src/model/mirror-pod.ts';
 import type { Pod } from '../../../src/model/pod.ts';
 import type { ReferencedObject } from '../../../src/ports/object-store.ts';
-import { containerSpec } from '../../../src/reconcile/container-spec.ts';
-import type { ServiceObject } from '../../../src/reconcile/service-env.ts';
+import { noAdditions } from '../../../src/agent/reconcile/pod-participants.ts';
+import { containerSpec } from '../../../src/agent/reconcile/container-spec.ts';
+import type { ServiceObject } from '../../../src/agent/reconcile/service-env.ts';
 
 interface Input {
   readonly pod: Pod;
@@ -24,29 +25,22 @@ export async function run({ pod, configMaps, secrets, services, servicesSynced =
   const events: string[] = [];
   const told = (): object => (events.length > 0 ? { events } : {});
   try {
-    const spec = await containerSpec(
-      pod,
-      container,
-      0,
-      '',
-      {
-        podIps: async () => podIPs ?? [],
-        hostIp: '10.1.2.3',
-        mounts: async () => [],
-        objects: {
-          get: async ({ kind, namespace, name }) => {
-            const found = objects[kind].find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
-            if (found === undefined) throw refusals.notFound(`${kind.toLowerCase()}s "${name}"`);
-            return found;
-          },
+    const spec = await containerSpec(pod, container, { attempt: 0, imageRef: '' }, AbortSignal.timeout(10_000), {
+      podIps: async () => podIPs ?? [],
+      hostIp: '10.1.2.3',
+      additions: async (env) => ({ ...noAdditions, env }),
+      objects: {
+        get: async ({ kind, namespace, name }) => {
+          const found = objects[kind].find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
+          if (found === undefined) throw refusals.notFound(`${kind.toLowerCase()}s "${name}"`);
+          return found;
         },
-        // A static pod waits for no services.
-        services: servicesSynced || isStaticPod(pod) ? (services ?? []) : undefined,
-        allocatable,
-        onInvalidNames: (message) => events.push(`Warning InvalidEnvironmentVariableNames ${message}`),
       },
-      AbortSignal.timeout(10_000),
-    );
+      // A static pod waits for no services.
+      services: servicesSynced || isStaticPod(pod) ? (services ?? []) : undefined,
+      allocatable,
+      onInvalidNames: (message) => events.push(`Warning InvalidEnvironmentVariableNames ${message}`),
+    });
     const env = spec.env.toSorted((a, b) => (a.name < b.name ? -1 : 1));
     return { env, command: spec.command, args: spec.args, ...told() };
   } catch (error) {

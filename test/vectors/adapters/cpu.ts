@@ -1,6 +1,7 @@
-import { containerCpuQuotaUs, containerCpuShares } from '../../../src/docker/container-resources.ts';
+import { containerCpuQuotaUs, containerCpuShares } from '../../../src/engines/docker/containers/container-resources.ts';
 import type { Pod } from '../../../src/model/pod.ts';
-import { milliCpuToQuota, milliCpuToShares, resourceConfigForPod } from '../../../src/resources/resource-config.ts';
+import { milliCpuToQuota, milliCpuToShares } from '../../../src/model/cpu-time.ts';
+import { resourceConfigForPod } from '../../../src/model/resource-config.ts';
 
 type Input =
   | { readonly op: 'shares' | 'containerShares'; readonly milliCPU: number }

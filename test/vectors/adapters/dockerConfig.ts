@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { containerCreateRequest, type Device } from '../../../src/docker/container-create-request.ts';
-import { type CreateRequest, dockerCgroupParent } from '../../../src/docker/create-body.ts';
-import { sandboxCreateRequest } from '../../../src/docker/sandbox-create-request.ts';
-import { seccompOpts, seccompProfile } from '../../../src/docker/seccomp.ts';
-import { type ImageUser, nonRootViolation } from '../../../src/docker/security-context.ts';
-import { messagePath } from '../../../src/docker/termination-messages.ts';
+import { containerCreateRequest } from '../../../src/engines/docker/containers/container-create-request.ts';
+import { type CreateRequest, dockerCgroupParent } from '../../../src/engines/docker/containers/create-body.ts';
+import { sandboxCreateRequest } from '../../../src/engines/docker/sandbox/sandbox-create-request.ts';
+import { seccompOpts, seccompProfile } from '../../../src/engines/docker/containers/seccomp.ts';
+import { type ImageUser, nonRootViolation } from '../../../src/engines/docker/containers/security-context.ts';
+import { messagePath } from '../../../src/engines/docker/containers/termination-messages.ts';
 import { expand, lookupIn } from '../../../src/model/expansion.ts';
 import { kernelHostname } from '../../../src/model/kernel-hostname.ts';
 import type { Container, Pod } from '../../../src/model/pod.ts';
@@ -72,6 +72,7 @@ function sandbox(input: Input): object {
       attempt,
       image: 'k8s.gcr.io/pause:3.2',
       hostname,
+      handler: undefined,
       network: networkPlugin === 'cni' ? 'plugin' : 'docker',
       cgroupParent: dockerCgroupParent(input.cgroupParent ?? '', input.cgroupDriver ?? 'cgroupfs'),
       extraSupplementalGroups,
@@ -99,16 +100,27 @@ async function container(input: Input): Promise<object> {
   }
   const request = containerCreateRequest({
     pod,
-    spec: { container: of, attempt: restartCount, imageRef, env, ...expanded(of, env), mounts: mounts(options, of) },
+    spec: {
+      container: of,
+      attempt: restartCount,
+      imageRef,
+      env,
+      ...expanded(of, env),
+      mounts: mounts(options, of),
+      devices: options.Devices?.map(({ PathOnHost, PathInContainer, Permissions }) => ({
+        hostPath: PathOnHost,
+        containerPath: PathInContainer,
+        permissions: Permissions,
+      })),
+    },
     sandboxId: 'sb-id',
     imageUser,
     seccomp,
-    node: { memoryCapacityBytes: 8 * 2 ** 30, cpuCfsQuota: input.cpuCFSQuota ?? true, cpuCfsQuotaPeriodUs: 100_000 },
+    node: { memoryCapacityBytes: 8 * 2 ** 30, cpuCfsQuota: input.cpuCFSQuota ?? true, cpuCfsQuotaPeriodUs: 100_000, podPidsLimit: -1 },
     podLogsDir: '/var/log/pods',
     cgroupParent: dockerCgroupParent(input.cgroupParent ?? '', input.cgroupDriver ?? 'cgroupfs'),
     extraSupplementalGroups,
     extraAnnotations: Object.fromEntries((options.Annotations ?? []).map(({ Name, Value }) => [Name, Value])),
-    devices: (options.Devices ?? []).map(({ Permissions, ...paths }): Device => ({ ...paths, CgroupPermissions: Permissions })),
   });
   return created(request);
 }

@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseLogTime } from '../../../src/docker/log-time.ts';
-import { readLog } from '../../../src/docker/read-log.ts';
+import { parseLogTime } from '../../../src/engines/docker/logs/log-time.ts';
+import { readLog } from '../../../src/engines/docker/logs/read-log.ts';
 import { logSinceMs } from '../../../src/model/log-since.ts';
 import type { LogOptions } from '../../../src/ports/container-access.ts';
 

@@ -1,5 +1,5 @@
-import { fromDockerLabels, type StringMap, toDockerLabels } from '../../../src/docker/docker-labels.ts';
-import { containerDockerName, parseDockerName, sandboxDockerName } from '../../../src/docker/docker-names.ts';
+import { fromDockerLabels, type StringMap, toDockerLabels } from '../../../src/engines/docker/identity/docker-labels.ts';
+import { containerDockerName, parseDockerName, sandboxDockerName } from '../../../src/engines/docker/identity/docker-names.ts';
 import type { PodUid } from '../../../src/model/pod.ts';
 
 interface Input {

@@ -1,9 +1,9 @@
-import { EventCorrelator } from '../../../src/events/event-correlator.ts';
-import { ApiEventRecorder } from '../../../src/events/api-event-recorder.ts';
-import { eventName } from '../../../src/events/event-name.ts';
-import { EventQueue } from '../../../src/events/event-queue.ts';
-import type { KubeEvent } from '../../../src/events/kube-event.ts';
-import { isExpectedRefusal, sendEvent } from '../../../src/events/send-event.ts';
+import { EventCorrelator } from '../../../src/cluster/events/event-correlator.ts';
+import { ApiEventRecorder } from '../../../src/cluster/events/api-event-recorder.ts';
+import { eventName } from '../../../src/cluster/events/event-name.ts';
+import { EventQueue } from '../../../src/cluster/events/event-queue.ts';
+import type { KubeEvent } from '../../../src/cluster/events/kube-event.ts';
+import { isExpectedRefusal, sendEvent } from '../../../src/cluster/events/send-event.ts';
 import { ApiError } from '../../../src/model/api-error.ts';
 import type { EventReason } from '../../../src/ports/event-recorder.ts';
 import type { ApiRequest, KubeApi } from '../../../src/ports/kube-api.ts';

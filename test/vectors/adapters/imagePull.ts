@@ -48,7 +48,7 @@ export async function run({ steps }: { readonly steps: readonly Step[] }): Promi
     clock,
     log: silentLogger,
     keyring: keyring({ entries: async () => [] }),
-    trace: { note: () => {} },
+    tell: { noted: () => {}, imagePulled: () => {} },
     pulls: new PullQueue({ images, limiter: undefined, maxParallelPulls: undefined }),
     backoff: new Backoff({ clock, baseMs: 10_000, maxMs: 300_000 }),
     pullSecrets: async () => [],

@@ -1,5 +1,5 @@
 import type { Pod } from '../../../src/model/pod.ts';
-import { killGracePeriodSeconds } from '../../../src/reconcile/kill-grace-period.ts';
+import { killGracePeriodSeconds } from '../../../src/agent/reconcile/kill-grace-period.ts';
 
 interface In {
   readonly pod?: Pod;

@@ -44,8 +44,7 @@ export function run(input: Input): unknown {
   switch (input.setter) {
     case 'ready': {
       const { runtime, network, storage, shutdown } = input.errors ?? {};
-      const list = (text: string | undefined): readonly string[] => (text === undefined ? [] : [text]);
-      const errors = { runtime: list(runtime), network: list(network), storage: list(storage), shutdown: list(shutdown) };
+      const errors = [runtime, network, storage, shutdown].filter((text) => text !== undefined);
       const soft = input.softRequirements === undefined ? {} : { softRequirements: input.softRequirements };
       return withConditions(setReadyCondition(status, { errors, appArmorEnabled: input.appArmor === 'ok', ...soft }, nowMs));
     }

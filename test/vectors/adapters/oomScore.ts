@@ -1,4 +1,4 @@
-import { oomScoreAdj } from '../../../src/docker/container-resources.ts';
+import { oomScoreAdj } from '../../../src/engines/docker/containers/container-resources.ts';
 import type { Pod } from '../../../src/model/pod.ts';
 
 interface Input {

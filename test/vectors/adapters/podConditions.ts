@@ -1,5 +1,5 @@
 import type { ContainerStatus, PodCondition, PodSpec } from '../../../src/model/pod.ts';
-import { containersReadyCondition, podInitializedCondition, podReadyCondition } from '../../../src/status/pod-conditions.ts';
+import { containersReadyCondition, podInitializedCondition, podReadyCondition } from '../../../src/model/pod-conditions.ts';
 
 interface In {
   readonly spec: PodSpec;

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { silentLogger } from '../../../src/base/logger.ts';
 import type { Pod, SourceName } from '../../../src/model/pod.ts';
 import type { PodOperation, PodUpdate } from '../../../src/model/pod-update.ts';
-import { type NotificationMode, PodConfig } from '../../../src/mux/pod-config.ts';
+import { type NotificationMode, PodConfig } from '../../../src/agent/mux/pod-config.ts';
 
 interface Input {
   readonly mode: NotificationMode;

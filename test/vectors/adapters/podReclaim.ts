@@ -1,6 +1,6 @@
 import { containersAreTerminal, isPodDeleted, isPodTerminated } from '../../../src/model/pod-termination.ts';
 import type { Pod } from '../../../src/model/pod.ts';
-import { whyNotReclaimed } from '../../../src/status/pod-reclaim.ts';
+import { whyNotReclaimed } from '../../../src/mirror/pod-reclaim.ts';
 
 interface Input {
   readonly pod: Pod;
@@ -32,7 +32,9 @@ function remainsOf(input: Input): Parameters<typeof whyNotReclaimed>[1] {
   return {
     containers: input.runtimeContainers,
     sandboxes: input.runtimeSandboxes,
-    volumes: input.mountedVolumes && !input.keepTerminatedPodVolumes,
-    cgroup: input.cgroupsPerQOS && input.cgroupExists,
+    others: [
+      ...(input.mountedVolumes && !input.keepTerminatedPodVolumes ? ['volumes'] : []),
+      ...(input.cgroupsPerQOS && input.cgroupExists ? ['cgroup'] : []),
+    ],
   };
 }

@@ -1,7 +1,7 @@
 import type { ContainerStatus } from '../../../src/model/pod.ts';
 import type { ProbeResult } from '../../../src/model/probe-result.ts';
 import type { ContainerId } from '../../../src/ports/container-runtime.ts';
-import { initReady, startedAndReady } from '../../../src/status/started-and-ready.ts';
+import { initReady, startedAndReady } from '../../../src/model/started-and-ready.ts';
 
 interface In {
   readonly containers?: readonly ContainerStatus[];

@@ -1,6 +1,6 @@
 import type { Container, Pod, PodUid } from '../../../src/model/pod.ts';
 import type { ContainerId, ContainerState, ObservedContainer } from '../../../src/ports/container-runtime.ts';
-import { RestartBackoff } from '../../../src/reconcile/restart-backoff.ts';
+import { RestartBackoff } from '../../../src/agent/reconcile/restart-backoff.ts';
 
 interface Step {
   readonly atMs: number;

@@ -85,12 +85,12 @@ const refused: readonly (readonly [sentence: string, found: () => Found, expecte
   [
     'a probe of an init container',
     () => inInit({ readinessProbe: probe }),
-    ['spec.initContainers[0].readinessProbe: must not be set for init containers'],
+    ['spec.initContainers[0].readinessProbe: may not be set for init containers without restartPolicy=Always'],
   ],
   [
     'an init container that restarts in no known way',
-    () => inInit({ restartPolicy: 'Never' }),
-    ['spec.initContainers[0].restartPolicy: supported values: "Always"'],
+    () => inInit({ restartPolicy: 'Sometimes' }),
+    ['spec.initContainers[0].restartPolicy: supported values: "Always", "Never", "OnFailure"'],
   ],
   [
     'a sleep longer than the grace period',

@@ -18,6 +18,8 @@ describe('a request touches of the node', () => {
     ['GET', '/runningpods/', 'get', 'pods', 'proxy'],
     ['GET', '/healthz/syncloop', 'get', 'healthz', 'proxy'],
     ['GET', '/configz', 'get', 'configz', 'proxy'],
+    ['GET', '/statusz', 'get', 'statusz'],
+    ['GET', '/flagz', 'get', 'configz'],
     ['GET', '/containerLogs/a/b/c', 'get', 'proxy'],
     ['POST', '/exec/a/b/c', 'create', 'proxy'],
     ['PUT', '/debug/flags/v', 'update', 'proxy'],

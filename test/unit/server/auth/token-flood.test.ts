@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import { fixedCredentials } from '../../../../src/kube/cluster-access.ts';
-import { kubeClients, type OwnedKubeClients } from '../../../../src/kube/kube-clients.ts';
+import { fixedCredentials } from '../../../../src/cluster/kube/cluster-access.ts';
+import { kubeClients, type OwnedKubeClients } from '../../../../src/cluster/kube/kube-clients.ts';
 import type { AccessControl, AccessRefusal } from '../../../../src/server/auth/access-control.ts';
 import { nodeAccess } from '../../../../src/server/auth/node-access.ts';
 import type { ServerOptions } from '../../../../src/server/server-options.ts';
 import { aCa } from '../../../builders/a-pki.ts';
 import { FakeClock } from '../../../fakes/fake-clock.ts';
+import { RecordedHappenings } from '../../../fakes/recorded-happenings.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
 import { ScriptedApiServer, type ScriptedRequest } from '../../../fakes/scripted-api-server.ts';
 
@@ -36,6 +37,7 @@ beforeEach(async () => {
     main: { qps: 50, burst: 100 },
     events: { qps: 50, burst: 100 },
     heartbeatTimeoutMs: 10_000,
+    tell: new RecordedHappenings().tell,
     userAgent: 'agent/1',
   });
   options = {
@@ -106,8 +108,8 @@ test(`${TOKENS} unknown tokens do not delay a status patch of the agent, and all
   assert.deepEqual(
     [...told],
     [
-      'a request is refused: its credentials are not believed: too much waits for the API server',
-      'a request is refused: its credentials are not believed: a review by the API server took longer than 10 s',
+      'request refused: invalid credentials: too much waits for the API server',
+      'request refused: invalid credentials: a review by the API server took longer than 10 s',
     ],
   );
 });

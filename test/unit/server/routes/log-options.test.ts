@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HttpError } from '../../../../src/server/route.ts';
+import { HttpError } from '../../../../src/ports/route.ts';
 import { logOptions } from '../../../../src/server/routes/log-options.ts';
 
 const NOW = Date.parse('2026-01-02T03:04:05Z');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ContainerStatus } from '../../../../src/model/pod.ts';
-import { HttpError } from '../../../../src/server/route.ts';
+import { HttpError } from '../../../../src/ports/route.ts';
 import { loggedContainer } from '../../../../src/server/routes/logged-container.ts';
 
 type State = NonNullable<ContainerStatus['state']>;

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { PassThrough, Readable } from 'node:stream';
 import { afterEach, test } from 'node:test';
-import type { Route } from '../../../../src/server/route.ts';
+import type { HealthChecked } from '../../../../src/ports/happenings.ts';
+import { metricPage } from '../../../../src/ports/metric-text.ts';
+import type { HealthCheck } from '../../../../src/ports/node-participant.ts';
+import type { Route } from '../../../../src/ports/route.ts';
 import { checkpointRoutes } from '../../../../src/server/routes/checkpoint-routes.ts';
 import { configRoutes } from '../../../../src/server/routes/config-routes.ts';
 import { debugRoutes } from '../../../../src/server/routes/debug-routes.ts';
-import { type HealthCheck, healthRoutes } from '../../../../src/server/routes/health-routes.ts';
-import { metricsRoutes } from '../../../../src/server/routes/metrics-routes.ts';
+import { healthRoutes } from '../../../../src/server/routes/health-routes.ts';
 import { runRoutes } from '../../../../src/server/routes/run-routes.ts';
-import { statsRoutes } from '../../../../src/server/routes/stats-routes.ts';
+import { zPageRoutes } from '../../../../src/server/routes/z-page-routes.ts';
+import { summaryRoutes } from '../../../../src/stats/summary-routes.ts';
 import { aPod } from '../../../builders/a-pod.ts';
 import { aSandbox, anInstance, anObservedPod } from '../../../builders/an-observed-pod.ts';
 import { aSession, servedPods } from '../../../builders/served-pods.ts';
@@ -32,7 +35,8 @@ const plain = 'text/plain; charset=utf-8';
 
 test('/healthz says ok, and which check fails but not why', async () => {
   const checks: HealthCheck[] = [{ name: 'syncloop' }];
-  await serve(healthRoutes({ health: () => checks }));
+  const told: HealthChecked[] = [];
+  await serve(healthRoutes({ health: () => checks, tell: { healthChecked: (what) => told.push(what) } }));
   for (const path of ['/healthz', '/healthz/ping', '/healthz/log', '/healthz/syncloop'])
     assert.deepEqual(await ask(path), [200, plain, 'ok'], path);
   assert.deepEqual(await ask('/healthz?verbose'), [200, plain, '[+]ping ok\n[+]log ok\n[+]syncloop ok\nhealthz check passed\n']);
@@ -53,7 +57,14 @@ test('/healthz says ok, and which check fails but not why', async () => {
     '[+]ping ok\n[+]log ok\n[-]syncloop failed: reason withheld\nhealthz check failed\n',
   ]);
   assert.deepEqual(await ask('/healthz/syncloop'), [500, plain, 'internal server error: sync Loop took longer than expected\n']);
+  told.length = 0;
   assert.deepEqual(await ask('/healthz?exclude=syncloop'), [200, plain, 'ok']);
+  await ask('/healthz/syncloop');
+  assert.deepEqual(told, [
+    { check: 'ping', failed: false },
+    { check: 'log', failed: false },
+    { check: 'syncloop', failed: true },
+  ]);
   assert.deepEqual(await ask('/healthz?verbose&exclude=syncloop&exclude=b&exclude=a'), [
     200,
     plain,
@@ -61,18 +72,19 @@ test('/healthz says ok, and which check fails but not why', async () => {
   ]);
 });
 
-test('/metrics and its relatives are told apart', async () => {
-  const page = (name: string) => async () => `${name} 1\n`;
-  await serve(metricsRoutes({ kubelet: page('k'), cadvisor: page('c'), resource: page('r'), probes: page('p') }));
+test('a page of metrics is all of its texts, in their order', async () => {
+  const slow = async (): Promise<string> => {
+    await new Promise((resolve) => setImmediate(resolve));
+    return 'a 1\n';
+  };
+  await serve([metricPage('/metrics', slow, async () => 'b 1\n'), metricPage('/metrics/probes')]);
   const type = 'text/plain; version=0.0.4; charset=utf-8';
-  assert.deepEqual(await ask('/metrics'), [200, type, 'k 1\n']);
-  assert.deepEqual(await ask('/metrics/cadvisor'), [200, type, 'c 1\n']);
-  assert.deepEqual(await ask('/metrics/resource'), [200, type, 'r 1\n']);
-  assert.deepEqual(await ask('/metrics/probes'), [200, type, 'p 1\n']);
+  assert.deepEqual(await ask('/metrics'), [200, type, 'a 1\nb 1\n']);
+  assert.deepEqual(await ask('/metrics/probes'), [200, type, '']);
 });
 
 test('/stats/summary, whole or with CPU and memory alone', async () => {
-  await serve(statsRoutes({ summary: async (only) => ({ only }) }));
+  await serve(summaryRoutes({ summary: async (only) => ({ only }) }));
   const form = { method: 'POST', body: new URLSearchParams({ only_cpu_and_memory: 'true' }) };
   for (const [path, init, only] of [
     ['/stats/summary', {}, false],
@@ -90,7 +102,7 @@ test('/stats/summary, whole or with CPU and memory alone', async () => {
 
 test('stats that cannot be had are a 500 that says why', async () => {
   await serve(
-    statsRoutes({
+    summaryRoutes({
       summary: async () => {
         throw new Error('no cgroups', { cause: new Error('ENOENT') });
       },
@@ -106,9 +118,55 @@ test('/configz shows the configuration and is kept by nobody', async () => {
   assert.deepEqual(await answer.json(), { kubeletconfig: { syncFrequency: '1m0s' } });
 });
 
-test('/checkpoint is not supported', async () => {
-  await serve(checkpointRoutes());
-  assert.equal((await ask('/checkpoint/default/web/app', { method: 'POST' }))[0], 404);
+test('/checkpoint says that the engine has none, of containers that there are', async () => {
+  await serve(checkpointRoutes(servedPods([aPod('web')])));
+  const post = (path: string): ReturnType<typeof ask> => ask(`/checkpoint/default/${path}`, { method: 'POST' });
+  const [status, , text] = await post('web/app?timeout=5');
+  assert.deepEqual(
+    [status, text],
+    [500, 'checkpointing of default/web/app failed (rpc error: code = Unimplemented desc = method CheckpointContainer not implemented)'],
+  );
+  assert.deepEqual((await post('none/app')).toSpliced(1, 1), [404, 'pod does not exist']);
+  assert.deepEqual((await post('web/none')).toSpliced(1, 1), [404, 'container none does not exist']);
+  assert.deepEqual((await post('web/app?timeout=x')).toSpliced(1, 1), [404, 'cannot parse value of timeout parameter']);
+});
+
+test('/statusz and /flagz are text for people, and nothing else', async () => {
+  await serve(
+    zPageRoutes({
+      status: {
+        clock: { now: () => Date.UTC(2026, 0, 2, 3, 4, 5) },
+        uptimeSeconds: () => 3725.9,
+        version: '1.36.2',
+        runtime: 'node v24.0.0',
+        paths: () => ['/pods', '/metrics', '/metrics/slis'],
+      },
+      flags: () =>
+        new Map([
+          ['v', '2'],
+          ['address', '0.0.0.0'],
+        ]),
+    }),
+  );
+  const head =
+    'Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.\n\n';
+  const status =
+    'Started: Fri Jan  2 02:02:00 UTC 2026\nUp: 1 hr 02 min 05 sec\nGo version: node v24.0.0\nBinary version: 1.36.2\nPaths: /metrics /pods\n';
+  assert.deepEqual(await ask('/statusz'), [200, plain, `\nkubelet statusz\n${head}${status}`]);
+  assert.deepEqual(await ask('/flagz'), [200, plain, `\nkubelet flags\n${head}address=0.0.0.0\nv=2\n`]);
+  for (const [accept, expected] of [
+    ['', 200],
+    ['text/plain; charset=UTF-8; q=0.5', 200],
+    ['application/json, text/*', 200],
+    ['application/json', 406],
+    ['text/plain; charset=latin1', 406],
+  ] as const)
+    assert.equal((await ask('/flagz', { headers: { accept } }))[0], expected, accept);
+});
+
+test('z-pages that are switched off are not there', async () => {
+  await serve(zPageRoutes({ status: undefined, flags: undefined }));
+  assert.deepEqual([(await ask('/statusz'))[0], (await ask('/flagz'))[0]], [404, 404]);
 });
 
 test('/debug/flags/v sets how much is logged', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HttpError } from '../../../../src/server/route.ts';
+import { HttpError } from '../../../../src/ports/route.ts';
 import { execQuery } from '../../../../src/server/streaming/exec-query.ts';
 
 const off = { stdin: false, stdout: false, stderr: false, tty: false };

@@ -1,0 +1,174 @@
+import { jitter } from '../base/jitter.ts';
+import { SandboxImageMissingError } from '../model/sandbox-image-missing-error.ts';
+import type { PodFullName, PodUid } from '../model/pod.ts';
+import type { ContainerRuntime } from '../ports/container-runtime.ts';
+import type { Given } from '../ports/contribution.ts';
+import type { ImagePuller } from '../ports/image-puller.ts';
+import type { NodeParts } from '../ports/node-parts.ts';
+import type { Handler } from '../ports/work-queue.ts';
+import type { AgentState } from './agent-state.ts';
+import { nextRestartCount } from './status/next-restart-count.ts';
+import { containerSpec } from './reconcile/container-spec.ts';
+import { planPodLife } from './reconcile/plan-pod-life.ts';
+import { PodAddresses } from './reconcile/pod-addresses.ts';
+import { PodAdmissions } from './reconcile/pod-admissions.ts';
+import { PodMemory } from './reconcile/pod-memory.ts';
+import { PodParticipants } from './reconcile/pod-participants.ts';
+import { podReconciler } from './reconcile/pod-reconciler.ts';
+import { podSteps } from './reconcile/pod-steps.ts';
+import { RestartBackoff } from './reconcile/restart-backoff.ts';
+import { Restarts } from './reconcile/restarts.ts';
+import { showStatus } from './show-status.ts';
+
+/** Joins everything that moves one pod: the planner's facts, the executors, the status, and what is forgotten at the end. */
+export function reconcilePods(
+  node: NodeParts,
+  state: AgentState,
+  given: Given,
+  onEnded: (uid: PodUid, freeName: PodFullName | undefined) => void,
+): Handler<PodUid> {
+  const { options, clock, log, random, tell, engine, events, pods, objects } = node;
+  const { runtime } = engine;
+  const { lives, statuses, ends } = state;
+  const { images, probes, hooks } = given;
+  const { ips } = node.node;
+  const participants = new PodParticipants(given.participants, clock);
+  const admissions = new PodAdmissions({ pods, lives, statuses, participants, wake: node.wake, log });
+  const memory = new PodMemory();
+  const restarts = new Restarts(node.restartMarks);
+  const backoff = new RestartBackoff(clock);
+  const addresses = new PodAddresses(runtime, ips);
+  const runSandbox = sandboxRunner(runtime, images);
+
+  const release = async (uid: PodUid, isDeclared: boolean, signal: AbortSignal): Promise<void> => {
+    probes.forget(uid);
+    hooks.forget(uid);
+    await participants.release(uid, signal);
+    if (isDeclared) return;
+    for (const each of [memory, restarts, addresses, backoff, statuses, admissions, ends]) each.forget(uid);
+  };
+
+  return podReconciler({
+    clock,
+    pods,
+    lives,
+    statuses,
+    tell,
+    onEnded,
+    plan: planPodLife,
+    resyncMs: () => jitter(options.syncFrequencyMs, 0.5, random),
+    runtime: {
+      observePod: async (uid, signal) => {
+        const pod = await runtime.observePod(uid, signal);
+        addresses.seen(pod);
+        backoff.seen(pod);
+        return restarts.asMeant(pod);
+      },
+    },
+    onLook: (desired, observed, { life }) => {
+      memory.noteLook(desired?.pod, observed, clock);
+      if (life === 'terminating') probes.ending(observed.uid);
+    },
+    factsFor: (desired, observed, at) => {
+      const { uid } = observed;
+      const status = statuses.get(uid);
+      const shown = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
+      const isHere = observed.containers.length > 0 || observed.sandboxes.length > 0;
+      const end = ends.of(uid);
+      return {
+        nowMs: clock.monotonicMs(),
+        ...at,
+        terminatingSinceMs: at.terminatingSinceMs ?? ends.sinceMs(uid),
+        restartHold: (pod, container, instances) => backoff.hold(pod, container, instances),
+        liveness: (id) => probes.liveness(id),
+        startup: (id) => probes.startup(id),
+        ageMs: desired && clock.monotonicMs() - memory.began(uid, clock).monotonicMs,
+        phase: status?.phase,
+        nextRestartCount: (name) => {
+          const last = memory.lastAttempt(uid, name);
+          return last === undefined ? nextRestartCount(shown.find((each) => each.name === name)) : last + 1;
+        },
+        previousPod: memory.previous(uid),
+        end,
+        // Of what was admitted before, something may be here.
+        isToBeAdmitted: desired !== undefined && !isHere && !end && admissions.isToAsk(desired.pod),
+        isTornDown: memory.isTornDown(uid),
+      };
+    },
+    executors: podSteps({
+      runtime,
+      images,
+      events,
+      memory,
+      participants,
+      restarts,
+      hooks,
+      admit: (pod, signal) => admissions.admit(pod, signal),
+      release,
+      networkFault: () => engine.networkFault(),
+      runSandbox: async (pod, spec, signal, onCreated) => {
+        addresses.forget(pod.metadata.uid);
+        const sandbox = await runSandbox(pod, spec, signal, onCreated);
+        addresses.given(pod.metadata.uid, sandbox.ips);
+        return sandbox;
+      },
+      onStart: (pod, container, observed) => backoff.started(pod, container, observed),
+      containerSpec: async (pod, container, made, signal) => {
+        const isEarly = made.sandbox === 'starting';
+        const knownIps = async (): Promise<readonly string[] | 'unknown'> =>
+          isEarly && !pod.spec.hostNetwork ? 'unknown' : addresses.of(pod, signal);
+        return containerSpec(pod, container, made, signal, {
+          podIps: async () => {
+            const known = await knownIps();
+            if (known === 'unknown') throw new Error('the pod has no address before its sandbox runs');
+            return known;
+          },
+          hostIp: ips[0],
+          additions: (env) => participants.container(pod, container, { env, podIps: knownIps }, signal),
+          objects: objects.for(pod),
+          services: await objects.servicesFor(pod, signal),
+          allocatable: node.node.resources.allocatable(),
+          onInvalidNames: (message: string) => {
+            if (!isEarly) events.record(pod, 'Warning', 'InvalidEnvironmentVariableNames', message);
+          },
+        });
+      },
+    }),
+    onHeld: (pod, held) => {
+      for (const { name, notBeforeMs } of held) {
+        if (!memory.noteHeld(pod.metadata.uid, name, notBeforeMs)) continue;
+        events.record(pod, 'Warning', 'BackOff', 'Back-off restarting failed container', name);
+      }
+    },
+    onGivesWay: (pod, life) => {
+      if (!memory.noteGivesWay(pod.metadata.uid, life)) return;
+      const what = life === 'terminating' ? 'this pod is stopped, and waits until it is gone' : 'this pod waits until it is gone';
+      events.record(pod, 'Warning', 'NameConflict', `A static pod of this name is declared on this node and comes first: ${what}`);
+    },
+    showStatus: showStatus({
+      clock,
+      statuses,
+      events,
+      probes,
+      memory,
+      backoff,
+      admissions,
+      ends,
+      hostIps: ips,
+      runtimeName: engine.name,
+    }),
+  });
+}
+
+/** The sandbox's image is pulled when the engine turns out to lack it, so that no sandbox pays for asking. */
+function sandboxRunner(runtime: ContainerRuntime, images: ImagePuller): ContainerRuntime['runSandbox'] {
+  return async (pod, spec, signal, onCreated) => {
+    try {
+      return await runtime.runSandbox(pod, spec, signal, onCreated);
+    } catch (error) {
+      if (!(error instanceof SandboxImageMissingError)) throw error;
+      await images.ensureImage(pod, { name: 'POD', image: error.image, imagePullPolicy: 'IfNotPresent' }, signal);
+      return runtime.runSandbox(pod, spec, signal, onCreated);
+    }
+  };
+}

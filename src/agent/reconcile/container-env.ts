@@ -1,0 +1,111 @@
+import { isNotFound } from '../../model/api-error.ts';
+import { containerResourceByName } from '../../model/container-resource.ts';
+import { expand, lookupIn, MAX_EXPANDED } from '../../model/expansion.ts';
+import { fromUtf8 } from '../../model/go-text.ts';
+import type { ReferencedKind } from '../../model/pod-references.ts';
+import type { Container, Pod } from '../../model/pod.ts';
+import { isEnvVarName } from '../../model/validation/formats.ts';
+import type { ObjectStore } from '../../ports/object-store.ts';
+import { type PodFieldFacts, podFieldValue } from './pod-field-value.ts';
+import { serviceEnv, type ServiceObject } from './service-env.ts';
+
+type ValueFrom = NonNullable<NonNullable<Container['env']>[number]['valueFrom']>;
+
+export interface ContainerEnvFacts extends PodFieldFacts {
+  readonly objects: Pick<ObjectStore, 'get'>;
+  /** Every service that there is; undefined while that is not known. */
+  readonly services: readonly ServiceObject[] | undefined;
+  /** What the node has for pods: stands in for limits that a container does not set. */
+  readonly allocatable: Readonly<Record<string, string>>;
+  /** Hears in words which keys of an object cannot be variables. */
+  readonly onInvalidNames: (message: string) => void;
+}
+
+type ReadKeys = (kind: ReferencedKind, name: string, optional: boolean | undefined) => Promise<ReadonlyMap<string, string> | undefined>;
+
+/** A container's environment. Rejects in the kubelet's words where a reference leads nowhere (pkg/kubelet makeEnvironmentVariables). */
+export async function containerEnv(
+  pod: Pod,
+  container: Container,
+  facts: ContainerEnvFacts,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const { namespace } = pod.metadata;
+  const { enableServiceLinks } = pod.spec;
+  if (enableServiceLinks === undefined) throw new Error('nil pod.spec.enableServiceLinks encountered, cannot construct envvars');
+  if (facts.services === undefined) throw new Error('services have not yet been read at least once, cannot construct envvars');
+  const ofServices = new Map(serviceEnv(facts.services, namespace, enableServiceLinks));
+  const readKeys = keyReader(namespace, facts.objects, signal);
+  const values = new Map<string, string>();
+  for (const { prefix = '', configMapRef, secretRef } of container.envFrom ?? []) {
+    const ref = configMapRef ?? secretRef;
+    if (ref === undefined) continue;
+    const { name: object = '', optional } = ref;
+    const kind = configMapRef ? 'ConfigMap' : 'Secret';
+    const keys = await readKeys(kind, object, optional);
+    const all = [...(keys ?? [])].map(([key, value]) => [prefix + key, value] as const);
+    const isInvalid = (name: string): boolean => isEnvVarName(name).length > 0;
+    for (const [name, value] of all) if (!isInvalid(name)) values.set(name, value);
+    const invalid = all.map(([name]) => name).filter(isInvalid);
+    if (invalid.length > 0) facts.onInvalidNames(skipped(invalid, kind, `${namespace}/${object}`));
+  }
+  const lookup = lookupIn(values, ofServices);
+  let room = MAX_EXPANDED;
+  for (const { name, value, valueFrom } of container.env ?? []) {
+    const resolved = value || !valueFrom ? expand(value ?? '', lookup, room) : await referred(pod, container, valueFrom, facts, readKeys);
+    if (resolved === undefined) continue;
+    room -= resolved.length;
+    ofServices.delete(name);
+    values.set(name, resolved);
+  }
+  return new Map([...values, ...[...ofServices].filter(([name]) => !values.has(name))]);
+}
+
+/** Undefined where a reference leads nowhere and may. */
+async function referred(
+  pod: Pod,
+  container: Container,
+  { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef }: ValueFrom,
+  facts: ContainerEnvFacts,
+  readKeys: ReadKeys,
+): Promise<string | undefined> {
+  if (fieldRef) return podFieldValue(pod, fieldRef, facts);
+  if (resourceFieldRef) {
+    return containerResourceByName(resourceFieldRef, pod, resourceFieldRef.containerName || container.name, facts.allocatable);
+  }
+  if (fileKeyRef) throw new Error(`fileKeyRef: variables from the file ${fileKeyRef.path} are not supported by this node`);
+  const ref = configMapKeyRef ?? secretKeyRef;
+  if (ref === undefined) return '';
+  const { name = '', key, optional } = ref;
+  const kind = configMapKeyRef ? 'ConfigMap' : 'Secret';
+  const keys = await readKeys(kind, name, optional);
+  const value = keys?.get(key);
+  if (value === undefined && !optional) throw new Error(`couldn't find key ${key} in ${kind} ${pod.metadata.namespace}/${name}`);
+  return value;
+}
+
+/** Each object is read once, so that all variables are of one state. */
+function keyReader(namespace: string, objects: Pick<ObjectStore, 'get'>, signal: AbortSignal): ReadKeys {
+  const known = new Map<string, ReadonlyMap<string, string>>();
+  return async (kind, name, optional) => {
+    const key = `${kind} ${name}`;
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    try {
+      const { data } = await objects.get({ kind, namespace, name }, signal);
+      const text = (value: string): string => (kind === 'Secret' ? fromUtf8(Buffer.from(value, 'base64')) : value);
+      const keys = new Map(Object.entries(data ?? {}).map(([each, value]) => [each, text(value)]));
+      known.set(key, keys);
+      return keys;
+    } catch (error) {
+      if (optional && isNotFound(error)) return undefined;
+      throw error;
+    }
+  };
+}
+
+function skipped(names: readonly string[], kind: ReferencedKind, object: string): string {
+  const noun = kind === 'ConfigMap' ? 'configMap' : 'secret';
+  const list = [...names].sort().join(', ');
+  return `Keys [${list}] from the EnvFrom ${noun} ${object} were skipped since they are considered invalid environment variable names.`;
+}

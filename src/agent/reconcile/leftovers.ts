@@ -1,0 +1,40 @@
+import type { Pod } from '../../model/pod.ts';
+import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../ports/container-runtime.ts';
+import { isRunning, neverRan, newestOf } from './instances.ts';
+
+export interface Leftovers {
+  readonly containers: readonly ObservedContainer[];
+  /** Of the containers, those that were created for a start that does not come any more. */
+  readonly unstarted: readonly ObservedContainer[];
+  readonly sandboxes: readonly ObservedSandbox[];
+}
+
+/**
+ * What of a pod, living or over, is not needed any more: of each container the newest instance and the newest dead one stay, the latter for
+ * `logs --previous` (the kubelet's maximum-dead-containers-per-container is 1), and a sandbox stays as long as one of its containers does.
+ * So does the first one of a pod with a deadline: its age is all that a restarted agent has to count from.
+ */
+export function leftoversOf({ spec }: Pod, observed: ObservedPod, life: 'living' | 'over'): Leftovers {
+  const unstarted = life === 'over' ? observed.containers.filter(({ state }) => neverRan(state)) : [];
+  const begun = { containers: observed.containers.filter((container) => !unstarted.includes(container)) };
+  const old = begun.containers.filter(
+    (container) =>
+      !isRunning(container) && container !== newestOf(begun, container.name) && container !== newestDead(begun, container.name),
+  );
+  const removed = new Set([...old, ...unstarted]);
+  const [newest, ...older] = observed.sandboxes;
+  const inUse = new Set(observed.containers.filter((c) => !removed.has(c)).map((c) => sandboxOf(c, observed.sandboxes)));
+  inUse.add(newest);
+  if (spec.activeDeadlineSeconds !== undefined) inUse.add(older.at(-1));
+  return { containers: [...removed], unstarted, sandboxes: older.filter((sandbox) => !sandbox.ready && !inUse.has(sandbox)) };
+}
+
+function newestDead({ containers }: Pick<ObservedPod, 'containers'>, name: string): ObservedContainer | undefined {
+  return containers.find((container) => container.name === name && container.state.phase === 'exited');
+}
+
+/** Where the engine does not say: a pod has one sandbox at a time, so that the one that was the newest when the container was created is its own. */
+function sandboxOf({ sandboxId, createdAtMs }: ObservedContainer, sandboxes: readonly ObservedSandbox[]): ObservedSandbox | undefined {
+  if (sandboxId !== undefined) return sandboxes.find(({ id }) => id === sandboxId);
+  return sandboxes.find((sandbox) => sandbox.createdAtMs <= createdAtMs) ?? sandboxes.at(-1);
+}

@@ -1,0 +1,154 @@
+import type { Clock } from '../../base/clock.ts';
+import { errorText } from '../../base/error-text.ts';
+import { soonAfterAbort } from '../../base/soon-after-abort.ts';
+import { withDeadline } from '../../base/with-deadline.ts';
+import type { NodeUse } from '../../model/node-use.ts';
+import type { PodRefusal } from '../../model/pod-admission.ts';
+import type { Container, Pod, PodUid } from '../../model/pod.ts';
+import type { Device, Mount } from '../../ports/container-runtime.ts';
+import type { Given } from '../../ports/contribution.ts';
+import type { ContainerAdditions, ContainerInMaking, OutOfDate, SandboxAdditions } from '../../ports/pod-participant.ts';
+
+/** All that the participants give a container. */
+export interface AllContainerAdditions {
+  readonly env: ReadonlyMap<string, string>;
+  readonly mounts: readonly Mount[];
+  readonly devices: readonly Device[];
+  readonly cpuset: string | undefined;
+  readonly cgroupParent: string | undefined;
+  readonly handler: string | undefined;
+}
+
+/** What a container gets where there are no participants. */
+export const noAdditions: Omit<AllContainerAdditions, 'env'> = {
+  mounts: [],
+  devices: [],
+  cpuset: undefined,
+  cgroupParent: undefined,
+  handler: undefined,
+};
+
+/** How long may all take together until a pod is admitted or refused: pods wait for each other's admission. */
+const ADMIT_WITHIN_MS = 10_000;
+/** How long one may take to make room: other pods have to end for it. */
+const MAKE_ROOM_WITHIN_MS = 120_000;
+/** How long one may take to end what it does once that was aborted. */
+const ABORT_WITHIN_MS = 5_000;
+
+/** The participants in pods' lives as one: they act in order, and release in the reverse one. One that hangs after an abort is left behind. */
+export class PodParticipants {
+  readonly #clock: Pick<Clock, 'schedule' | 'monotonicMs'>;
+  readonly #inOrder: Given['participants'];
+  readonly #backwards: Given['participants'];
+
+  constructor(participants: Given['participants'], clock: Pick<Clock, 'schedule' | 'monotonicMs'>) {
+    this.#clock = clock;
+    this.#inOrder = participants;
+    this.#backwards = participants.toReversed();
+  }
+
+  /**
+   * Whether the pod may run beside these. Where one refuses, the first that makes room for it lets all be asked once more; where it stays
+   * refused, or one fails, those that may have allocated for it release that.
+   */
+  async admit(pod: Pod, others: NodeUse, signal: AbortSignal): Promise<PodRefusal | undefined> {
+    try {
+      const refusal = await this.#askAll(pod, others, signal);
+      if (refusal === undefined || !(await this.#makeRoom(pod, refusal, signal))) {
+        if (refusal) await this.release(pod.metadata.uid, signal);
+        return refusal;
+      }
+      const still = await this.#askAll(pod, others, signal);
+      if (still) await this.release(pod.metadata.uid, signal);
+      return still;
+    } catch (error) {
+      await this.release(pod.metadata.uid, signal);
+      throw error;
+    }
+  }
+
+  /** Rejects with the first that fails. Resolves with what is as it was before, of all of them. */
+  async prepare(pod: Pod, signal: AbortSignal): Promise<OutOfDate | undefined> {
+    const outOfDate: OutOfDate[] = [];
+    for (const each of this.#inOrder) {
+      const found = await this.#asked(each.pod.prepare?.(pod, signal), signal);
+      if (found) outOfDate.push(found);
+    }
+    if (outOfDate.length === 0) return undefined;
+    return {
+      message: outOfDate.map(({ message }) => message).join('; '),
+      retryInMs: Math.min(...outOfDate.map(({ retryInMs }) => retryInMs)),
+    };
+  }
+
+  async sandbox(pod: Pod, signal: AbortSignal): Promise<SandboxAdditions> {
+    let all: SandboxAdditions = {};
+    for (const each of this.#inOrder) all = { ...all, ...(await this.#asked(each.pod.sandbox?.(pod, signal), signal)) };
+    return all;
+  }
+
+  async container(pod: Pod, container: Container, making: ContainerInMaking, signal: AbortSignal): Promise<AllContainerAdditions> {
+    const env = new Map(making.env);
+    const mounts: Mount[] = [];
+    const devices: Device[] = [];
+    let { cpuset, cgroupParent, handler } = noAdditions;
+    for (const each of this.#inOrder) {
+      const asked = each.pod.container?.(pod, container, { ...making, env }, signal);
+      const additions: ContainerAdditions = (await this.#asked(asked, signal)) ?? {};
+      for (const { name, value } of additions.env ?? []) env.set(name, value);
+      mounts.push(...(additions.mounts ?? []));
+      devices.push(...(additions.devices ?? []));
+      ({ cpuset = cpuset, cgroupParent = cgroupParent, handler = handler } = additions);
+    }
+    return { env, mounts, devices, cpuset, cgroupParent, handler };
+  }
+
+  tearDown(uid: PodUid, signal: AbortSignal): Promise<void> {
+    return this.#eachBackwards('tearDown', uid, signal);
+  }
+
+  release(uid: PodUid, signal: AbortSignal): Promise<void> {
+    return this.#eachBackwards('release', uid, signal);
+  }
+
+  #askAll(pod: Pod, others: NodeUse, signal: AbortSignal): Promise<PodRefusal | undefined> {
+    return withDeadline(this.#clock, ADMIT_WITHIN_MS, 'admission', signal, async (within) => {
+      for (const each of this.#inOrder) {
+        const refusal = await this.#asked(each.pod.admit?.(pod, others, within), within);
+        if (refusal) return refusal;
+      }
+      return undefined;
+    });
+  }
+
+  async #makeRoom(pod: Pod, refusal: PodRefusal, signal: AbortSignal): Promise<boolean> {
+    for (const { name, pod: each } of this.#inOrder) {
+      const isMade = await withDeadline(this.#clock, MAKE_ROOM_WITHIN_MS, `making room by ${name}`, signal, async (within) =>
+        this.#asked(each.makeRoom?.(pod, refusal, within), within),
+      );
+      if (isMade) return true;
+    }
+    return false;
+  }
+
+  #asked<T>(answer: Promise<T> | undefined, signal: AbortSignal): Promise<T> | undefined {
+    return answer && soonAfterAbort(answer, this.#clock, ABORT_WITHIN_MS, signal);
+  }
+
+  /** One that fails does not keep the others from what is theirs. Rejects with all that failed. */
+  async #eachBackwards(verb: 'tearDown' | 'release', uid: PodUid, signal: AbortSignal): Promise<void> {
+    const failed: { readonly name: string; readonly error: unknown }[] = [];
+    for (const each of this.#backwards) {
+      try {
+        await this.#asked(each.pod[verb]?.(uid, signal), signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        failed.push({ name: each.name, error });
+      }
+    }
+    const [first, ...more] = failed;
+    if (!first) return;
+    if (more.length === 0) throw first.error;
+    throw new Error(failed.map(({ name, error }) => `${name}: ${errorText(error)}`).join('; '), { cause: first.error });
+  }
+}

@@ -1,0 +1,85 @@
+import type { Container, Pod, PodSpec } from '../../model/pod.ts';
+import { Quantity } from '../../model/quantity.ts';
+import type { ContainerId } from '../../ports/container-runtime.ts';
+
+type Requirements = NonNullable<PodSpec['resources']>;
+
+/** What the agent last gave the pod and its containers; undefined: there is no record, which counts as nothing. */
+export interface ActuatedResources {
+  readonly container: (name: string) => Requirements | undefined;
+  readonly pod: Requirements | undefined;
+}
+
+/** Millicores and bytes; 0 is not set. */
+export interface ResizableAmounts {
+  readonly cpuRequest: number;
+  readonly cpuLimit: number;
+  readonly memoryRequest: number;
+  readonly memoryLimit: number;
+}
+
+export interface ContainerToUpdate {
+  readonly id: ContainerId;
+  readonly name: string;
+  readonly desired: ResizableAmounts;
+  readonly current: ResizableAmounts;
+}
+
+/** In the order in which they are to be made: what shrinks goes before what grows. */
+export type ContainersToUpdate = Readonly<Record<'cpu' | 'memory', readonly ContainerToUpdate[]>>;
+
+export const noUpdates: ContainersToUpdate = { cpu: [], memory: [] };
+
+export type Resize = 'none' | 'in place' | 'restart';
+
+const kinds = ['memory', 'cpu'] as const;
+
+/** What a container gets of what its pod and it ask for: the pod's limit stands in for its own. */
+function amountsOf(pod: Requirements | undefined, own: Requirements | undefined): ResizableAmounts {
+  const limit = (name: 'cpu' | 'memory'): Quantity => {
+    const ofContainer = Quantity.fromJson(own?.limits?.[name]);
+    return ofContainer.isZero() ? Quantity.fromJson(pod?.limits?.[name]) : ofContainer;
+  };
+  return {
+    cpuRequest: Number(Quantity.fromJson(own?.requests?.['cpu']).milliValue()),
+    cpuLimit: Number(limit('cpu').milliValue()),
+    memoryRequest: Number(Quantity.fromJson(own?.requests?.['memory']).value()),
+    memoryLimit: Number(limit('memory').value()),
+  };
+}
+
+/**
+ * Whether a running container's resources differ from those that it was last given, and the updates with this one's among them
+ * (computePodResizeAction in pkg/kubelet/kuberuntime). Throws QuantityParseError.
+ */
+export function resizeContainer(
+  pod: Pod,
+  container: Container,
+  id: ContainerId,
+  actuated: ActuatedResources,
+  updates: ContainersToUpdate,
+): { readonly resize: Resize; readonly updates: ContainersToUpdate } {
+  const { name, resizePolicy = [] } = container;
+  const desired = amountsOf(pod.spec.resources, container.resources);
+  const current = amountsOf(actuated.pod, actuated.container(name));
+  const changed = kinds.filter(
+    (kind) => desired[`${kind}Limit`] !== current[`${kind}Limit`] || desired[`${kind}Request`] !== current[`${kind}Request`],
+  );
+  if (changed.length === 0) return { resize: 'none', updates };
+  const policyOf = (kind: string): string | undefined => resizePolicy.find(({ resourceName }) => resourceName === kind)?.restartPolicy;
+  if (changed.some((kind) => policyOf(kind) === 'RestartContainer')) return { resize: 'restart', updates };
+  const update: ContainerToUpdate = { id, name, desired, current };
+  const next: Record<'cpu' | 'memory', readonly ContainerToUpdate[]> = { ...updates };
+  for (const kind of changed) {
+    const which = desired[`${kind}Limit`] === current[`${kind}Limit`] ? (`${kind}Request` as const) : (`${kind}Limit` as const);
+    next[kind] = desired[which] > current[which] ? [...next[kind], update] : [update, ...next[kind]];
+  }
+  return { resize: 'in place', updates: next };
+}
+
+/** Whether what the pod as a whole asks for differs from what it was last given (computePodLevelResourcesResizeAction). */
+export function podLevelChanged({ spec }: Pick<Pod, 'spec'>, actuated: Requirements | undefined): boolean {
+  const desired = amountsOf(undefined, spec.resources);
+  const current = amountsOf(undefined, actuated);
+  return (['cpuRequest', 'cpuLimit', 'memoryRequest', 'memoryLimit'] as const).some((each) => desired[each] !== current[each]);
+}

@@ -1,0 +1,73 @@
+import type { Clock } from '../base/clock.ts';
+import { rejectPod, wasRejected } from '../model/pod-admission.ts';
+import type { Pod } from '../model/pod.ts';
+import type { StartFailure } from '../model/start-failure.ts';
+import { formatTime } from '../model/time.ts';
+import type { ContainerProbes } from '../ports/container-probes.ts';
+import type { ObservedPod } from '../ports/container-runtime.ts';
+import type { EventRecorder } from '../ports/event-recorder.ts';
+import type { PodEnds } from '../ports/pod-ends.ts';
+import type { DesiredPod } from '../ports/pod-store.ts';
+import type { PodAdmissions } from './reconcile/pod-admissions.ts';
+import type { PodMemory } from './reconcile/pod-memory.ts';
+import type { RestartBackoff } from './reconcile/restart-backoff.ts';
+import { generatePodStatus, withoutUnstarted } from './status/generate-pod-status.ts';
+import type { PodStatusManager } from './status/status-manager.ts';
+
+export interface ShowStatusDeps {
+  readonly clock: Clock;
+  readonly statuses: PodStatusManager;
+  readonly events: EventRecorder;
+  readonly probes: ContainerProbes;
+  readonly memory: PodMemory;
+  readonly backoff: RestartBackoff;
+  readonly admissions: Pick<PodAdmissions, 'refusalOf'>;
+  readonly ends: Pick<PodEnds, 'of'>;
+  /** The node's addresses, primary first. */
+  readonly hostIps: readonly string[];
+  /** As container ids begin: "docker". */
+  readonly runtimeName: string;
+}
+
+/** Shows what is known of a pod: that it was refused for good, or how it was observed and probed. */
+export function showStatus(deps: ShowStatusDeps): (desired: DesiredPod, observed: ObservedPod) => void {
+  const { clock, statuses, events, probes, memory, backoff, admissions, ends, hostIps, runtimeName } = deps;
+
+  /** A container that a crash loop holds back shows that, not how its last start failed. */
+  const startErrors = (pod: Pod, observed: ObservedPod): ReadonlyMap<string, StartFailure> => {
+    const errors = new Map(memory.startFailures(pod.metadata.uid));
+    for (const container of [...(pod.spec.initContainers ?? []), ...pod.spec.containers]) {
+      if (backoff.hold(pod, container, observed) === undefined) continue;
+      errors.set(container.name, { reason: 'CrashLoopBackOff', message: backoff.message(pod, container) });
+    }
+    return errors;
+  };
+
+  return ({ pod }, observed) => {
+    const { uid } = pod.metadata;
+    const previous = statuses.get(uid);
+    const shown = previous ?? pod.status;
+    if (shown && wasRejected(shown)) return statuses.set(pod, shown);
+    const refusal = admissions.refusalOf(uid);
+    if (refusal) return statuses.set(pod, rejectPod(pod, refusal));
+    probes.follow(pod);
+    const began = memory.began(uid, clock);
+    const status = generatePodStatus(pod, withoutUnstarted(observed), {
+      previous,
+      startErrors: startErrors(pod, observed),
+      startup: (id) => probes.startup(id),
+      readiness: (id) => probes.readiness(id),
+      hostIPs: hostIps,
+      runtimeName,
+      ending: pod.metadata.deletionTimestamp !== undefined,
+      end: ends.of(uid),
+      running: observed.containers.some(({ state }) => state.phase === 'running'),
+      startTimeMs: began.dateMs,
+      ageMs: clock.monotonicMs() - began.monotonicMs,
+    });
+    if (status.reason === 'DeadlineExceeded' && shown?.reason !== status.reason)
+      events.record(pod, 'Normal', status.reason, status.message ?? '');
+    probes.reported(uid, status);
+    statuses.set(pod, { ...status, startTime: formatTime(began.dateMs) });
+  };
+}

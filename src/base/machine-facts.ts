@@ -1,0 +1,92 @@
+import { readdir, readFile, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** What the machine is made of. */
+export interface MachineFacts {
+  readonly cores: number;
+  readonly memoryBytes: number;
+  readonly machineId: string;
+  readonly systemUuid: string;
+  readonly bootId: string;
+  readonly hugePages: readonly { readonly pageSizeKiB: number; readonly pages: number }[];
+}
+
+/** Where the kernel says what the machine is; another root is for tests. */
+export interface MachinePaths {
+  readonly root: string;
+}
+
+/** What the machine is made of, from /proc, /sys and /etc (cadvisor's machine info). Rejects when its memory or processors cannot be read. */
+export async function readMachineFacts({ root }: MachinePaths): Promise<MachineFacts> {
+  const at = (path: string): string => join(root, path);
+  const [cores, memoryBytes, machineId, systemUuid, bootId, hugePages] = await Promise.all([
+    readCores(at),
+    readMemoryBytes(at('proc/meminfo')),
+    firstText([at('etc/machine-id'), at('var/lib/dbus/machine-id')]),
+    firstText([at('sys/class/dmi/id/product_uuid'), at('proc/device-tree/system-id'), at('proc/device-tree/vm,uuid')]),
+    firstText([at('proc/sys/kernel/random/boot_id')]),
+    readHugePages(at('sys/kernel/mm/hugepages')),
+  ]);
+  return { cores, memoryBytes, machineId, systemUuid, bootId, hugePages };
+}
+
+/** The system's own name for itself: "Debian GNU/Linux 12 (bookworm)". */
+export async function readOsImage({ root }: MachinePaths): Promise<string> {
+  const text = await firstText([join(root, 'etc/os-release'), join(root, 'usr/lib/os-release')]);
+  if (text === '') return 'Unknown';
+  return /^PRETTY_NAME=(.*)$/m.exec(text)?.[1]?.replace(/^["']|["']$/g, '') ?? 'Linux';
+}
+
+/** The size of the file system that holds a directory. Bytes. */
+export async function readFileSystemBytes(directory: string): Promise<bigint> {
+  const { blocks, bsize } = await statfs(directory, { bigint: true });
+  return blocks * bsize;
+}
+
+async function readCores(at: (path: string) => string): Promise<number> {
+  const online = await firstText([at('sys/devices/system/cpu/online')]);
+  const cores = countRanges(online);
+  if (cores > 0) return cores;
+  const cpuinfo = await readFile(at('proc/cpuinfo'), 'utf8');
+  const processors = cpuinfo.match(/^processor\s*:/gm)?.length ?? 0;
+  if (processors === 0) throw new Error(`${at('proc/cpuinfo')} names no processor`);
+  return processors;
+}
+
+/** "0-3,8" → 5 */
+function countRanges(text: string): number {
+  let count = 0;
+  for (const range of text.split(',')) {
+    const [, from, to = from] = /^(\d+)(?:-(\d+))?$/.exec(range) ?? [];
+    if (from !== undefined && to !== undefined) count += Number(to) - Number(from) + 1;
+  }
+  return count;
+}
+
+async function readMemoryBytes(path: string): Promise<number> {
+  const kiB = /^MemTotal:\s*(\d+) kB$/m.exec(await readFile(path, 'utf8'))?.[1];
+  if (kiB === undefined) throw new Error(`${path} has no MemTotal`);
+  return Number(kiB) * 1024;
+}
+
+async function readHugePages(directory: string): Promise<MachineFacts['hugePages']> {
+  const names: readonly string[] = await readdir(directory).catch(() => []);
+  const sizes = names.toSorted().map(async (name) => {
+    const pageSizeKiB = Number(/^hugepages-(\d+)kB$/.exec(name)?.[1] ?? 0);
+    return { pageSizeKiB, pages: Number(await firstText([join(directory, name, 'nr_hugepages')])) };
+  });
+  return (await Promise.all(sizes)).filter(({ pageSizeKiB, pages }) => pageSizeKiB > 0 && Number.isSafeInteger(pages));
+}
+
+/** The first file that can be read, without blanks around; empty when none can. */
+async function firstText(paths: readonly string[]): Promise<string> {
+  for (const path of paths) {
+    try {
+      // Of the device tree: texts that end in NUL.
+      return (await readFile(path, 'utf8')).replaceAll('\0', '').trim();
+    } catch {
+      // The next one may be there.
+    }
+  }
+  return '';
+}

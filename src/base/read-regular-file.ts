@@ -1,0 +1,41 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { errorCode } from './error-code.ts';
+
+/** What a path leads to that is no file, in words. */
+const others = [
+  ['isDirectory', 'a directory'],
+  ['isFIFO', 'a pipe'],
+  ['isSocket', 'a socket'],
+  ['isCharacterDevice', 'a device'],
+  ['isBlockDevice', 'a device'],
+] as const;
+
+/**
+ * A regular file as UTF-8, never more than `maxBytes` of it in memory. Rejects with a sentence for what is no file, without waiting for the
+ * other end of a pipe; for a file that is larger, also one that grows meanwhile; and with the system's error for one that cannot be read.
+ */
+export async function readRegularFile(path: string, maxBytes: number): Promise<string> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((cause: unknown) => {
+    // A socket cannot be opened at all.
+    throw errorCode(cause) === 'ENXIO' ? new Error('it is a socket, not a file') : cause;
+  });
+  try {
+    const info = await file.stat();
+    if (!info.isFile()) throw new Error(`it is ${others.find(([is]) => info[is]())?.[1] ?? 'something else'}, not a file`);
+    const tooLarge = (): Error => new Error(`it is larger than ${maxBytes} bytes`);
+    if (info.size > maxBytes) throw tooLarge();
+    const room = Buffer.alloc(info.size + 1);
+    const chunks: Buffer[] = [];
+    let total = 0;
+    for (;;) {
+      const { bytesRead } = await file.read(room, 0, room.length, null);
+      if (bytesRead === 0) return Buffer.concat(chunks).toString('utf8');
+      total += bytesRead;
+      if (total > maxBytes) throw tooLarge();
+      chunks.push(Buffer.from(room.subarray(0, bytesRead)));
+    }
+  } finally {
+    await file.close();
+  }
+}

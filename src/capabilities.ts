@@ -1,0 +1,21 @@
+import type { KubeletOptions } from './options/kubelet-options.ts';
+import type { Capability } from './ports/capability.ts';
+
+const always = (): boolean => true;
+const serves = ({ runOnce }: KubeletOptions): boolean => !runOnce;
+const inCluster = ({ kubeconfig }: KubeletOptions): boolean => kubeconfig !== '';
+
+/** What the agent can do, a folder each. Their order is the order in pods' lives: of admission, preparing and additions; release goes backwards. */
+export const capabilities: readonly Capability[] = [
+  { name: 'metrics', wanted: serves, load: () => import('./metrics/capability.ts') },
+  { name: 'sources', wanted: always, load: () => import('./sources/capability.ts') },
+  { name: 'images', wanted: always, load: () => import('./images/capability.ts') },
+  { name: 'node', wanted: always, load: () => import('./node/capability.ts') },
+  { name: 'objects', wanted: always, load: () => import('./objects/capability.ts') },
+  { name: 'volumes', wanted: always, load: () => import('./volumes/capability.ts') },
+  { name: 'network', wanted: always, load: () => import('./network/capability.ts') },
+  { name: 'probes', wanted: always, load: () => import('./probes/capability.ts') },
+  { name: 'mirror', wanted: inCluster, load: () => import('./mirror/capability.ts') },
+  { name: 'stats', wanted: serves, load: () => import('./stats/capability.ts') },
+  { name: 'server', wanted: serves, load: () => import('./server/capability.ts') },
+];

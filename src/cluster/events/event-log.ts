@@ -1,0 +1,24 @@
+import type { V1ObjectReference } from '@kubernetes/client-node';
+import type { Logger } from '../../base/logger.ts';
+import type { Pod } from '../../model/pod.ts';
+import type { EventReason, EventRecorder } from '../../ports/event-recorder.ts';
+
+/** Events without an API server: they are log lines at `--v=2`. */
+export class EventLog implements EventRecorder {
+  readonly #log: Logger;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  record(about: Pod | V1ObjectReference, type: 'Normal' | 'Warning', reason: EventReason, message: string, container?: string): void {
+    const { namespace, name } = 'metadata' in about ? about.metadata : about;
+    this.#log.v(2, 'event', {
+      object: namespace ? `${namespace}/${name}` : name,
+      container,
+      type,
+      reason,
+      message,
+    });
+  }
+}

@@ -1,0 +1,64 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import { TokenBucket } from '../../base/token-bucket.ts';
+import type { KubeClients } from '../../ports/kube-api.ts';
+import { apiDoor } from './api-door.ts';
+import { type ApiHappenings, ApiTransport, type SilenceSettings } from './api-transport.ts';
+import type { ClusterAccess } from './cluster-access.ts';
+import { informerOn } from './informer.ts';
+
+export interface RateLimit {
+  /** Requests a second; zero or less: no limit. */
+  readonly qps: number;
+  readonly burst: number;
+}
+
+export interface KubeClientsOptions {
+  readonly access: ClusterAccess;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** kubeAPIQPS and kubeAPIBurst; lists and watches take their turn there, too. */
+  readonly main: RateLimit;
+  /** eventRecordQPS and eventBurst. */
+  readonly events: RateLimit;
+  /** min(lease duration, status frequency): how long a heartbeat may take, waits that the server asks for included. */
+  readonly heartbeatTimeoutMs: number;
+  /** "rxlet/0.1.0 (linux/amd64)" */
+  readonly userAgent: string;
+  readonly tell: ApiHappenings;
+  /** For tests: how soon silence is noticed. */
+  readonly silence?: (SilenceSettings & { readonly idleMs: number }) | undefined;
+}
+
+export interface OwnedKubeClients extends KubeClients {
+  /** Looks for new credentials at once: when a certificate was rotated, open watches move over to it. */
+  refreshCredentials(signal: AbortSignal): Promise<void>;
+  /** Ends every connection for good; what is under way fails. */
+  close(): Promise<void>;
+}
+
+const DEADLINE_MS = 30_000;
+const PATIENCE_MS = 60_000;
+/** What API servers are asked by default in all (kubeAPIQPS, kubeAPIBurst), once more. */
+const REVIEWS: RateLimit = { qps: 50, burst: 100 };
+/** Who asks has a connection open meanwhile. */
+const REVIEW_DEADLINE_MS = 10_000;
+
+/** The four doors and the informers, on shared connections. Dials at the first request. */
+export function kubeClients(options: KubeClientsOptions): OwnedKubeClients {
+  const { access, clock, log, main, events, heartbeatTimeoutMs, userAgent, silence, tell } = options;
+  const transport = new ApiTransport({ access, clock, log, userAgent, silence, tell });
+  const door = (bucket: TokenBucket, deadlineMs: number, patienceMs: number) =>
+    apiDoor({ transport, clock, bucket, deadlineMs, patienceMs });
+  const mainBucket = new TokenBucket({ ...main, clock });
+  const api = door(mainBucket, DEADLINE_MS, PATIENCE_MS);
+  return {
+    main: api,
+    events: door(new TokenBucket({ ...events, clock }), DEADLINE_MS, PATIENCE_MS),
+    heartbeat: door(new TokenBucket({ qps: 0, burst: 1, clock }), heartbeatTimeoutMs, heartbeatTimeoutMs),
+    reviews: door(new TokenBucket({ ...REVIEWS, clock }), REVIEW_DEADLINE_MS, REVIEW_DEADLINE_MS),
+    informer: informerOn({ api, transport, bucket: mainBucket, clock, log, idleMs: silence?.idleMs }),
+    refreshCredentials: (signal) => transport.refreshCredentials(signal),
+    close: () => transport.close(),
+  };
+}

@@ -1,0 +1,110 @@
+import type { Pod } from '../../../model/pod.ts';
+import type { ContainerSpec, Device, Mount } from '../../../ports/container-runtime.ts';
+import { containerLabels } from '../identity/container-labels.ts';
+import { dockerResources, type NodeResources } from './container-resources.ts';
+import { type CreateRequest, DEFAULT_SHM_BYTES, dockerGroups } from './create-body.ts';
+import { containerDockerLabels, type StringMap } from '../identity/docker-labels.ts';
+import { containerDockerName } from '../identity/docker-names.ts';
+import { containerLogPath } from '../logs/log-paths.ts';
+import {
+  apparmorOpts,
+  dockerUser,
+  effectiveSecurityContext,
+  type ImageUser,
+  maskedPaths,
+  readonlyPaths,
+  selinuxOpts,
+} from './security-context.ts';
+
+export interface ContainerInput {
+  readonly pod: Pod;
+  readonly spec: ContainerSpec;
+  readonly sandboxId: string;
+  readonly imageUser: ImageUser;
+  /** See seccompOpts: reading a profile is not this function's job. */
+  readonly seccomp: readonly string[];
+  readonly node: NodeResources;
+  readonly podLogsDir: string;
+  /** The spec's, as docker takes it: see dockerCgroupParent. */
+  readonly cgroupParent: string;
+  readonly extraSupplementalGroups: readonly number[];
+  readonly extraAnnotations: StringMap;
+}
+
+/** A container of any kind as dockershim made it (pkg/kubelet/kuberuntime generateContainerConfig, pkg/kubelet/dockershim CreateContainer). */
+export function containerCreateRequest(input: ContainerInput): CreateRequest {
+  const { pod, spec, sandboxId, seccomp } = input;
+  const { container, attempt } = spec;
+  const security = effectiveSecurityContext(pod, container);
+  const { fsGroup, supplementalGroups } = pod.spec.securityContext ?? {};
+  const sandbox = `container:${sandboxId}`;
+  const unmasked = security.privileged === true || security.procMount === 'Unmasked';
+  return {
+    name: containerDockerName(pod, container.name, attempt),
+    body: {
+      User: dockerUser(security, input.imageUser),
+      Tty: container.tty === true,
+      OpenStdin: container.stdin === true,
+      StdinOnce: container.stdinOnce === true,
+      Env: spec.env.map(({ name, value }) => `${name}=${value}`),
+      Entrypoint: spec.command?.length ? spec.command : undefined,
+      Cmd: spec.args?.length ? spec.args : undefined,
+      // Kubernetes has probes of its own.
+      Healthcheck: { Test: ['NONE'] },
+      Image: spec.imageRef,
+      WorkingDir: container.workingDir || undefined,
+      StopSignal: container.lifecycle?.stopSignal || undefined,
+      Labels: containerDockerLabels(containerLabels(pod, container, attempt, input.extraAnnotations), {
+        sandboxId,
+        logPath: containerLogPath(input.podLogsDir, pod, container.name, attempt),
+      }),
+      HostConfig: {
+        Binds: spec.mounts.map(bind),
+        Devices: spec.devices?.map(device) ?? [],
+        NetworkMode: sandbox,
+        IpcMode: sandbox,
+        PidMode: pidMode(pod, sandbox, spec.target),
+        UTSMode: pod.spec.hostNetwork ? 'host' : undefined,
+        // The agent decides about restarts, never the engine.
+        RestartPolicy: { Name: 'no' },
+        ...dockerResources(pod, container, input.node),
+        CpusetCpus: spec.cpuset,
+        Runtime: spec.handler,
+        CgroupParent: input.cgroupParent,
+        GroupAdd: dockerGroups([fsGroup, ...(supplementalGroups ?? []), ...input.extraSupplementalGroups]),
+        Privileged: security.privileged === true,
+        ReadonlyRootfs: security.readOnlyRootFilesystem === true,
+        CapAdd: security.capabilities?.add ?? [],
+        CapDrop: security.capabilities?.drop ?? [],
+        SecurityOpt: [
+          ...selinuxOpts(security.seLinuxOptions),
+          ...apparmorOpts(pod, container),
+          ...(security.allowPrivilegeEscalation === false ? ['no-new-privileges'] : []),
+          ...seccomp,
+        ],
+        MaskedPaths: unmasked ? [] : maskedPaths,
+        ReadonlyPaths: unmasked ? [] : readonlyPaths,
+        ShmSize: DEFAULT_SHM_BYTES,
+      },
+    },
+  };
+}
+
+function pidMode({ spec }: Pod, sandbox: string, target: string | undefined): string | undefined {
+  if (target !== undefined) return `container:${target}`;
+  if (spec.hostPID) return 'host';
+  return spec.shareProcessNamespace ? sandbox : undefined;
+}
+
+function device({ hostPath, containerPath, permissions }: Device): Readonly<Record<string, string>> {
+  return { PathOnHost: hostPath, PathInContainer: containerPath, CgroupPermissions: permissions };
+}
+
+/** Docker's HOST:CONTAINER[:ATTRIBUTES] (pkg/kubelet/dockershim generateMountBindings). */
+function bind({ hostPath, containerPath, readOnly, propagation }: Mount): string {
+  const attributes = [
+    ...(readOnly ? ['ro'] : []),
+    ...(propagation === 'bidirectional' ? ['rshared'] : propagation === 'hostToContainer' ? ['rslave'] : []),
+  ];
+  return [hostPath, containerPath, ...(attributes.length > 0 ? [attributes.join(',')] : [])].join(':');
+}

@@ -1,0 +1,77 @@
+import { isCriticalPod } from '../../../model/critical-pod.ts';
+import type { Container, Pod } from '../../../model/pod.ts';
+import { podQosClass } from '../../../model/qos.ts';
+import { Quantity } from '../../../model/quantity.ts';
+
+const MIN_SHARES = 2;
+const SHARES_PER_CPU = 1024n;
+const MIN_QUOTA_US = 1000;
+
+/** Kubernetes computes in 64 bits, and so do the engine and the kernel: amounts beyond any machine's wrap around. */
+const int64 = (value: bigint): bigint => BigInt.asIntN(64, value);
+
+/** Not clamped above, unlike a pod cgroup's (pkg/kubelet/kuberuntime/helpers_linux.go). */
+export function containerCpuShares(milliCpu: bigint): number {
+  return Math.max(MIN_SHARES, Number(int64(milliCpu * SHARES_PER_CPU) / 1000n));
+}
+
+/** Microseconds of CPU time in each period; 0 is no limit. */
+export function containerCpuQuotaUs(milliCpu: bigint, periodUs: number): number {
+  return int64(milliCpu) === 0n ? 0 : Math.max(MIN_QUOTA_US, Number(int64(milliCpu * BigInt(periodUs)) / 1000n));
+}
+
+const GUARANTEED_OOM_SCORE = -997;
+const BEST_EFFORT_OOM_SCORE = 1000;
+/** Who dies first when memory runs out: the more memory a container asked for, the later (pkg/kubelet/qos/policy.go). */
+export function oomScoreAdj(pod: Pod, container: Container, memoryCapacityBytes: number): number {
+  if (isCriticalPod(pod)) return GUARANTEED_OOM_SCORE;
+  const qos = podQosClass(pod);
+  if (qos === 'Guaranteed') return GUARANTEED_OOM_SCORE;
+  if (qos === 'BestEffort') return BEST_EFFORT_OOM_SCORE;
+  const request = Quantity.fromJson(container.resources?.requests?.['memory']).value();
+  const score = 1000 - Number(int64(1000n * request) / BigInt(memoryCapacityBytes));
+  // Burstable stays between the other two.
+  return Math.min(BEST_EFFORT_OOM_SCORE - 1, Math.max(1000 + GUARANTEED_OOM_SCORE, score));
+}
+
+export interface NodeResources {
+  readonly memoryCapacityBytes: number;
+  /** --cpu-cfs-quota */
+  readonly cpuCfsQuota: boolean;
+  /** --cpu-cfs-quota-period, in microseconds. */
+  readonly cpuCfsQuotaPeriodUs: number;
+  /** --pod-max-pids, held to each container rather than to the pod: zero or less is no limit. */
+  readonly podPidsLimit: number;
+}
+
+/** The most that a number here can say without leaving the 64 bits of docker's, which "8Ei" fills. */
+const MAX_BYTES = 2 ** 63 - 1024;
+
+/** The resource part of docker's HostConfig. Memory and swap are limited alike, so that a container never swaps. */
+export function dockerResources(pod: Pod, container: Container, node: NodeResources): DockerResources {
+  const { requests, limits } = container.resources ?? {};
+  const cpuRequest = Quantity.fromJson(requests?.['cpu']);
+  const cpuLimit = Quantity.fromJson(limits?.['cpu']);
+  const memory = Math.min(MAX_BYTES, Number(int64(Quantity.fromJson(limits?.['memory']).value())));
+  // Without a request the limit stands in for it.
+  const shares = containerCpuShares((cpuRequest.isZero() ? cpuLimit : cpuRequest).milliValue());
+  return {
+    CpuShares: shares,
+    CpuPeriod: node.cpuCfsQuota ? node.cpuCfsQuotaPeriodUs : undefined,
+    CpuQuota: node.cpuCfsQuota ? containerCpuQuotaUs(cpuLimit.milliValue(), node.cpuCfsQuotaPeriodUs) : undefined,
+    Memory: memory,
+    MemorySwap: memory,
+    OomScoreAdj: oomScoreAdj(pod, container, node.memoryCapacityBytes),
+    PidsLimit: node.podPidsLimit > 0 ? node.podPidsLimit : undefined,
+  };
+}
+
+export interface DockerResources {
+  readonly CpuShares: number;
+  readonly CpuPeriod: number | undefined;
+  readonly CpuQuota: number | undefined;
+  readonly Memory: number;
+  readonly MemorySwap: number;
+  readonly OomScoreAdj: number;
+  readonly PidsLimit: number | undefined;
+}

@@ -1,0 +1,24 @@
+import type { EngineClient } from '../client/engine-client.ts';
+import { isConflict, isNotFound } from '../client/engine-errors.ts';
+
+/** With its anonymous volumes, running or not. Succeeds when it is gone already, and waits for a removal that is under way. */
+export async function deleteContainer(client: EngineClient, id: string, signal: AbortSignal): Promise<void> {
+  try {
+    await client.call(`DELETE /containers/${id}`, client.requestTimeoutMs, signal, (docker) =>
+      docker.getContainer(id).remove({ v: true, force: true }),
+    );
+  } catch (error) {
+    if (isConflict(error)) await awaitRemoval(client, id, signal);
+    else if (!isNotFound(error)) throw error;
+  }
+}
+
+async function awaitRemoval(client: EngineClient, id: string, signal: AbortSignal): Promise<void> {
+  try {
+    await client.call(`POST /containers/${id}/wait`, client.requestTimeoutMs, signal, (docker) =>
+      docker.getContainer(id).wait({ condition: 'removed' }),
+    );
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}

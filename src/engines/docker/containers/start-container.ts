@@ -1,0 +1,175 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ContainerInspectInfo } from 'dockerode';
+import { ContainerStartError, type ContainerStartReason } from '../../../model/container-start-error.ts';
+import type { Pod } from '../../../model/pod.ts';
+import type { ContainerId, ContainerSpec, CreatedContainer, SandboxId } from '../../../ports/container-runtime.ts';
+import { containerCreateRequest } from './container-create-request.ts';
+import { HASH_ANNOTATION } from '../identity/container-labels.ts';
+import type { NodeResources } from './container-resources.ts';
+import { createContainer, type Creating, startCreated } from './create-container.ts';
+import { type CreateRequest, namedCgroupParent } from './create-body.ts';
+import { SANDBOX_ID_LABEL } from '../identity/docker-labels.ts';
+import { daemonWords } from '../client/engine-errors.ts';
+import type { EngineLogFiles } from '../logs/engine-log-files.ts';
+import type { ImageFactsCache } from '../images/image-facts.ts';
+import type { LogLinks } from '../logs/log-links.ts';
+import { seccompOpts, seccompProfile } from './seccomp.ts';
+import { effectiveSecurityContext, type ImageUser, isSet, nonRootViolation, parseImageUser } from './security-context.ts';
+import type { MessageFile, TerminationMessages } from './termination-messages.ts';
+
+export interface ContainerStarting extends Creating {
+  readonly images: ImageFactsCache;
+  readonly logFiles: EngineLogFiles;
+  readonly logLinks: LogLinks;
+  readonly messages: TerminationMessages;
+  readonly node: NodeResources;
+  readonly podLogsDir: string;
+  readonly seccompProfileRoot: string;
+  readonly seccompDefault: boolean;
+}
+
+/** A container as it was created, before its start. */
+interface Made {
+  readonly id: string;
+  readonly request: CreateRequest;
+  readonly attempt: number;
+  readonly message: MessageFile | undefined;
+  /** Set when it was there already and fits. */
+  readonly adopted: ContainerInspectInfo | undefined;
+}
+
+/** Creates a container in a sandbox that need not run yet: one engine call. Rejects with ContainerStartError or the signal's reason. */
+export async function createAhead(
+  context: ContainerStarting,
+  pod: Pod,
+  sandbox: SandboxId,
+  spec: ContainerSpec,
+  signal: AbortSignal,
+): Promise<CreatedContainer> {
+  signal.throwIfAborted();
+  const made = await make(context, pod, sandbox, spec, signal);
+  return { start: (now, startSignal) => startContainer(context, pod, sandbox, now, startSignal, made) };
+}
+
+/**
+ * Creates and starts a container: two engine calls, the links to its log on the side; one where it was created `ahead`. Safe to repeat: one of
+ * the same spec that runs or has run is taken as it is. Rejects with ContainerStartError or the signal's reason.
+ */
+export async function startContainer(
+  context: ContainerStarting,
+  pod: Pod,
+  sandbox: SandboxId,
+  spec: ContainerSpec,
+  signal: AbortSignal,
+  ahead?: Made,
+): Promise<ContainerId> {
+  signal.throwIfAborted();
+  const { client, logLinks } = context;
+  const logFiles = context.logFiles.locate();
+  const { id, adopted } = await make(context, pod, sandbox, spec, signal, ahead);
+  const logged = { pod, container: spec.container.name, attempt: spec.attempt, id };
+  let failed = false;
+  const linked = logFiles.then((fileOf) => !failed && fileOf && logLinks.link(logged, fileOf(id)).then(() => true));
+  try {
+    if (adopted === undefined) {
+      await orStartError('RunContainerError', `failed to start container "${id}": `, signal, () => startCreated(client, id, signal));
+    }
+  } catch (error) {
+    // The container's removal takes its links away: they must not come after that.
+    failed = true;
+    if (context.logFiles.known) await linked;
+    throw error;
+  }
+  const done = linked.then(async (made) => {
+    if (made) await logLinks.linkLegacy(logged);
+  });
+  // An engine that is slow to tell about itself does not hold up the pod.
+  if (context.logFiles.known) await done;
+  return id as ContainerId;
+}
+
+/** The container that `spec` asks for, unless that is what was made `ahead`. */
+async function make(
+  context: ContainerStarting,
+  pod: Pod,
+  sandbox: SandboxId,
+  spec: ContainerSpec,
+  signal: AbortSignal,
+  ahead?: Made,
+): Promise<Made> {
+  const { container, attempt } = spec;
+  const message = ahead?.attempt === attempt ? ahead.message : await context.messages.file(pod, container, attempt);
+  const mounts = [...spec.mounts, ...(message ? [message.mount] : [])];
+  const request = await prepare(context, pod, sandbox, { ...spec, mounts }, signal);
+  if (ahead && isDeepStrictEqual(ahead.request, request)) return ahead;
+  const { id, adopted } = await orStartError('CreateContainerError', '', signal, () =>
+    createContainer(context, request, (holder) => isSame(holder, request), signal),
+  );
+  if (adopted === undefined) await message?.clear();
+  return { id, request, attempt, message, adopted };
+}
+
+async function prepare(
+  context: ContainerStarting,
+  pod: Pod,
+  sandboxId: SandboxId,
+  spec: ContainerSpec,
+  signal: AbortSignal,
+): Promise<CreateRequest> {
+  const { container } = spec;
+  const imageUser = await orStartError('CreateContainerConfigError', '', signal, () => userOf(context.images, pod, spec, signal));
+  const violation = nonRootViolation(pod, container, imageUser);
+  if (violation !== undefined) throw new ContainerStartError('CreateContainerConfigError', violation);
+  const where = `failed to generate security options for container ${JSON.stringify(container.name)}: `;
+  const seccomp = await orStartError(
+    'CreateContainerError',
+    `${where}failed to generate seccomp security options for container: `,
+    signal,
+    async () => seccompOpts(seccompProfile(pod, container, context.seccompProfileRoot), context.seccompDefault),
+  );
+  return containerCreateRequest({
+    pod,
+    spec,
+    sandboxId,
+    imageUser,
+    seccomp,
+    node: context.node,
+    podLogsDir: context.podLogsDir,
+    cgroupParent: namedCgroupParent(spec.cgroupParent),
+    extraSupplementalGroups: [...new Set(spec.mounts.flatMap(({ supplementalGroup }) => supplementalGroup ?? []))],
+    extraAnnotations: {},
+  });
+}
+
+/** The image is asked only when the spec leaves the user to it. An image that is not there says root: the create will tell. */
+async function userOf(images: ImageFactsCache, pod: Pod, { container, imageRef }: ContainerSpec, signal: AbortSignal): Promise<ImageUser> {
+  if (isSet(effectiveSecurityContext(pod, container).runAsUser)) return { uid: 0n };
+  return parseImageUser((await images.get(imageRef, signal))?.user ?? '');
+}
+
+/**
+ * Made from the same spec, for the same sandbox; name and attempt are the same already. One that was never started is not: what else it was
+ * made of, an environment from a ConfigMap, may have changed since.
+ */
+function isSame({ Config, State }: ContainerInspectInfo, { body }: CreateRequest): boolean {
+  const labels = [SANDBOX_ID_LABEL, `annotation.${HASH_ANNOTATION}`];
+  return ['running', 'exited'].includes(State.Status) && labels.every((label) => Config.Labels[label] === body.Labels[label]);
+}
+
+/** From when docker printed runc's nested quotes (pkg/kubelet/dockershim transformStartContainerError). */
+const executableNotFound = '\\\\\\": executable file not found';
+
+/** Between quotes stands what the pod wants run: any text, of any length. */
+function isExecutableNotFound(words: string): boolean {
+  return words.split('\n').some((line) => line.lastIndexOf(executableNotFound) > line.indexOf(executableNotFound.slice(0, 4)));
+}
+
+async function orStartError<T>(reason: ContainerStartReason, before: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (signal.aborted) throw signal.reason;
+    const words = daemonWords(cause);
+    throw new ContainerStartError(reason, before + (isExecutableNotFound(words) ? 'executable not found in $PATH' : words), { cause });
+  }
+}

@@ -1,0 +1,110 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { PodUid } from '../../model/pod.ts';
+import type { ContainerRuntime, EngineInfo } from '../../ports/container-runtime.ts';
+import type { SandboxNetwork } from '../../ports/sandbox-network.ts';
+import { disconnectSandbox, stopSandbox } from './sandbox/connect-sandbox.ts';
+import type { NodeResources } from './containers/container-resources.ts';
+import { readContainerLabels } from './identity/container-labels.ts';
+import {
+  fromDockerLabels,
+  POD_NAME_LABEL,
+  POD_NAMESPACE_LABEL,
+  POD_UID_LABEL,
+  SANDBOX_ID_LABEL,
+  type StringMap,
+} from './identity/docker-labels.ts';
+import { parseDockerName } from './identity/docker-names.ts';
+import type { EngineClient } from './client/engine-client.ts';
+import { engineEvents } from './observe/engine-events.ts';
+import { EngineLogFiles } from './logs/engine-log-files.ts';
+import { ImageFactsCache } from './images/image-facts.ts';
+import { inspectContainer } from './client/inspect-container.ts';
+import { listContainers, listPods } from './observe/list-pods.ts';
+import type { LogLinks, LoggedContainer } from './logs/log-links.ts';
+import { observePod } from './observe/observe-pod.ts';
+import { deleteContainer } from './containers/remove-container.ts';
+import { runSandbox } from './sandbox/run-sandbox.ts';
+import { createAhead, startContainer } from './containers/start-container.ts';
+import { stopContainer } from './containers/stop-container.ts';
+import { TerminationMessages } from './containers/termination-messages.ts';
+
+export interface DockerRuntimeOptions {
+  readonly client: EngineClient;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly log: Logger;
+  /** --root-dir: termination messages lie under it. */
+  readonly rootDir: string;
+  readonly seccompProfileRoot: string;
+  /** --pod-infra-container-image */
+  readonly podInfraContainerImage: string;
+  /** Whether containers that ask for no seccomp profile have the engine's own. */
+  readonly seccompDefault: boolean;
+  readonly podLogsDir: string;
+  readonly logLinks: LogLinks;
+  readonly node: NodeResources;
+  /** Who connects sandboxes in the engine's place. */
+  readonly network: SandboxNetwork | undefined;
+}
+
+/** The Docker engine as a ContainerRuntime. Names, labels and settings are dockershim's, so that either agent adopts what the other started. */
+export function dockerRuntime(options: DockerRuntimeOptions): ContainerRuntime {
+  const { client, clock, random, log, rootDir, podInfraContainerImage, logLinks, network } = options;
+  const images = new ImageFactsCache(client, clock);
+  const connecting = { client, network };
+  const messages = new TerminationMessages(client, log, rootDir);
+  const starting = {
+    ...options,
+    images,
+    logFiles: new EngineLogFiles(client, clock),
+    messages,
+  };
+
+  const removeContainer = async (id: string, signal: AbortSignal): Promise<void> => {
+    const info = await inspectContainer(client, id, signal);
+    if (!info) return;
+    const logged = loggedContainer(info.Id, info.Name, info.Config.Labels);
+    if (logged) await logLinks.unlink(logged);
+    await deleteContainer(client, id, signal);
+    await messages.remove(info, readContainerLabels(fromDockerLabels(info.Config.Labels)));
+  };
+
+  return {
+    hints: engineEvents({ client, clock, random, log }),
+    info: (signal) => engineInfo(client, signal),
+    listPods: (signal) => listPods(client, signal),
+    observePod: (uid, signal) => observePod({ ...connecting, images, messages }, uid, signal),
+    runSandbox: (pod, spec, signal, onCreated) =>
+      runSandbox({ ...connecting, clock, log, random, image: podInfraContainerImage }, pod, spec, signal, onCreated),
+    createContainer: (pod, sandbox, spec, signal) => createAhead(starting, pod, sandbox, spec, signal),
+    startContainer: (pod, sandbox, spec, signal) => startContainer(starting, pod, sandbox, spec, signal),
+    stopContainer: (id, graceMs, signal) => stopContainer(client, id, graceMs, signal),
+    removeContainer,
+    stopSandbox: (id, signal) => stopSandbox(connecting, id, signal),
+    removeSandbox: async (id, signal) => {
+      const contained = await listContainers(client, [`${SANDBOX_ID_LABEL}=${id}`], signal);
+      await Promise.all(contained.map((container) => removeContainer(container.id, signal)));
+      await disconnectSandbox(connecting, id, signal);
+      await deleteContainer(client, id, signal);
+    },
+  };
+}
+
+async function engineInfo(client: EngineClient, signal: AbortSignal): Promise<EngineInfo> {
+  const { Version, ApiVersion } = await client.call('GET /version', client.requestTimeoutMs, signal, (docker) => docker.version());
+  return { name: 'docker', version: Version, apiVersion: ApiVersion };
+}
+
+/** Undefined when the name is not one of ours. */
+function loggedContainer(id: string, dockerName: string, labels: StringMap): LoggedContainer | undefined {
+  const { [POD_NAME_LABEL]: name, [POD_NAMESPACE_LABEL]: namespace, [POD_UID_LABEL]: uid } = labels;
+  if (name === undefined || namespace === undefined || uid === undefined) return undefined;
+  try {
+    const { container, attempt } = parseDockerName(dockerName, 'container');
+    return { pod: { metadata: { name, namespace, uid: uid as PodUid } }, container, attempt, id };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,72 @@
+import { totalmem } from 'node:os';
+import { join } from 'node:path';
+import { NEVER } from 'rxjs';
+import type { KubeletOptions } from '../../options/kubelet-options.ts';
+import type { Engine } from '../../ports/engine.ts';
+import type { Happenings } from '../../ports/happenings.ts';
+import type { Ground } from '../../ports/node-parts.ts';
+import type { PodsNetwork } from '../../ports/sandbox-network.ts';
+import { dockerAccess } from './access/docker-access.ts';
+import { DockerImageService } from './images/docker-image-service.ts';
+import { dockerRuntime } from './docker-runtime.ts';
+import { engineClient } from './client/engine-client.ts';
+import { LogLinks } from './logs/log-links.ts';
+import { CONTAINER_LOGS_DIR, POD_LOGS_DIR } from './logs/log-paths.ts';
+import { logLinkSweeper } from './logs/log-link-sweeper.ts';
+import { engineDataDirectory, RunningContainers } from './observe/running-containers.ts';
+
+/** The Docker engine that the options name. `network`: who connects the pods in its place; undefined: it does so itself. */
+export function dockerEngine(
+  options: KubeletOptions,
+  { clock, log, random, tell }: Pick<Ground, 'clock' | 'log' | 'random'> & { readonly tell: Pick<Happenings, 'engineCalled'> },
+  network: PodsNetwork | undefined,
+): Engine {
+  const { dockerEndpoint, runtimeRequestTimeoutMs, rootDir, podInfraContainerImage, imagePullProgressDeadlineMs } = options;
+  const client = engineClient({ endpoint: dockerEndpoint, clock, requestTimeoutMs: runtimeRequestTimeoutMs, tell });
+  const logLinks = new LogLinks(POD_LOGS_DIR, CONTAINER_LOGS_DIR, log);
+  const access = dockerAccess({ client, clock });
+  const runtime = dockerRuntime({
+    client,
+    clock,
+    random,
+    log,
+    rootDir,
+    podInfraContainerImage,
+    seccompProfileRoot: options.seccompProfileRoot || join(rootDir, 'seccomp'),
+    seccompDefault: options.seccompDefault,
+    podLogsDir: POD_LOGS_DIR,
+    logLinks,
+    node: {
+      memoryCapacityBytes: totalmem(),
+      cpuCfsQuota: options.cpuCfsQuota,
+      cpuCfsQuotaPeriodUs: Math.round(options.cpuCfsQuotaPeriodMs * 1000),
+      podPidsLimit: options.podPidsLimit,
+    },
+    network: network?.sandboxes,
+  });
+  return {
+    name: 'docker',
+    runtime,
+    access,
+    images: new DockerImageService({ engine: client, clock, log, imagePullProgressDeadlineMs }),
+    running: new RunningContainers(client),
+    dataDirectory: (signal) => engineDataDirectory(client, signal),
+    networkFault: () => networkNotReady(network?.sandboxes.fault()),
+    networkChanges: network?.changes ?? NEVER,
+    services: ({ relists }) => [
+      ...(network?.services({ relists, listPods: (signal) => runtime.listPods(signal) }) ?? []),
+      logLinkSweeper({ clock, links: logLinks }),
+    ],
+    close: () => {
+      access.close();
+      client.close();
+    },
+  };
+}
+
+/** As the kubelet words it from dockershim's answer (pkg/kubelet updateRuntimeUp, pkg/kubelet/dockershim Status). */
+function networkNotReady(fault: string | undefined): string | undefined {
+  if (fault === undefined) return undefined;
+  const condition = `NetworkReady=false reason:NetworkPluginNotReady message:docker: network plugin is not ready: ${fault}`;
+  return `runtime network not ready: ${condition}`;
+}

@@ -1,0 +1,99 @@
+import type { GetEventsOptions } from 'dockerode';
+import { Observable } from 'rxjs';
+import type { Clock } from '../../../base/clock.ts';
+import { deadline } from '../../../base/deadline.ts';
+import type { Logger } from '../../../base/logger.ts';
+import { momentOf } from '../../../base/moment.ts';
+import type { PodUid } from '../../../model/pod.ts';
+import { POD_UID_LABEL } from '../identity/docker-labels.ts';
+import type { EngineClient } from '../client/engine-client.ts';
+import { jsonLines } from '../client/json-lines.ts';
+
+/** What changes how a pod stands. Everything else, above all the exec events of probes, is dropped by the engine. */
+const EVENTS = ['start', 'die', 'oom', 'destroy'];
+const FIRST_DELAY_MS = 100;
+const MAX_DELAY_MS = 10_000;
+/** A connection that has been silent for so long is opened again: it may be dead. */
+const SILENCE_MS = 300_000;
+
+export interface EngineEventsOptions {
+  readonly client: EngineClient;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+}
+
+/**
+ * The pods of the engine's events. After a break it goes on from the last event; what the engine has forgotten by then is lost, and some
+ * come twice. Cold: a connection for each subscriber. Never errors or completes.
+ */
+export function engineEvents(options: EngineEventsOptions): Observable<PodUid> {
+  return new Observable((subscriber) => {
+    const ended = new AbortController();
+    void follow(options, ended.signal, (uid) => subscriber.next(uid));
+    return () => ended.abort();
+  });
+}
+
+/** The wait before the nth attempt after a break, 0 first: doubling, with up to half of it left to chance. */
+export function reconnectDelayMs(failures: number, random: () => number): number {
+  return Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** failures) * (1 - random() / 2);
+}
+
+async function follow(
+  { client, clock, random, log }: EngineEventsOptions,
+  signal: AbortSignal,
+  emit: (uid: PodUid) => void,
+): Promise<void> {
+  let sinceMs: number | undefined;
+  let failures = 0;
+  let warned = false;
+  while (!signal.aborted) {
+    using within = deadline(clock, Infinity, 'an event', signal);
+    const opened = momentOf(clock);
+    // By a clock that was set back meanwhile the last event may be still to come, and nothing since.
+    const fromMs = sinceMs === undefined ? undefined : Math.min(sinceMs, opened.dateMs);
+    try {
+      const stream = await openEvents(client, fromMs, within.signal);
+      if (warned) log.info('engine events resumed', { failures });
+      warned = false;
+      sinceMs ??= opened.dateMs;
+      within.extend(SILENCE_MS);
+      for await (const event of jsonLines(stream)) {
+        within.extend(SILENCE_MS);
+        const { uid, atMs } = readEvent(event);
+        sinceMs = atMs ?? sinceMs;
+        if (uid !== undefined) emit(uid);
+      }
+      throw new Error('the engine closed the stream');
+    } catch (error) {
+      if (signal.aborted) return;
+      if (within.missed) continue;
+      // One that breaks off again and again is one trouble: logged once, retried with patience.
+      if (clock.monotonicMs() - opened.monotonicMs >= MAX_DELAY_MS) failures = 0;
+      if (failures === 0) {
+        log.warn('engine events broke off; retrying', { error });
+        warned = true;
+      }
+    }
+    const delayMs = reconnectDelayMs(failures++, random);
+    await clock.sleep(delayMs, signal).catch(() => undefined);
+  }
+}
+
+function openEvents(client: EngineClient, sinceMs: number | undefined, signal: AbortSignal): Promise<AsyncIterable<Buffer | string>> {
+  const filters: NonNullable<GetEventsOptions['filters']> = { type: ['container'], event: EVENTS, label: [POD_UID_LABEL] };
+  return client.open('GET /events', client.requestTimeoutMs, signal, (docker) =>
+    docker.getEvents({ ...(sinceMs !== undefined && { since: sinceMs / 1000 }), filters }),
+  );
+}
+
+function readEvent(event: Readonly<Record<string, unknown>>): { readonly uid: PodUid | undefined; readonly atMs: number | undefined } {
+  const { Actor: actor, timeNano } = event;
+  const atMs = typeof timeNano === 'number' ? Math.floor(timeNano / 1e6) : undefined;
+  if (!isRecord(actor) || !isRecord(actor['Attributes'])) return { uid: undefined, atMs };
+  const uid = actor['Attributes'][POD_UID_LABEL];
+  return { uid: typeof uid === 'string' ? (uid as PodUid) : undefined, atMs };
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null;

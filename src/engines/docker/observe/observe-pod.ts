@@ -1,0 +1,94 @@
+import type { ContainerInspectInfo } from 'dockerode';
+import { newestFirst } from '../../../model/newest-first.ts';
+import type { PodUid } from '../../../model/pod.ts';
+import type {
+  ContainerId,
+  ContainerState,
+  ObservedContainer,
+  ObservedPod,
+  ObservedSandbox,
+  SandboxId,
+} from '../../../ports/container-runtime.ts';
+import { type Connecting, isLeftToPlugin } from '../sandbox/connect-sandbox.ts';
+import { type ContainerNote, readContainerLabels } from '../identity/container-labels.ts';
+import { containerState, dockerTimeMs } from './container-state.ts';
+import { fromDockerLabels, POD_UID_LABEL, SANDBOX_ID_LABEL } from '../identity/docker-labels.ts';
+import type { ImageFacts, ImageFactsCache } from '../images/image-facts.ts';
+import { inspectContainer } from '../client/inspect-container.ts';
+import { type ListedContainer, listContainers } from './list-pods.ts';
+import { sandboxAddresses } from '../sandbox/sandbox-addresses.ts';
+import type { TerminationMessages } from '../containers/termination-messages.ts';
+
+export interface Observing extends Connecting {
+  readonly images: ImageFactsCache;
+  readonly messages: TerminationMessages;
+}
+
+/** One listing and an inspection of each part, side by side. What vanishes in between is left out. */
+export async function observePod({ client, network, images, messages }: Observing, uid: PodUid, signal: AbortSignal): Promise<ObservedPod> {
+  const listed = await listContainers(client, [`${POD_UID_LABEL}=${uid}`], signal);
+  const parts = await Promise.all(
+    listed.map(async (part) => {
+      const [info, image] = await Promise.all([
+        inspectContainer(client, part.id, signal),
+        part.kind === 'container' && part.info.ImageID !== '' ? images.get(part.info.ImageID, signal) : undefined,
+      ]);
+      const plugged = network && part.kind === 'sandbox' && info?.State.Running && isLeftToPlugin(info);
+      const ips = plugged ? await network.addresses(info.Id as SandboxId, info.State.Pid, signal) : undefined;
+      if (info === undefined) return undefined;
+      const note = readContainerLabels(fromDockerLabels(info.Config.Labels));
+      const state = part.kind === 'container' ? await messages.enrich(info, note, containerState(info), signal) : containerState(info);
+      return { part, info, image, ips, note, state };
+    }),
+  );
+  const found = parts.filter((part) => part !== undefined);
+  const { pod = '', namespace = '' } = found[0]?.part.name ?? {};
+  return {
+    uid,
+    name: pod,
+    namespace,
+    sandboxes: found.flatMap(({ part, info, ips }) => (part.kind === 'sandbox' ? [sandbox(part, info, ips)] : [])).sort(newestFirst),
+    containers: found
+      .flatMap(({ part, info, image, note, state }) => (part.kind === 'container' ? [container(part, info, image, note, state)] : []))
+      .sort(newestFirst),
+  };
+}
+
+function sandbox({ name }: ListedContainer, info: ContainerInspectInfo, ips: readonly string[] = sandboxAddresses(info)): ObservedSandbox {
+  const onHost = info.HostConfig.NetworkMode === 'host';
+  return {
+    id: info.Id as SandboxId,
+    attempt: name.attempt,
+    createdAtMs: dockerTimeMs(info.Created) ?? 0,
+    ready: info.State.Running,
+    network: onHost ? 'node' : 'pod',
+    ips: onHost ? [] : ips,
+  };
+}
+
+function container(
+  { name }: ListedContainer,
+  info: ContainerInspectInfo,
+  image: ImageFacts | undefined,
+  note: ContainerNote,
+  state: ContainerState,
+): ObservedContainer {
+  const asked = info.Config.Image;
+  const { repoTags = [], repoDigests = [] } = image ?? {};
+  const sandboxId = info.Config.Labels[SANDBOX_ID_LABEL];
+  return {
+    id: info.Id as ContainerId,
+    name: name.container,
+    image: repoTags.includes(asked) ? asked : (repoTags[0] ?? asked),
+    imageId: repoDigests[0] === undefined ? `docker://${info.Image}` : `docker-pullable://${repoDigests[0]}`,
+    specHash: note.hash,
+    attempt: name.attempt,
+    sandboxId: sandboxId as SandboxId | undefined,
+    createdAtMs: dockerTimeMs(info.Created) ?? 0,
+    state,
+    terminationGracePeriodSeconds: note.terminationGracePeriodSeconds,
+    deletionGracePeriodSeconds: note.deletionGracePeriodSeconds,
+    preStop: note.preStop,
+    ports: note.preStop && note.ports,
+  };
+}

@@ -1,0 +1,19 @@
+import { NEVER } from 'rxjs';
+import type { Engine } from '../../ports/engine.ts';
+import type { FakeEngine } from './fake-engine.ts';
+
+/** The embedded engine as the agent has it. Nothing of it has a process, a network or a place on the disk. */
+export function embeddedEngine({ runtime, images, access, controls }: FakeEngine): Engine {
+  return {
+    name: 'fake',
+    runtime,
+    images,
+    access,
+    running: { list: async () => [], stale: () => {} },
+    dataDirectory: async () => undefined,
+    networkFault: () => undefined,
+    networkChanges: NEVER,
+    services: () => [],
+    close: () => controls.close(),
+  };
+}

@@ -1,0 +1,39 @@
+import type { Happenings } from '../ports/happenings.ts';
+import type { MetricSet } from './metric-set.ts';
+
+/** Seconds. */
+const buckets = [1, 5, 10, 20, 30, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700, 3600];
+
+const MiB = 1024 ** 2;
+const GiB = 1024 ** 3;
+/** What an image of more bytes is counted as: the largest that it exceeds. */
+const sizes: readonly (readonly [moreThan: number, label: string])[] = [
+  [100 * GiB, 'GT100GB'],
+  [60 * GiB, '60GB-100GB'],
+  [40 * GiB, '40GB-60GB'],
+  [30 * GiB, '30GB-40GB'],
+  [20 * GiB, '20GB-30GB'],
+  [10 * GiB, '10GB-20GB'],
+  [5 * GiB, '5GB-10GB'],
+  [GiB, '1GB-5GB'],
+  [500 * MiB, '500MB-1GB'],
+  [100 * MiB, '100MB-500MB'],
+  [10 * MiB, '10MB-100MB'],
+  [0, '0-10MB'],
+];
+
+/** How long pulls take, the wait for others included, by the size of the image (pkg/kubelet/metrics/metrics.go). */
+export function imageMetrics(set: MetricSet): Pick<Happenings, 'imagePulled'> {
+  const pulls = set.histogram(
+    'kubelet_image_pull_duration_seconds',
+    'Duration in seconds to pull an image.',
+    ['image_size_in_bytes'],
+    buckets,
+  );
+  return { imagePulled: ({ sizeBytes, tookMs }) => pulls.observe({ image_size_in_bytes: imageSizeLabel(sizeBytes) }, tookMs / 1000) };
+}
+
+/** The label for an image of this size; 0: the engine does not say (GetImageSizeBucket). */
+export function imageSizeLabel(bytes: number): string {
+  return sizes.find(([moreThan]) => bytes > moreThan)?.[1] ?? 'N/A';
+}

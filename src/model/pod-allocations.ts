@@ -1,0 +1,308 @@
+import { isCriticalPod } from './critical-pod.ts';
+import { insufficientResources } from './node-fit.ts';
+import { NodeUse } from './node-use.ts';
+import type { Node } from './node.ts';
+import { fitPod, type PodRefusal } from './pod-admission.ts';
+import { podRequests } from './pod-resources.ts';
+import type { Container, Pod, PodCondition, PodSpec, PodUid } from './pod.ts';
+import { NoRoomError, podsToPreempt } from './preemption.ts';
+import { podQosClass } from './qos.ts';
+import { Quantity } from './quantity.ts';
+
+type Requirements = NonNullable<PodSpec['resources']>;
+type Amounts = Requirements['limits'];
+
+/** What a pod was given: by container, and as a whole. */
+export interface Allocation {
+  readonly pod: Requirements | undefined;
+  readonly containers: ReadonlyMap<string, Requirements>;
+}
+
+export interface AllocationRules {
+  readonly node: Node;
+  /** cpuManagerPolicy static: Guaranteed pods have CPUs of their own. */
+  readonly staticCpus: boolean;
+  /** memoryManagerPolicy Static */
+  readonly staticMemory: boolean;
+  /** Whether a container may use swap, which a resize would have to count again. */
+  readonly swaps: (pod: Pod, container: Container) => boolean;
+  /** A pod must go so that a critical one finds room. */
+  readonly preempt: (pod: Pod) => void;
+  readonly event: (pod: Pod, type: 'Normal' | 'Warning', reason: string, message: string) => void;
+  /** The pod's resources, or what is said of its resize, have changed. */
+  readonly changed: (pod: Pod) => void;
+}
+
+interface Pending {
+  readonly reason: 'Deferred' | 'Infeasible';
+  readonly message: string;
+  readonly generation: number;
+  /** Counts up: who is pending longer has a smaller one. */
+  readonly since: number;
+}
+
+/**
+ * What pods were given of the node's resources, and the resizes that wait for room (pkg/kubelet/allocation). A pod keeps what it was given until
+ * its resize is admitted: resizes that ask for no more first, then by priority, Guaranteed, longest waiting.
+ *
+ * INVARIANT: a resize waits once.
+ */
+export class PodAllocations {
+  readonly #rules: AllocationRules;
+  readonly #allocated = new Map<PodUid, Allocation>();
+  readonly #pending = new Map<PodUid, Pending>();
+  /** By pod: the generation whose resize has begun. */
+  readonly #inProgress = new Map<PodUid, number>();
+  #queue: readonly PodUid[] = [];
+  #time = 0;
+
+  constructor(rules: AllocationRules) {
+    this.#rules = rules;
+  }
+
+  /** The resizes that wait, in the order in which they are tried. */
+  get waiting(): readonly PodUid[] {
+    return this.#queue;
+  }
+
+  allocationOf(uid: PodUid): Allocation | undefined {
+    return this.#allocated.get(uid);
+  }
+
+  /** PodResizePending and PodResizeInProgress, as far as they hold. */
+  conditionsOf(uid: PodUid): readonly PodCondition[] {
+    const pending = this.#pending.get(uid);
+    const generation = this.#inProgress.get(uid);
+    return [
+      ...(pending
+        ? [
+            {
+              type: 'PodResizePending',
+              status: 'True',
+              reason: pending.reason,
+              message: pending.message,
+              observedGeneration: pending.generation,
+            },
+          ]
+        : []),
+      ...(generation === undefined ? [] : [{ type: 'PodResizeInProgress', status: 'True', observedGeneration: generation }]),
+    ];
+  }
+
+  /** Whether the pod may begin here; if so, what it asks for is its own. `active`: pods that were admitted, and this one or not. */
+  add(pod: Pod, active: readonly Pod[]): PodRefusal | undefined {
+    const known = this.allocatedPod(pod);
+    const refusal = this.#admit(known, active);
+    if (refusal === undefined) this.#allocate(known);
+    return refusal;
+  }
+
+  remove(uid: PodUid): void {
+    this.#allocated.delete(uid);
+    this.#pending.delete(uid);
+    this.#inProgress.delete(uid);
+  }
+
+  /** The pod asks for other resources. */
+  push(uid: PodUid, active: readonly Pod[]): void {
+    if (this.#queue.includes(uid)) return;
+    this.#queue = [...this.#queue, uid];
+    this.#sort(active);
+  }
+
+  /** Tries every resize that waits; says of which pods none is left to do. */
+  retry(active: readonly Pod[]): readonly Pod[] {
+    const waiting: PodUid[] = [];
+    const done: Pod[] = [];
+    for (const uid of this.#queue) {
+      const pod = active.find(({ metadata }) => metadata.uid === uid);
+      if (pod === undefined) continue;
+      const waited = this.#pending.has(uid);
+      const tried = this.#resize(pod, active);
+      const reason = this.#pending.get(uid)?.reason;
+      if (reason === 'Deferred') waiting.push(uid);
+      else if (reason === undefined) done.push(pod);
+      if (tried || waited) this.#rules.changed(pod);
+    }
+    this.#queue = waiting;
+    return done;
+  }
+
+  /** The pod with the resources that it was given instead of those that it asks for. */
+  allocatedPod(pod: Pod): Pod {
+    const given = this.#allocated.get(pod.metadata.uid);
+    if (given === undefined) return pod;
+    const { resources: _asked, ...spec } = pod.spec;
+    const own = (container: Container): Container => {
+      const resources = given.containers.get(container.name);
+      return resources === undefined ? container : { ...container, resources };
+    };
+    return {
+      ...pod,
+      spec: {
+        ...spec,
+        ...(given.pod && { resources: given.pod }),
+        containers: spec.containers.map(own),
+        ...(spec.initContainers && { initContainers: spec.initContainers.map(own) }),
+      },
+    };
+  }
+
+  /** Whether the pod asks for other resources than it was given. */
+  #differs(pod: Pod): boolean {
+    const given = this.#allocated.get(pod.metadata.uid);
+    if (given === undefined) return false;
+    const isOther = ({ name, resources }: Container): boolean => !same(resources, given.containers.get(name));
+    if ((pod.spec.resources === undefined) !== (given.pod === undefined) || !same(pod.spec.resources, given.pod)) return true;
+    return resizable(pod).some((container) => given.containers.has(container.name) && isOther(container));
+  }
+
+  #allocate(pod: Pod): void {
+    const containers = new Map(resizable(pod).map(({ name, resources }) => [name, resources ?? {}]));
+    this.#allocated.set(pod.metadata.uid, { pod: pod.spec.resources, containers });
+  }
+
+  /** Whether there was a resize to try: the condition says when it was last tried. */
+  #resize(pod: Pod, active: readonly Pod[]): boolean {
+    const { uid, generation = 0 } = pod.metadata;
+    if (!this.#differs(pod)) {
+      this.#pending.delete(uid);
+      return false;
+    }
+    const refusal = this.#infeasible(pod) ?? this.#admit(pod, active);
+    if (refusal === undefined) {
+      this.#allocate(pod);
+      this.#pending.delete(uid);
+      this.#inProgress.set(uid, generation);
+      this.#rules.event(pod, 'Normal', 'ResizeStarted', `Pod resize started: ${summary(pod, generation)}`);
+      return true;
+    }
+    const { reason, message } = refusal;
+    const shown = reason === 'Infeasible' ? reason : 'Deferred';
+    const before = this.#pending.get(uid);
+    this.#pending.set(uid, { reason: shown, message, generation, since: before?.reason === shown ? before.since : this.#time++ });
+    if (before?.reason !== shown || before.generation !== generation) {
+      this.#rules.event(pod, 'Warning', `Resize${shown}`, `Pod resize ${reason}: ${summary(pod, generation, message)}`);
+    }
+    return true;
+  }
+
+  /** What cannot be done in place, however much room there is. */
+  #infeasible(pod: Pod): { readonly reason: 'Infeasible'; readonly message: string } | undefined {
+    const { staticCpus, staticMemory, swaps } = this.#rules;
+    const refuse = (message: string): { readonly reason: 'Infeasible'; readonly message: string } => ({ reason: 'Infeasible', message });
+    const given = this.allocatedPod(pod);
+    const before = new Map(resizable(given).map((container) => [container.name, container]));
+    const changes = (name: string): readonly (readonly [Container, Container])[] =>
+      resizable(pod).flatMap((container) => {
+        const old = before.get(container.name);
+        const [now, then] = [container, old].map((one) => Quantity.fromJson(one?.resources?.requests?.[name]));
+        return old && now && then && now.cmp(then) !== 0 ? [[container, old] as const] : [];
+      });
+    const restarts = ({ resizePolicy = [] }: Container): boolean =>
+      resizePolicy.find(({ resourceName }) => resourceName === 'memory')?.restartPolicy === 'RestartContainer';
+    if (changes('memory').some(([now, then]) => !restarts(then) && (swaps(pod, now) || swaps(given, then)))) {
+      return refuse('In-place resize of containers with swap is not supported.');
+    }
+    if ((pod.status?.qosClass || podQosClass(pod)) !== 'Guaranteed') return undefined;
+    const alongside = (policy: string): string => `Resize is infeasible for Guaranteed Pods alongside ${policy}`;
+    if (staticCpus && changes('cpu').length > 0) return refuse(alongside('CPU Manager policy "static"'));
+    if (staticMemory && changes('memory').length > 0) return refuse(alongside('Memory Manager policy "Static"'));
+    return undefined;
+  }
+
+  /** Undefined: it fits beside what the others were given. A critical pod has others preempted. */
+  #admit(pod: Pod, active: readonly Pod[]): PodRefusal | undefined {
+    const { node, preempt } = this.#rules;
+    const others = active.filter(({ metadata }) => metadata.uid !== pod.metadata.uid).map((other) => this.allocatedPod(other));
+    const otherPods = new NodeUse(others);
+    const refusal = fitPod({ pod, otherPods, node });
+    if (refusal || !isCriticalPod(pod)) return refusal;
+    const lacking = insufficientResources(pod, otherPods, node.status?.allocatable ?? {});
+    if (lacking.length === 0) return undefined;
+    try {
+      const needed = lacking.map(({ resource, requested, used, capacity }) => ({ resource, amount: requested - (capacity - used) }));
+      for (const other of podsToPreempt(pod, active, needed)) {
+        this.#rules.event(other, 'Warning', 'Preempting', 'Preempted in order to admit critical pod');
+        preempt(other);
+      }
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof NoRoomError)) throw error;
+      const detail = `preemption: error finding a set of pods to preempt: ${error.message}`;
+      return {
+        reason: 'UnexpectedAdmissionError',
+        message: `Unexpected error while attempting to recover from admission failure: ${detail}`,
+      };
+    }
+  }
+
+  /** By insertion, as Go sorts so few: the order is not symmetric. */
+  #sort(active: readonly Pod[]): void {
+    const pods = this.#queue.flatMap((uid) => active.find(({ metadata }) => metadata.uid === uid) ?? []);
+    const sorted: Pod[] = [];
+    for (const pod of pods) {
+      let at = sorted.length;
+      for (let before = sorted[at - 1]; before !== undefined && this.#goesBefore(pod, before); before = sorted[at - 1]) at--;
+      sorted.splice(at, 0, pod);
+    }
+    this.#queue = sorted.map(({ metadata }) => metadata.uid);
+  }
+
+  #goesBefore(pod: Pod, other: Pod): boolean {
+    if (!this.#grows(pod)) return true;
+    if (!this.#grows(other)) return false;
+    const [own, its] = [pod.spec.priority ?? 0, other.spec.priority ?? 0];
+    if (own !== its) return own > its;
+    const [guaranteed, otherGuaranteed] = [pod, other].map((one) => (one.status?.qosClass || podQosClass(one)) === 'Guaranteed');
+    if (guaranteed !== otherGuaranteed) return guaranteed === true;
+    const since = this.#pending.get(pod.metadata.uid)?.since;
+    const otherSince = this.#pending.get(other.metadata.uid)?.since;
+    return since !== undefined && (otherSince === undefined || since < otherSince);
+  }
+
+  #grows(pod: Pod): boolean {
+    if (!this.#differs(pod)) return false;
+    const before = podRequests(this.allocatedPod(pod));
+    const now = podRequests(pod);
+    return ['memory', 'cpu'].some((name) => (now.get(name) ?? Quantity.zero).cmp(before.get(name) ?? Quantity.zero) > 0);
+  }
+}
+
+const resizable = ({ spec }: Pod): readonly Container[] => [...spec.containers, ...(spec.initContainers ?? [])];
+
+function same(one: Requirements | undefined, other: Requirements | undefined): boolean {
+  return (
+    sameAmounts(one?.limits, other?.limits) &&
+    sameAmounts(one?.requests, other?.requests) &&
+    JSON.stringify(one?.claims ?? []) === JSON.stringify(other?.claims ?? [])
+  );
+}
+
+function sameAmounts(one: Amounts = {}, other: Amounts = {}): boolean {
+  const names = Object.keys(one);
+  const isSame = (name: string): boolean =>
+    Object.hasOwn(other, name) && Quantity.fromJson(one[name]).cmp(Quantity.fromJson(other[name])) === 0;
+  return names.length === Object.keys(other).length && names.every(isSame);
+}
+
+/** As Go writes it (pkg/kubelet/events). */
+function summary({ spec }: Pod, generation: number, error?: string): string {
+  const sorted = (amounts: Amounts): Amounts => {
+    const written = Object.entries(amounts ?? {}).map(([name, amount]) => [name, Quantity.fromJson(amount).canonical()] as const);
+    return written.length === 0 ? undefined : Object.fromEntries(written.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  };
+  const listed = (containers: readonly Container[] = []): object | undefined =>
+    containers.length === 0
+      ? undefined
+      : containers.map(({ name, resources = {} }) => ({
+          name,
+          resources: { limits: sorted(resources.limits), requests: sorted(resources.requests), claims: resources.claims },
+        }));
+  return JSON.stringify({
+    initContainers: listed(spec.initContainers),
+    containers: listed(spec.containers),
+    generation,
+    error: error || undefined,
+  });
+}

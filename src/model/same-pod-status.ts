@@ -1,0 +1,26 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { PodCondition, PodStatus } from './pod.ts';
+import { kubeletConditions } from './pod-conditions.ts';
+
+/**
+ * Whether two normalized statuses say the same, as far as the kubelet has a say: other people's conditions and times of transition do not
+ * count (isPodStatusByKubeletEqual in pkg/kubelet/status).
+ */
+export function samePodStatus(old: PodStatus, now: PodStatus): boolean {
+  const before = new Map((old.conditions ?? []).map((condition) => [condition.type, condition]));
+  const ours = (now.conditions ?? []).filter(({ type }) => kubeletConditions.has(type));
+  if (!ours.every((condition) => sameCondition(before.get(condition.type), condition))) return false;
+  return isDeepStrictEqual(withoutEmpty({ ...old, conditions: [] }), withoutEmpty({ ...now, conditions: [] }));
+}
+
+function sameCondition(old: PodCondition | undefined, { status, reason = '', message = '' }: PodCondition): boolean {
+  return old !== undefined && old.status === status && (old.reason ?? '') === reason && (old.message ?? '') === message;
+}
+
+/** Absent, null and empty lists are the same. */
+function withoutEmpty(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutEmpty);
+  if (value === null || typeof value !== 'object') return value;
+  const kept = Object.entries(value).filter(([, one]) => one !== undefined && one !== null && !(Array.isArray(one) && one.length === 0));
+  return Object.fromEntries(kept.map(([key, one]) => [key, withoutEmpty(one)]));
+}

@@ -1,0 +1,44 @@
+import type { Node, ResourceList } from '../model/node.ts';
+import { Quantity } from '../model/quantity.ts';
+import type { NodeResources } from '../ports/this-node.ts';
+
+/** What a machine has for pods, less what is reserved, and with what others provide. */
+export type MachineResources = (reserved: ResourceList, provided: ResourceList) => Required<Pick<NonNullable<Node['status']>, ListName>>;
+type ListName = 'capacity' | 'allocatable';
+
+export interface NodeResourcesDeps {
+  /** Undefined: the machine could not be read. */
+  readonly ofMachine: MachineResources | undefined;
+  /** As the API server shows it; undefined while it is not known. */
+  readonly shown: () => Node | undefined;
+}
+
+/** The node's resources and who has a say in them. Without a machine that can be read, and before the API server shows the node, it has none. */
+export function nodeResources({ ofMachine, shown }: NodeResourcesDeps): NodeResources {
+  const reservations = new Map<string, ResourceList>();
+  const providers: (() => ResourceList)[] = [];
+  // A name once provided stays, with zero: that tells a device that has gone from one that never was.
+  const seen = new Set<string>();
+  const reserved = (): ResourceList => sumOf([...reservations.values()]);
+  const provided = (): ResourceList => {
+    const now = sumOf(providers.map((more) => more()));
+    for (const name of Object.keys(now)) seen.add(name);
+    return Object.fromEntries([...seen].map((name) => [name, now[name] ?? '0']));
+  };
+  const list = (name: ListName): ResourceList => shown()?.status?.[name] ?? ofMachine?.(reserved(), provided())[name] ?? {};
+  return {
+    capacity: () => list('capacity'),
+    allocatable: () => list('allocatable'),
+    reserve: (name, amounts) => reservations.set(name, amounts),
+    reserved,
+    provide: (more) => providers.push(more),
+    provided,
+  };
+}
+
+function sumOf(lists: readonly ResourceList[]): ResourceList {
+  const sums = new Map<string, Quantity>();
+  for (const [name, text] of lists.flatMap((list) => Object.entries(list)))
+    sums.set(name, (sums.get(name) ?? Quantity.zero).add(Quantity.parse(text)));
+  return Object.fromEntries([...sums].map(([name, quantity]) => [name, quantity.canonical()]));
+}

@@ -1,0 +1,54 @@
+import type { Service } from '../base/service.ts';
+import { version } from '../base/version.ts';
+import { nodeReference } from '../model/object-reference.ts';
+import type { Given } from '../ports/contribution.ts';
+import type { NodeParts } from '../ports/node-parts.ts';
+import { collectNodeFacts } from './collect-node-facts.ts';
+import { parseNodeIps } from './ip-address.ts';
+import type { NodeErrors } from './node-conditions.ts';
+import { NodeStatusReporter } from './node-status-reporter.ts';
+
+/** What tells the API server of this node, with what the node's participants say of it. */
+export function nodeStatus(node: NodeParts, participants: Given['node']): Service {
+  const { options, clock, folded: log, cluster, engine, random } = node;
+  const errors = (): NodeErrors => participants.flatMap((participant) => participant.errors?.() ?? []);
+  return new NodeStatusReporter({
+    clock,
+    log,
+    api: cluster.clients.heartbeat,
+    nodeName: node.node.name,
+    initial: options.registerNode ? node.node.initial : undefined,
+    facts: collectNodeFacts({
+      clock,
+      log,
+      settings: {
+        nodeName: node.node.name,
+        hostname: node.node.name,
+        nodeIps: parseNodeIps(options.nodeIp),
+        externalCloudProvider: false,
+        maxPods: options.maxPods,
+        podsPerCore: options.podsPerCore,
+        nodeStatusMaxImages: options.nodeStatusMaxImages,
+        rootDir: options.rootDir,
+        kubeletPort: options.port,
+        release: version(),
+        arch: process.arch,
+      },
+      resources: node.node.resources,
+      images: (signal) => engine.images.listImages(signal),
+      containerRuntimeVersion: async (signal) => {
+        const info = await engine.runtime.info(signal);
+        return `${info.name}://${info.version}`;
+      },
+      errors,
+      conditions: () => participants.flatMap((participant) => participant.conditions?.() ?? []),
+    }),
+    errors,
+    wakes: node.pleg.relists,
+    nodes: cluster.nodes,
+    record: ({ type, reason, message }) => node.events.record(nodeReference(node.node.name), type, reason, message),
+    updateFrequencyMs: options.nodeStatusUpdateFrequencyMs,
+    reportFrequencyMs: options.nodeStatusReportFrequencyMs,
+    random,
+  });
+}

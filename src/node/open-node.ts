@@ -1,0 +1,67 @@
+import type { Clock } from '../base/clock.ts';
+import { unlessAborted } from '../base/unless-aborted.ts';
+import { withDeadline } from '../base/with-deadline.ts';
+import type { Node, NodeAddress } from '../model/node.ts';
+import { Quantity } from '../model/quantity.ts';
+import type { KubeletOptions } from '../options/kubelet-options.ts';
+import type { Cluster } from '../ports/cluster.ts';
+import type { Ground } from '../ports/node-parts.ts';
+import type { ThisNode } from '../ports/this-node.ts';
+import { hostIps } from './host-ips.ts';
+import { parseNodeIps } from './ip-address.ts';
+import { type MachinePaths, readFileSystemBytes, readMachineFacts } from '../base/machine-facts.ts';
+import { machineInfo } from './machine-info.ts';
+import { type MachineResources, nodeResources } from './node-resources.ts';
+import { nodeToRegister } from './node-to-register.ts';
+
+export interface OpenNodeDeps extends Pick<Ground, 'clock' | 'log'> {
+  readonly cluster: Pick<Cluster, 'node'>;
+}
+
+/** A root directory on a server that does not answer delays the start by this much. */
+const MACHINE_DEADLINE_MS = 5_000;
+
+/**
+ * This node: as the API server shows it, and as the machine is where that is not known. A machine that cannot be read is logged: it has no
+ * resources, and no pod is refused for want of them. Throws for --node-ip that cannot be used.
+ */
+export async function openNode(options: KubeletOptions, deps: OpenNodeDeps, paths: MachinePaths = { root: '/' }): Promise<ThisNode> {
+  const { clock, log, cluster } = deps;
+  const { nodeName, nodeIp } = options;
+  const ips = hostIps(parseNodeIps(nodeIp));
+  const initial = nodeToRegister(options);
+  const ofMachine = await machineResources(options, clock, paths).catch((error: unknown) => {
+    log.warn('machine facts not read: pods are not refused for want of resources', { error });
+    return undefined;
+  });
+  const shown = (): Node | undefined => cluster.node();
+  const resources = nodeResources({ ofMachine, shown });
+  return {
+    name: nodeName,
+    ips,
+    initial,
+    known: () => {
+      const node = shown() ?? initial;
+      if (node.status?.allocatable !== undefined || ofMachine === undefined) return node;
+      return { ...node, status: { ...node.status, allocatable: resources.allocatable() } };
+    },
+    addresses: () => shown()?.status?.addresses ?? ips.map((address): NodeAddress => ({ type: 'InternalIP', address })),
+    resources,
+  };
+}
+
+/** Reads the machine once. */
+async function machineResources(
+  { nodeName, maxPods, podsPerCore, rootDir }: KubeletOptions,
+  clock: Clock,
+  paths: MachinePaths,
+): Promise<MachineResources> {
+  const [machine, storage] = await withDeadline(clock, MACHINE_DEADLINE_MS, 'reading the machine', new AbortController().signal, (signal) =>
+    unlessAborted(Promise.all([readMachineFacts(paths), readFileSystemBytes(rootDir)]), signal),
+  );
+  const capacity = { 'ephemeral-storage': Quantity.of(storage, 'BinarySI').canonical() };
+  return (reservation, provided) => {
+    const devices = { capacity: provided, allocatable: provided, removed: [] };
+    return machineInfo({}, { nodeName, machine, maxPods, podsPerCore, capacity, reservation, devices });
+  };
+}

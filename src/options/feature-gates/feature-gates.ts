@@ -1,0 +1,64 @@
+import { nearest } from '../../base/nearest.ts';
+import { gateNeeds } from './gate-needs.ts';
+import { type GateStage, knownGates } from './known-gates.ts';
+
+/** The gates that switch all of a stage that nothing else switches. */
+const collective: ReadonlyMap<string, GateStage> = new Map([
+  ['AllAlpha', 'alpha'],
+  ['AllBeta', 'beta'],
+]);
+
+/** Feature gates as they are written: name → whether it is on. */
+export type GivenGates = Readonly<Record<string, boolean>>;
+
+export interface FeatureGates {
+  isOn(name: string): boolean;
+  /** What is wrong, a sentence each; the rest is valid only where there is none. */
+  readonly faults: readonly string[];
+}
+
+/**
+ * The gates of Kubernetes 1.36 with those that are `given` (component-base/featuregate SetFromMap): one that is locked keeps its value, one
+ * that is on has all that it builds on, and no other exists.
+ */
+export function featureGates(given: GivenGates): FeatureGates {
+  const isOn = (name: string): boolean => {
+    if (Object.hasOwn(given, name)) return given[name] === true;
+    const gate = knownGates.get(name);
+    const [all] = [...collective].find(([, stage]) => stage === gate?.stage) ?? [];
+    return all !== undefined && Object.hasOwn(given, all) ? given[all] === true : gate?.on === true;
+  };
+  const wrong = Object.entries(given).filter(([name, on]) => !canBe(name, on));
+  return { isOn, faults: wrong.length > 0 ? wrong.slice(0, MAX_FAULTS).map(([name, on]) => faultOf(name, on)) : unmetNeeds(isOn) };
+}
+
+/** More help no reader. */
+const MAX_FAULTS = 50;
+
+function canBe(name: string, on: boolean): boolean {
+  const gate = knownGates.get(name);
+  return collective.has(name) || (gate !== undefined && (!gate.locked || gate.on === on));
+}
+
+function faultOf(name: string, on: boolean): string {
+  const gate = knownGates.get(name);
+  if (gate !== undefined) return `cannot set feature gate ${name} to ${on}, feature is locked to ${gate.on}`;
+  const meant = nearest(name, knownGates.keys());
+  return `unrecognized feature gate: ${name}${meant === undefined ? '' : `; did you mean ${meant}?`}`;
+}
+
+function unmetNeeds(isOn: (name: string) => boolean): readonly string[] {
+  const faults: string[] = [];
+  for (const [name, needs] of gateNeeds) {
+    const off = isOn(name) ? needs.filter((need) => !isOn(need)) : [];
+    if (off.length > 0) faults.push(`${name} is enabled, but depends on features that are disabled: [${off.join(' ')}]`);
+  }
+  return faults;
+}
+
+/** Whether all are as they would be without being set. */
+export function changesNoGate(given: GivenGates): boolean {
+  const asGiven = featureGates(given);
+  const without = featureGates({});
+  return [...knownGates.keys()].every((name) => asGiven.isOn(name) === without.isOn(name));
+}

@@ -1,0 +1,44 @@
+import type { ContainerHooks } from './container-hooks.ts';
+import type { ContainerProbes } from './container-probes.ts';
+import type { Happenings } from './happenings.ts';
+import type { ImagePuller } from './image-puller.ts';
+import type { MetricText } from './metric-text.ts';
+import type { NodeParticipant, Reclaimer } from './node-participant.ts';
+import type { PodParticipant } from './pod-participant.ts';
+import type { PodSource } from './pod-source.ts';
+import type { Route } from './route.ts';
+import type { Staged } from './staged.ts';
+
+/** What one capability adds to the agent. */
+export interface Contribution {
+  readonly sources?: readonly PodSource[];
+  readonly pod?: PodParticipant;
+  readonly node?: NodeParticipant;
+  readonly reclaim?: readonly Reclaimer[];
+  /** Of the node's server. */
+  readonly routes?: readonly Route[];
+  /** Parts of what the node's server answers at /metrics. */
+  readonly metricTexts?: readonly MetricText[];
+  /** Hears what happens from the moment it was contributed. */
+  readonly listener?: Partial<Happenings>;
+  readonly services?: readonly Staged[];
+  /** One for each agent: the last capability that has one gives it. */
+  readonly images?: ImagePuller;
+  readonly probes?: ContainerProbes;
+  readonly hooks?: ContainerHooks;
+}
+
+/** All contributions together, in the list's order. */
+export interface Given {
+  readonly sources: readonly PodSource[];
+  /** With the name of the capability, for errors. */
+  readonly participants: readonly { readonly name: string; readonly pod: PodParticipant }[];
+  readonly node: readonly NodeParticipant[];
+  readonly reclaim: readonly Reclaimer[];
+  readonly routes: readonly Route[];
+  readonly metricTexts: readonly MetricText[];
+  readonly services: readonly Staged[];
+  readonly images: ImagePuller;
+  readonly probes: ContainerProbes;
+  readonly hooks: ContainerHooks;
+}

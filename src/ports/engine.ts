@@ -1,0 +1,28 @@
+import type { Observable } from 'rxjs';
+import type { ContainerAccess } from './container-access.ts';
+import type { ContainerRuntime } from './container-runtime.ts';
+import type { ImageService } from './image-service.ts';
+import type { PodLifecycleEvents } from './pod-lifecycle-events.ts';
+import type { RunningPods } from './running-pods.ts';
+import type { Staged } from './staged.ts';
+
+/** What runs the containers. */
+export interface Engine {
+  /** As container ids and the node's status show it: "docker". */
+  readonly name: string;
+  readonly runtime: ContainerRuntime;
+  readonly images: ImageService;
+  readonly access: ContainerAccess;
+  /** For those who measure. */
+  readonly running: RunningPods;
+  /** Where the engine keeps its data; undefined: not on this machine, or it does not say. */
+  dataDirectory(signal: AbortSignal): Promise<string | undefined>;
+  /** Why no pod can be connected to the pods' network now, in the kubelet's words; undefined: it works. */
+  networkFault(): string | undefined;
+  /** Emits when pods that waited may be connected, or in another way than before. */
+  readonly networkChanges: Observable<void>;
+  /** What it needs done beside the pods. */
+  services(pleg: Pick<PodLifecycleEvents, 'relists'>): readonly Staged[];
+  /** Ends what is kept for the next call: connections, helper processes. */
+  close(): void;
+}

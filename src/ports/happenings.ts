@@ -1,0 +1,149 @@
+import type { Container, Pod, PodFullName, PodUid } from '../model/pod.ts';
+import type { ProbeResult } from '../model/probe-result.ts';
+import type { PodSummary } from './container-runtime.ts';
+import type { ReconcileRecord } from './pod-plan.ts';
+
+/** An engine call has ended. */
+export interface EngineCallResult {
+  /** "POST /containers/ID/start" */
+  readonly what: string;
+  readonly tookMs: number;
+  /** Undefined when it worked, or was no longer wanted. */
+  readonly failed?: 'error' | 'timeout' | undefined;
+}
+
+/** A relist has worked. */
+export interface RelistResult {
+  /** A date. */
+  readonly atMs: number;
+  readonly tookMs: number;
+  /** Between the beginnings of this relist and the one before; undefined for the first. */
+  readonly intervalMs: number | undefined;
+  readonly pods: readonly PodSummary[];
+}
+
+/** A request to the API server has its answer's head, or will never have one. Watches count, too. */
+export interface ApiRequestResult {
+  readonly method: string;
+  /** "https://10.0.0.1:6443" */
+  readonly server: string;
+  /** Undefined: no answer. */
+  readonly status: number | undefined;
+  readonly tookMs: number;
+}
+
+/** A key of a work queue. */
+export interface QueueKey {
+  /** "pods" */
+  readonly queue: string;
+  readonly key: string;
+}
+
+/** One verb of the runtime's or the image service's port has ended. */
+export interface RuntimeOperation {
+  /** As the kubelet names it (pkg/kubelet/kuberuntime/instrumented_services.go): "create_container". */
+  readonly operation: string;
+  readonly tookMs: number;
+  readonly failed: boolean;
+}
+
+/** One execution of a probe, also one whose outcome the thresholds do not let through yet. */
+export interface ProbeExecuted {
+  readonly pod: Pod;
+  readonly container: Container['name'];
+  readonly kind: 'liveness' | 'readiness' | 'startup';
+  readonly result: 'successful' | 'failed' | 'unknown';
+  readonly tookMs: number;
+  /** What the thresholds make of it. */
+  readonly decided?: ProbeResult | undefined;
+}
+
+/** An image that was not there, or had to be asked for, was pulled. */
+export interface ImagePulled {
+  readonly uid: PodUid;
+  /** 0: the engine does not say. */
+  readonly sizeBytes: number;
+  /** The wait for other pulls included. It has ended now. */
+  readonly tookMs: number;
+}
+
+/** One look of /healthz at one of its checks. */
+export interface HealthChecked {
+  readonly check: string;
+  readonly failed: boolean;
+}
+
+export interface PodEnded {
+  readonly uid: PodUid;
+  /** The name that it held, which another pod may have now; undefined: it held none. */
+  readonly freeName: PodFullName | undefined;
+}
+
+/** The labels that the kubelet's request metrics have (pkg/kubelet/server/metrics): values of a bounded number. */
+export interface RequestLabels {
+  readonly method: string;
+  /** The route's first part, "containerLogs" or "metrics/cadvisor", or "other": never what a client made up. */
+  readonly path: string;
+  readonly serverType: 'readwrite' | 'readonly';
+  /** exec, attach, port-forward. */
+  readonly longRunning: boolean;
+}
+
+/** A request to the node's own server. The same object when it has come and when it has ended, streams included. */
+export interface ServedRequest {
+  readonly labels: RequestLabels;
+}
+
+/** What a step is doing between records: the progress of a pull. */
+export interface StepNote {
+  readonly uid: PodUid;
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** What a certificate of the node is shown for: to the API server, or by the node's own server. */
+export type CertificateUse = 'client' | 'server';
+
+/** A certificate that the agent keeps renewed is in use from now on, in place of the one before. */
+export interface CertificateInUse {
+  readonly use: CertificateUse;
+  /** A date: from then on it is expired. */
+  readonly expiresAtMs: number;
+}
+
+/** Everything that is reported: by its name, with what. */
+export interface HappeningKinds {
+  /** The engine has listed all its pods. */
+  readonly relisted: RelistResult;
+  /** A call to the engine has ended. */
+  readonly engineCalled: EngineCallResult;
+  readonly runtimeOperated: RuntimeOperation;
+  /** A request to the API server has its answer's head, or will never have one. Watches count, too. */
+  readonly apiRequested: ApiRequestResult;
+  /** A request to the API server has waited for the client's own rate limit. */
+  readonly apiRequestWaited: { readonly method: string; readonly server: string; readonly waitedMs: number };
+  /** What one look at a pod saw, decided and did. */
+  readonly reconciled: ReconcileRecord;
+  readonly noted: StepNote;
+  /** The key wants a run, and did not before. */
+  readonly keyReady: QueueKey;
+  readonly keyStarted: QueueKey;
+  readonly keyEnded: QueueKey;
+  /** The run failed, and the key waits for the next. */
+  readonly keyRetried: QueueKey;
+  readonly probeExecuted: ProbeExecuted;
+  readonly imagePulled: ImagePulled;
+  readonly healthChecked: HealthChecked;
+  /** Nothing of the pod is left in the engine. May be reported again of the same uid when it comes back. */
+  readonly podEnded: PodEnded;
+  /** Only of certificates that the agent itself renews (rotateCertificates, rotateServerCertificates). */
+  readonly certificateInUse: CertificateInUse;
+  /** The one before was valid for so long, since its notBefore. */
+  readonly certificateRenewed: { readonly use: CertificateUse; readonly ageMs: number };
+  readonly certificateRenewFailed: { readonly use: CertificateUse };
+  readonly requestBegun: ServedRequest;
+  readonly requestEnded: ServedRequest;
+}
+
+/** Reports what happens in the agent to its listeners: metrics, the trace. Never waits and never throws, with or without listeners. */
+export type Happenings = { readonly [K in keyof HappeningKinds]: (what: HappeningKinds[K]) => void };

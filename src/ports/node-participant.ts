@@ -1,0 +1,29 @@
+import type { NodeCondition, ResourceList } from '../model/node.ts';
+
+/** What /healthz looks at. */
+export interface HealthCheck {
+  readonly name: string;
+  /** Undefined: well. */
+  readonly error?: string;
+  /** Said of one that is well. */
+  readonly note?: string;
+}
+
+/** A part in what is said of the node. Each is asked often, and answers at once from what it knows. */
+export interface NodeParticipant {
+  /** Conditions besides the kubelet's own, or in their place. Times are filled in. */
+  conditions?(): readonly Pick<NodeCondition, 'type' | 'status' | 'reason' | 'message'>[];
+  /** Why the node is not ready. */
+  errors?(): readonly string[];
+  /** What the node has besides the machine's: counted into capacity and allocatable. */
+  resources?(): ResourceList;
+  health?(): readonly HealthCheck[];
+}
+
+/** Frees what the node is short of. */
+export interface Reclaimer {
+  readonly name: string;
+  readonly resource: 'nodefs' | 'imagefs' | 'containerfs';
+  /** Resolves with the bytes that were freed. */
+  reclaim(signal: AbortSignal): Promise<number>;
+}

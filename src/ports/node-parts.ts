@@ -1,0 +1,58 @@
+import type { Observable } from 'rxjs';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/logger.ts';
+import type { PodUpdate } from '../model/pod-update.ts';
+import type { KubeletOptions, OptionOrigins } from '../options/kubelet-options.ts';
+import type { Cluster } from './cluster.ts';
+import type { Engine } from './engine.ts';
+import type { EventRecorder } from './event-recorder.ts';
+import type { Happenings } from './happenings.ts';
+import type { HostFiles } from './host-files.ts';
+import type { PodEnds } from './pod-ends.ts';
+import type { PodLifecycleEvents } from './pod-lifecycle-events.ts';
+import type { PodLivesReader } from './pod-lives.ts';
+import type { PodObjects } from './pod-objects.ts';
+import type { PodStore } from './pod-store.ts';
+import type { RestartMarks } from './restart-marks.ts';
+import type { StateFiles } from './state-files.ts';
+import type { PodStatuses } from './pod-statuses.ts';
+import type { ThisNode } from './this-node.ts';
+import type { WakePod } from './wake-pod.ts';
+
+/** What everything stands on; needs nothing else. */
+export interface Ground {
+  readonly options: KubeletOptions;
+  readonly origins: OptionOrigins;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** As `log`, with repeats of the same line about the same pod within a minute counted: for what may be said again and again. */
+  readonly folded: Logger;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+  readonly setVerbosity: (level: number) => void;
+  readonly tell: Happenings;
+  readonly files: StateFiles;
+  readonly restartMarks: RestartMarks;
+  readonly hostFiles: HostFiles;
+}
+
+/** The node's parts, made before any capability and given to each. Never undefined: no cluster is a cluster, too. */
+export interface NodeParts extends Ground {
+  readonly cluster: Cluster;
+  readonly engine: Engine;
+  readonly node: ThisNode;
+  /** Recorded in the log, and in the cluster. */
+  readonly events: EventRecorder;
+  /** What should run here. */
+  readonly pods: PodStore;
+  /** Each change of what should run, once. Hot: nothing is missed by who subscribes before the intake starts. */
+  readonly updates: Observable<PodUpdate>;
+  /** Where each pod stands. */
+  readonly lives: PodLivesReader;
+  readonly statuses: PodStatuses;
+  readonly objects: PodObjects;
+  /** Asks for a look at a pod. */
+  readonly wake: WakePod;
+  readonly ends: PodEnds;
+  readonly pleg: PodLifecycleEvents;
+}

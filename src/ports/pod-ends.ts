@@ -1,0 +1,20 @@
+import type { PodUid } from '../model/pod.ts';
+
+export interface PodEnd {
+  /** As status.reason shows it: "Evicted", "Preempting". */
+  readonly reason: string;
+  /** As status.message shows it. */
+  readonly message: string;
+  /** Goes before the pod's own grace period, also below the minimum of 2 s; undefined: the pod's own. */
+  readonly graceSeconds: number | undefined;
+}
+
+/** Ends pods for the node's own reasons: eviction, preemption, shutdown. */
+export interface PodEnds {
+  /**
+   * The pod is stopped and Failed, for as long as this agent runs. Of several ends the first gives the reason, and the shortest grace period
+   * counts. Of a pod that is not here, or has ended already, nothing becomes.
+   */
+  end(uid: PodUid, end: PodEnd): void;
+  of(uid: PodUid): PodEnd | undefined;
+}

@@ -1,0 +1,63 @@
+import type { NodeUse } from '../model/node-use.ts';
+import type { PodRefusal } from '../model/pod-admission.ts';
+import type { Container, Pod, PodUid } from '../model/pod.ts';
+import type { ContainerSpec, Mount, SandboxSpec } from './container-runtime.ts';
+
+/** Something of the pod is as it was before: it goes on with that. */
+export interface OutOfDate {
+  readonly message: string;
+  /** When to try again, in milliseconds from now. */
+  readonly retryInMs: number;
+}
+
+/** What a participant gives a sandbox: all but its attempt. */
+export type SandboxAdditions = Partial<Omit<SandboxSpec, 'attempt'>>;
+
+/** What a participant gives a container. */
+export interface ContainerAdditions {
+  /** Goes before what was there under the same name. */
+  readonly env?: readonly { readonly name: string; readonly value: string }[];
+  /** After those of the participants before. */
+  readonly mounts?: readonly Mount[];
+  readonly devices?: ContainerSpec['devices'];
+  readonly cpuset?: string;
+  /** As of its sandbox, for engines that make each container by itself. */
+  readonly cgroupParent?: string;
+  readonly handler?: string;
+}
+
+/** What is known of a container when it is about to be made. */
+export interface ContainerInMaking {
+  /** Its environment so far, that of the participants before included. */
+  readonly env: ReadonlyMap<string, string>;
+  /** The pod's addresses, primary first; `unknown`: its sandbox is only starting, and what depends on them is not written yet. */
+  readonly podIps: () => Promise<readonly string[] | 'unknown'>;
+}
+
+/**
+ * A part in the life of each pod. Participants act in the order of the list of capabilities, and release in the reverse one. All of it is
+ * safe to repeat, and all of it is in the pod's record. When `signal` aborts, they reject within 5 s and hold nothing that `release` does not
+ * release: later nothing waits for them.
+ */
+export interface PodParticipant {
+  /**
+   * Why the pod may not run here beside those that were admitted before; undefined: it may. May allocate: where another refuses, `release`
+   * follows. All pods that are to be admitted wait for the answer: after 10 s it is a failure.
+   */
+  admit?(pod: Pod, others: NodeUse, signal: AbortSignal): Promise<PodRefusal | undefined>;
+  /** Makes room for a pod that was refused. Resolves with whether to ask for its admission again; after 2 minutes it has failed. */
+  makeRoom?(pod: Pod, refusal: PodRefusal, signal: AbortSignal): Promise<boolean>;
+  /**
+   * Makes what the pod needs, before its sandbox and before containers start, and keeps it up to date while it runs. Rejects where the pod
+   * cannot go on without it.
+   */
+  prepare?(pod: Pod, signal: AbortSignal): Promise<OutOfDate | undefined>;
+  sandbox?(pod: Pod, signal: AbortSignal): Promise<SandboxAdditions>;
+  container?(pod: Pod, container: Container, making: ContainerInMaking, signal: AbortSignal): Promise<ContainerAdditions>;
+  /** The pod has ended for good and is still declared: what only a running pod needs is released. */
+  tearDown?(uid: PodUid, signal: AbortSignal): Promise<void>;
+  /** Nothing of the pod is in the engine any more: all that it had here is released. */
+  release?(uid: PodUid, signal: AbortSignal): Promise<void>;
+  /** What of the pod is still here, in words; undefined: nothing. An answer that takes longer than 10 s is a failure. */
+  remains?(uid: PodUid, signal: AbortSignal): Promise<string | undefined>;
+}

@@ -1,0 +1,107 @@
+import { Subject } from 'rxjs';
+import type { AgentState } from './agent/agent-state.ts';
+import { EndedPods } from './agent/ended-pods.ts';
+import { gather } from './agent/gather.ts';
+import { happeningsHub } from './agent/happenings-hub.ts';
+import { DesiredPods } from './agent/mux/desired-pods.ts';
+import { podLifecycleEvents } from './agent/pleg/pod-lifecycle-events.ts';
+import { PodLives } from './agent/reconcile/pod-lives.ts';
+import { runOnce } from './agent/run-once.ts';
+import { runStages } from './agent/run-stages.ts';
+import { PodStatusManager } from './agent/status/status-manager.ts';
+import { TraceLog } from './agent/trace/trace-log.ts';
+import { Wakes } from './agent/wakes.ts';
+import { foldRepeats } from './base/fold-repeats.ts';
+import { version } from './base/version.ts';
+import { capabilities } from './capabilities.ts';
+import { EventLog } from './cluster/events/event-log.ts';
+import { eventRecorders } from './cluster/events/event-recorders.ts';
+import { kubelet } from './kubelet.ts';
+import { isShownBy } from './model/mirror-pod.ts';
+import { podFullName } from './model/pod.ts';
+import type { PodUpdate } from './model/pod-update.ts';
+import { openObjects } from './objects/open-objects.ts';
+import type { KubeletOptions } from './options/kubelet-options.ts';
+import type { Capability } from './ports/capability.ts';
+import type { Cluster } from './ports/cluster.ts';
+import type { Ground, NodeParts } from './ports/node-parts.ts';
+import type { Staged } from './ports/staged.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** Runs the agent until `stop` aborts, or with --runonce until its pods are up. Resolves with the exit code. */
+export async function runAgent(
+  options: KubeletOptions,
+  from: Surroundings,
+  stop: AbortSignal,
+  list: readonly Capability[] = capabilities,
+): Promise<number> {
+  const { clock, log, random } = from;
+  const folded = foldRepeats(log, { clock, windowMs: 60_000, subject: ['pod'] });
+  const happenings = happeningsHub(folded);
+  const { tell } = happenings;
+  happenings.add(new TraceLog(folded));
+  const ground: Ground = {
+    options,
+    clock,
+    log,
+    folded,
+    random,
+    tell,
+    origins: from.origins,
+    setVerbosity: from.setVerbosity,
+    ...(await from.openDisk(options, folded)),
+    hostFiles: from.hostFiles({ clock, log: folded }, stop),
+  };
+  const cluster = await from.openCluster(options, { ...ground, log: folded });
+  happenings.add(cluster.listener);
+  const engine = await from.openEngine(options, ground);
+  try {
+    // State first: everything below reads it, and only the agent writes.
+    const state = agentState(ground, cluster);
+    const { pods, updates, lives, statuses, ends } = state;
+    const node: NodeParts = {
+      ...ground,
+      cluster,
+      engine,
+      pods,
+      updates,
+      lives,
+      statuses,
+      ends,
+      node: await from.openNode(options, { cluster, clock, log }),
+      events: eventRecorders(new EventLog(log), cluster.recorder),
+      objects: openObjects(options, { cluster, clock, log: folded, random }),
+      wake: state.wakes.wake,
+      pleg: podLifecycleEvents({ runtime: engine.runtime, clock, log, tell }),
+    };
+    const given = await gather(list, options, node, (listener) => happenings.add(listener));
+    const services = [...cluster.services, ...engine.services(node.pleg), ...given.services, ...kubelet(node, state, given)];
+    const sources = given.sources.map(({ name }) => name).join(', ') || 'none';
+    log.info('starting', { version: version(), node: options.nodeName, engine: options.dockerEndpoint, sources });
+    const run = (signal: AbortSignal, ...besides: readonly Staged[]): Promise<void> =>
+      runStages([...services, ...besides], { clock, given }, signal);
+    if (options.runOnce) return await runOnce({ run, pods, sources: given.sources, statuses, clock, log, signal: stop });
+    await run(stop);
+  } finally {
+    engine.close();
+    folded.flush();
+  }
+  log.info('stopped; the pods stay as they are');
+  return 0;
+}
+
+function agentState({ clock, log }: Pick<Ground, 'clock' | 'log'>, { apiPods }: Cluster): AgentState {
+  const wakes = new Wakes();
+  const pods = new DesiredPods();
+  const lives = new PodLives();
+  const statuses = new PodStatusManager({
+    clock,
+    log,
+    apiStatusOf: (pod) => {
+      const object = apiPods.byName(podFullName(pod));
+      return object && isShownBy(pod, object) ? object.status : undefined;
+    },
+  });
+  const ends = new EndedPods({ clock, pods, lives, statuses, wake: wakes.wake });
+  return { wakes, pods, updates: new Subject<PodUpdate>(), lives, ends, statuses };
+}

@@ -1,0 +1,55 @@
+import { join, resolve } from 'node:path';
+import { leadsToServer } from '../base/leads-to-server.ts';
+import { mountsNow } from '../base/mount-info.ts';
+import { rememberedFor } from '../base/remembered-for.ts';
+import type { Contribution } from '../ports/contribution.ts';
+import type { NodeParts } from '../ports/node-parts.ts';
+import type { PodSource } from '../ports/pod-source.ts';
+import { fileSource } from './file-source.ts';
+import { httpSource } from './http-source.ts';
+import { lastGoodManifests } from './last-good-manifests.ts';
+import { hostManifestFiles } from './manifest-files.ts';
+
+/** How long the kernel's table of mounts is believed: it is long where many pods run, and looked at for each file, and each second. */
+const MOUNTS_KNOWN_MS = 10_000;
+
+export type SourcesNeeds = Pick<NodeParts, 'options' | 'clock' | 'log' | 'hostFiles' | 'objects'>;
+
+/** Pods of the manifests that the options name, and the objects that lie beside them. */
+export function capability(node: SourcesNeeds): Contribution {
+  const { podManifestPath, manifestUrl } = node.options;
+  return { sources: [...(podManifestPath === '' ? [] : [ofDirectory(node)]), ...(manifestUrl === '' ? [] : [ofUrl(node)])] };
+}
+
+function ofDirectory({ options, clock, log, hostFiles, objects }: SourcesNeeds): PodSource {
+  const { podManifestPath: path, nodeName, rootDir, fileCheckFrequencyMs } = options;
+  const mounts = rememberedFor(MOUNTS_KNOWN_MS, clock, () => mountsNow());
+  return fileSource({
+    path,
+    nodeName,
+    rescanMs: fileCheckFrequencyMs,
+    onObjects: (found) => objects.declare(found),
+    lastGood: lastGoodManifests(join(rootDir, 'last-good-manifests'), log),
+    servers: {
+      files: hostManifestFiles(hostFiles, new AbortController().signal),
+      isServers: () => leadsToServer(resolve(path), mounts()),
+    },
+    clock,
+    log,
+  });
+}
+
+function ofUrl({ options, clock, log }: SourcesNeeds): PodSource {
+  const { podManifestPath, manifestUrl, manifestUrlHeader, nodeName, httpCheckFrequencyMs } = options;
+  const headers = Object.entries(manifestUrlHeader).flatMap(([name, values]) => values.map((value): [string, string] => [name, value]));
+  return httpSource({
+    url: manifestUrl,
+    headers,
+    pollMs: httpCheckFrequencyMs,
+    nodeName,
+    // What a manifest directory holds is there for all static pods.
+    references: podManifestPath === '' ? 'refuse' : 'manifests',
+    clock,
+    log,
+  });
+}

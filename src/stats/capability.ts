@@ -1,0 +1,43 @@
+import { aborted } from '../base/aborted.ts';
+import { unlessAborted } from '../base/unless-aborted.ts';
+import type { Contribution } from '../ports/contribution.ts';
+import type { NodeParts } from '../ports/node-parts.ts';
+import type { PodStats } from '../ports/pod-stats.ts';
+import { podStats } from './pod-stats.ts';
+import { statsRoutes, volumeText } from './stats-routes.ts';
+
+/** What the node and its pods use, measured when asked for. */
+export function capability({ options, clock, engine, pods, statuses, hostFiles }: NodeParts): Contribution {
+  const opened = Promise.withResolvers<PodStats>();
+  const stats: PodStats = {
+    node: async (signal, only) => (await opened.promise).node(signal, only),
+    pods: async (signal, only) => (await opened.promise).pods(signal, only),
+  };
+  const run = async (signal: AbortSignal): Promise<void> => {
+    const own = await podStats({
+      clock,
+      running: engine.running,
+      pods,
+      statuses,
+      rootDir: options.rootDir,
+      imageDir: (asker) => engine.dataDirectory(asker),
+      hostFiles,
+    });
+    opened.resolve(own);
+    await aborted(signal);
+    own.close();
+  };
+  return {
+    routes: statsRoutes({ stats, runtime: engine.runtime, nodeName: options.nodeName, clock }),
+    metricTexts: [volumeText(stats)],
+    // Before the server, and until it has stopped.
+    services: [
+      {
+        name: 'stats',
+        stage: 'beside pods',
+        run,
+        ready: async (signal) => void (await unlessAborted(opened.promise, signal)),
+      },
+    ],
+  };
+}

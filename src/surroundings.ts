@@ -1,0 +1,65 @@
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { restartMarks } from './agent/reconcile/restart-marks.ts';
+import { stateFiles } from './agent/state-files.ts';
+import { chance } from './base/chance.ts';
+import { type Clock, systemClock } from './base/clock.ts';
+import type { Logger } from './base/logger.ts';
+import { makeDirectory } from './base/make-directory.ts';
+import { mountsNow } from './base/mount-info.ts';
+import { openCluster } from './cluster/open-cluster.ts';
+import { openEngine } from './engines/open-engine.ts';
+import { HostFilesProcess } from './hostfiles/host-files-process.ts';
+import { openNode } from './node/open-node.ts';
+import type { KubeletOptions, OptionOrigins } from './options/kubelet-options.ts';
+import type { Cluster } from './ports/cluster.ts';
+import type { Engine } from './ports/engine.ts';
+import type { HostFiles } from './ports/host-files.ts';
+import type { Ground } from './ports/node-parts.ts';
+import type { ThisNode } from './ports/this-node.ts';
+
+type Opening = Pick<Ground, 'clock' | 'log' | 'tell' | 'random'>;
+
+/** What the agent stands in: all that a test may want to be another. */
+export interface Surroundings {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+  readonly origins: OptionOrigins;
+  readonly setVerbosity: (level: number) => void;
+  /** The agent's own small files below the root directory, which is made. Rejects where it cannot be. */
+  openDisk(options: KubeletOptions, log: Logger): Promise<Pick<Ground, 'files' | 'restartMarks'>>;
+  /** What looks at files that may never answer. An abort of `stop` ends it. */
+  hostFiles(ground: Pick<Ground, 'clock' | 'log'>, stop: AbortSignal): HostFiles;
+  openCluster(options: KubeletOptions, ground: Opening): Promise<Cluster>;
+  openEngine(options: KubeletOptions, ground: Opening): Promise<Engine>;
+  openNode(options: KubeletOptions, ground: { readonly cluster: Cluster } & Pick<Ground, 'clock' | 'log'>): Promise<ThisNode>;
+}
+
+/** This machine, this process, the cluster and the engine that the options name. */
+export function realSurroundings(given: Pick<Surroundings, 'log' | 'origins' | 'setVerbosity'>): Surroundings {
+  return {
+    ...given,
+    clock: systemClock,
+    random: chance,
+    hostFiles: ({ clock, log }, stop) =>
+      new HostFilesProcess({ clock, log, program: besideThis('host-files-main'), table: mountsNow, stop }),
+    openDisk,
+    openCluster,
+    openEngine,
+    openNode,
+  };
+}
+
+async function openDisk({ rootDir }: KubeletOptions, log: Logger): Promise<Pick<Ground, 'files' | 'restartMarks'>> {
+  await makeDirectory(rootDir, 0o750).catch((cause: unknown) => {
+    throw new Error(`${rootDir} cannot be the root directory (--root-dir)`, { cause });
+  });
+  return { files: stateFiles(rootDir, { log }), restartMarks: restartMarks(rootDir, log) };
+}
+
+/** A program beside this module, from source as in the bundle. */
+function besideThis(name: string): string {
+  return fileURLToPath(new URL(`./${name}${extname(import.meta.filename)}`, import.meta.url));
+}

@@ -1,0 +1,60 @@
+import { aborted } from '../base/aborted.ts';
+import { unlessAborted } from '../base/unless-aborted.ts';
+import type { PodUid } from '../model/pod.ts';
+import type { Contribution } from '../ports/contribution.ts';
+import type { NodeParts } from '../ports/node-parts.ts';
+import type { Staged } from '../ports/staged.ts';
+import { systemMounts } from './mounts.ts';
+import { orphanSweeper } from './orphan-sweeper.ts';
+import { podVolumes } from './pod-volumes.ts';
+
+/** A pod's volumes: made before its containers start, kept up to date while they run, removed with it. */
+export function capability(node: NodeParts): Contribution {
+  const { options, clock, log, events, hostFiles, objects, cluster } = node;
+  const { tokens, claims } = objects;
+  const allocatable = (): Readonly<Record<string, string>> => node.node.resources.allocatable();
+  const stop = new AbortController();
+  const mounts = systemMounts({ clock, silent: () => hostFiles.silent(), stop: stop.signal });
+  const volumes = podVolumes({
+    rootDir: options.rootDir,
+    clock,
+    events,
+    mounts,
+    hostFiles,
+    factsFor: (pod) => ({ objects: objects.for(pod), tokens, claims, allocatable, node: () => cluster.node() }),
+  });
+  const sweeper = orphanSweeper({
+    volumes,
+    synced: (signal) => unlessAborted(node.pods.syncedOnce, signal),
+    isKnown: (uid, signal) => isKnown(node, uid, signal),
+    clock,
+    log,
+  });
+  return {
+    pod: {
+      prepare: (pod, signal) => volumes.prepare(pod, signal),
+      container: async (pod, container, { env }, signal) => ({ mounts: await volumes.mountsFor(pod, container, env, signal) }),
+      tearDown: (uid, signal) => volumes.tearDown(uid, signal),
+      release: (uid, signal) => volumes.remove(uid, signal),
+      remains: async (uid) => ((await volumes.remain(uid)) ? 'volumes' : undefined),
+    },
+    services: [{ name: sweeper.name, stage: 'beside pods', run: (signal) => sweeper.run(signal) }, endOfMounts(stop)],
+  };
+}
+
+/** The last stage stops first: a mount that hangs holds up nothing when the agent stops. */
+const endOfMounts = (stop: AbortController): Staged => ({
+  name: 'end of mounts',
+  stage: 'server',
+  run: async (signal) => {
+    await aborted(signal);
+    stop.abort(signal.reason);
+  },
+});
+
+/** Whether a source declares the pod, or something of it is in the engine. */
+async function isKnown({ pods, engine }: Pick<NodeParts, 'pods' | 'engine'>, uid: PodUid, signal: AbortSignal): Promise<boolean> {
+  if (pods.get(uid) !== undefined) return true;
+  const { containers, sandboxes } = await engine.runtime.observePod(uid, signal);
+  return containers.length > 0 || sandboxes.length > 0;
+}

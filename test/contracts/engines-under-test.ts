@@ -1,0 +1,79 @@
+import type { DeviceMapping } from 'dockerode';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import { dockerAccess } from '../../src/engines/docker/access/docker-access.ts';
+import type { EngineClient } from '../../src/engines/docker/client/engine-client.ts';
+import { fakeEngine } from '../../src/engines/fake/fake-engine.ts';
+import type { ContainerAccess } from '../../src/ports/container-access.ts';
+import { dockerUnderTest, testImage } from '../builders/docker-under-test.ts';
+import type { EngineUnderTest, MadeWith } from './runtime-world.ts';
+import { dockerImages } from '../builders/docker-parts.ts';
+
+/** The image that the embedded engine has. */
+export const embeddedImage = 'busybox:1.35';
+
+const deadline = (): AbortSignal => AbortSignal.timeout(10_000);
+
+/** Behind both ports at once, so that each contract has the same engines. */
+export async function embeddedUnderTest(): Promise<EngineUnderTest & { readonly access: ContainerAccess }> {
+  const { runtime, images, access, controls } = fakeEngine({ clock: systemClock, log: silentLogger, latencyMs: 1, handlers: ['another'] });
+  await images.pullImage(embeddedImage, undefined, () => {}, deadline());
+  return {
+    runtime,
+    images,
+    access,
+    image: embeddedImage,
+    handler: 'another',
+    madeWith: async (id) => {
+      const given = controls.world().find((part) => part.id === id)?.given;
+      return { cgroupParent: given?.cgroupParent, handler: given?.handler, devices: given?.devices ?? [], cpuset: given?.cpuset };
+    },
+    dispose: async () => controls.close(),
+  };
+}
+
+export async function realDockerUnderTest(): Promise<EngineUnderTest & { readonly access: ContainerAccess }> {
+  const { client, runtime, dispose } = await dockerUnderTest();
+  const access = dockerAccess({ client, clock: systemClock });
+  return {
+    runtime,
+    images: dockerImages(client, systemClock),
+    access,
+    image: testImage,
+    handler: await anotherRuntime(client),
+    madeWith: (id) => madeWith(client, id),
+    dispose: async () => {
+      access.close();
+      await dispose();
+    },
+  };
+}
+
+/** The one that hack/docker.sh adds; an engine of another make has at least its default. */
+async function anotherRuntime(client: EngineClient): Promise<string> {
+  const { Runtimes, DefaultRuntime }: { readonly Runtimes: object; readonly DefaultRuntime: string } = await client.call(
+    'GET /info',
+    client.requestTimeoutMs,
+    deadline(),
+    (docker) => docker.info(),
+  );
+  return 'another' in Runtimes ? 'another' : DefaultRuntime;
+}
+
+async function madeWith(client: EngineClient, id: string): Promise<MadeWith> {
+  const info = await client.call(`GET /containers/${id}/json`, client.requestTimeoutMs, deadline(), (docker) =>
+    docker.getContainer(id).inspect(),
+  );
+  const { CgroupParent, Runtime, CpusetCpus } = info.HostConfig;
+  const devices: readonly DeviceMapping[] | null = info.HostConfig.Devices;
+  return {
+    cgroupParent: CgroupParent,
+    handler: Runtime,
+    devices: (devices ?? []).map(({ PathOnHost, PathInContainer, CgroupPermissions }) => ({
+      hostPath: PathOnHost,
+      containerPath: PathInContainer,
+      permissions: CgroupPermissions,
+    })),
+    cpuset: CpusetCpus,
+  };
+}

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { dockerResources } from '../../../../../src/engines/docker/containers/container-resources.ts';
+import { aContainer, aPod } from '../../../../builders/a-pod.ts';
+
+test('amounts beyond any machine wrap around in 64 bits, as in Kubernetes, instead of becoming numbers that an engine cannot read', () => {
+  const node = { memoryCapacityBytes: 8 * 2 ** 30, cpuCfsQuota: true, cpuCfsQuotaPeriodUs: 100_000, podPidsLimit: -1 };
+  const cases = [
+    { resources: { requests: { cpu: '9223372036854775807' } }, expected: { CpuShares: 2 } },
+    { resources: { limits: { cpu: '128Ti' } }, expected: { CpuQuota: 1000 } },
+    { resources: { limits: { memory: '18446744073709551616' } }, expected: { Memory: 0, MemorySwap: 0 } },
+    { resources: { limits: { memory: '8Ei' } }, expected: { Memory: 2 ** 63 - 1024, MemorySwap: 2 ** 63 - 1024 } },
+    { resources: { requests: { memory: '9223372036854775807' } }, expected: { OomScoreAdj: 999 } },
+  ];
+  for (const { resources, expected } of cases) {
+    const container = aContainer('c', { resources });
+    const all: Readonly<Record<string, unknown>> = { ...dockerResources(aPod('p', { containers: [container] }), container, node) };
+    const given = Object.fromEntries(Object.keys(expected).map((key) => [key, all[key]]));
+    assert.deepEqual(given, expected, JSON.stringify(resources));
+  }
+});

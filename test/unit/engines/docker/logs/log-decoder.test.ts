@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { type DecodeOptions, LogDecoder } from '../../../../../src/engines/docker/logs/log-decoder.ts';
+import { parseDockerLine } from '../../../../../src/engines/docker/logs/log-line.ts';
+
+const NO_OPTIONS: DecodeOptions = { timestamps: false };
+
+function decoded(file: string | Buffer, options: DecodeOptions = NO_OPTIONS): { stdout: string; stderr: string; error?: string } {
+  const decoder = new LogDecoder(options);
+  const parts = { stdout: [] as Uint8Array[], stderr: [] as Uint8Array[] };
+  for (const { stream, bytes } of decoder.decode(Buffer.from(file))) parts[stream].push(bytes);
+  const written = { stdout: Buffer.concat(parts.stdout).toString(), stderr: Buffer.concat(parts.stderr).toString() };
+  return decoder.failure ? { ...written, error: decoder.failure.message } : written;
+}
+
+/** As Docker's json-file driver writes it: some characters escaped that need not be. */
+function dockerLine(log: string, stream: string, time: string): string {
+  const text = JSON.stringify(log).replace(/[<>&\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return `{"log":${text},"stream":"${stream}","time":"${time}"}\n`;
+}
+
+const time = fc
+  .date({ min: new Date('1970-01-01T00:00:00Z'), max: new Date('2199-12-31T00:00:00Z'), noInvalidDate: true })
+  .map((date) => date.toISOString());
+const anyText = fc.string({ unit: 'binary', maxLength: 60 });
+
+describe("decoding a container's log", () => {
+  test('gives back any text that Docker has written, by the quick way as by the slow one', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(anyText, fc.constantFrom('stdout', 'stderr'), time), { maxLength: 8 }), (lines) => {
+        const file = lines.map((line) => dockerLine(...line)).join('');
+        const of = (wanted: string): string => lines.map(([log, stream]) => (stream === wanted ? log.toWellFormed() : '')).join('');
+        assert.deepEqual(decoded(file), { stdout: of('stdout'), stderr: of('stderr') });
+        // A field in another place takes the slow way.
+        const slow = lines.map(([log, stream, at]) => `${JSON.stringify({ time: at, log, stream })}\n`).join('');
+        assert.deepEqual(decoded(slow, { timestamps: true, sinceMs: 0 }), decoded(file, { timestamps: true, sinceMs: 0 }));
+      }),
+    );
+  });
+
+  test('never fails or makes things up on a file that is cut or damaged anywhere', () => {
+    const good = dockerLine('fine\n', 'stdout', '2021-02-03T04:05:06.1Z');
+    fc.assert(
+      fc.property(fc.nat(200), fc.nat(255), fc.boolean(), (at, byte, cut) => {
+        const damaged = Buffer.from(dockerLine('a "quoted" \u0001 text\n', 'stderr', '2021-02-03T04:05:06.123456789Z'));
+        if (cut) damaged.fill(byte, at % damaged.length);
+        else damaged[at % damaged.length] = byte;
+        const line = Buffer.concat([damaged.subarray(0, -1), Buffer.from('\n')]);
+        const { stdout, stderr, error } = decoded(Buffer.concat([Buffer.from(good), line]));
+        assert.ok(stdout.startsWith('fine\n'));
+        const parts = line.toString('latin1').split(/(?<=\n)/);
+        const slow = parts.map((part) => parseDockerLine(Buffer.from(part, 'latin1')));
+        if (error === undefined && slow.every((parsed) => parsed === undefined)) assert.equal(stderr, '');
+      }),
+    );
+  });
+
+  for (const [name, when, shown] of [
+    ['the last day of a month', '2021-12-31T23:59:59Z', '2021-12-31T23:59:59.000000000Z'],
+    ['a leap day', '2024-02-29T00:00:00.5Z', '2024-02-29T00:00:00.500000000Z'],
+    ['another zone', '2021-02-03T06:05:06.5+02:00', '2021-02-03T06:05:06.500000000+02:00'],
+    ['a zone that is none', '2021-02-03T06:05:06-00:00', '2021-02-03T06:05:06.000000000Z'],
+  ] as const)
+    test(`shows ${name}`, () => {
+      assert.equal(decoded(dockerLine('x\n', 'stdout', when), { timestamps: true }).stdout, `${shown} x\n`);
+    });
+
+  for (const when of [
+    '2021-02-29T00:00:00Z',
+    '0000-12-31T00:00:00Z',
+    '2021-04-31T00:00:00Z',
+    '2021-13-01T00:00:00Z',
+    '2021-01-01T24:00:00Z',
+    '2021-01-01 00:00:00Z',
+    'now',
+  ])
+    test(`leaves out a line of ${when}`, () => {
+      const good = dockerLine('fine\n', 'stdout', '2021-02-03T04:05:06.1Z');
+      assert.deepEqual(decoded(good + dockerLine('x\n', 'stdout', when)), { stdout: 'fine\n', stderr: '' });
+    });
+
+  test('knows field names in any case, and null as nothing, as Go does', () => {
+    const good = dockerLine('fine\n', 'stdout', '2021-02-03T04:05:06.1Z');
+    const file = `${good}{"LOG":"x\\n","\u017ftream":"stderr","TIME":null}\n{"log":7,"stream":"stdout"}\nnull\n`;
+    assert.deepEqual(decoded(file), { stdout: 'fine\n', stderr: 'x\n', error: 'unexpected stream type ""' });
+  });
+
+  test('holds pieces of one stream together', () => {
+    const line = dockerLine('x\n', 'stdout', '2021-02-03T04:05:06.1Z');
+    assert.equal(new LogDecoder(NO_OPTIONS).decode(Buffer.from(line.repeat(100))).length, 1);
+  });
+});

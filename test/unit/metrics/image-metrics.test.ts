@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Registry } from 'prom-client';
+import { imageMetrics, imageSizeLabel } from '../../../src/metrics/image-metrics.ts';
+import { MetricSet } from '../../../src/metrics/metric-set.ts';
+import type { PodUid } from '../../../src/model/pod.ts';
+
+test('an image is counted by the largest size that it exceeds', () => {
+  const MiB = 1024 ** 2;
+  const sizes = [0, 1, 10 * MiB, 10 * MiB + 1, 200 * MiB, 501 * MiB, 15 * 1024 * MiB, 200 * 1024 * MiB];
+  assert.deepEqual(sizes.map(imageSizeLabel), [
+    'N/A',
+    '0-10MB',
+    '0-10MB',
+    '10MB-100MB',
+    '100MB-500MB',
+    '500MB-1GB',
+    '10GB-20GB',
+    'GT100GB',
+  ]);
+});
+
+test('pulls are counted with what they took', async () => {
+  const registry = new Registry();
+  imageMetrics(new MetricSet(registry)).imagePulled({ uid: 'u' as PodUid, sizeBytes: 5 * 1024 ** 2, tookMs: 10_500 });
+  const text = await registry.metrics();
+  assert.match(text, /^kubelet_image_pull_duration_seconds_bucket\{le="10",image_size_in_bytes="0-10MB"\} 0$/m);
+  assert.match(text, /^kubelet_image_pull_duration_seconds_sum\{image_size_in_bytes="0-10MB"\} 10\.5$/m);
+});

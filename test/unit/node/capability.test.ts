@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
+import { test, type TestContext } from 'node:test';
+import { filter, map } from 'rxjs';
+import { firstOf } from '../../../src/base/first-of.ts';
+import { silentLogger } from '../../../src/base/logger.ts';
+import { embeddedEngine } from '../../../src/engines/fake/engine.ts';
+import { fakeEngine } from '../../../src/engines/fake/fake-engine.ts';
+import { NodeUse } from '../../../src/model/node-use.ts';
+import type { Node } from '../../../src/model/node.ts';
+import { capability } from '../../../src/node/capability.ts';
+import type { NodeParticipant } from '../../../src/ports/node-participant.ts';
+import type { ResourceEvent, WatchedObject } from '../../../src/ports/kube-api.ts';
+import { aPod } from '../../builders/a-pod.ts';
+import { type NodeUnderTest, nodeUnderTest, nothingGiven, withoutCluster } from '../../builders/node-parts.ts';
+import { FakeClock } from '../../fakes/fake-clock.ts';
+import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
+
+const path = '/api/v1/nodes/n1';
+const lease = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n1';
+
+/** A node of a cluster, whose services run until the test ends. */
+async function inCluster(t: TestContext, participants: readonly NodeParticipant[] = []): Promise<NodeUnderTest & { api: FakeKubeApi }> {
+  const api = new FakeKubeApi();
+  const clients = {
+    main: api.door('main'),
+    events: api.door('events'),
+    heartbeat: api.door('heartbeat'),
+    reviews: api.door('reviews'),
+    informer: api.informer.bind(api),
+  };
+  const nodes = api
+    .informer<WatchedObject & Node>({ path: '/api/v1/nodes', fieldSelector: 'metadata.name=n1' })
+    .pipe(map((event): ResourceEvent<Node> => event));
+  // The facts are read from real files: nothing else takes time.
+  const engine = fakeEngine({ clock: new FakeClock(), log: silentLogger, latencyMs: 0 });
+  const under = nodeUnderTest({
+    engine: embeddedEngine(engine),
+    options: { rootDir: tmpdir() },
+    cluster: { ...withoutCluster, exists: true, clients, nodes },
+  });
+  const { services = [], node } = capability(under.node);
+  const stop = new AbortController();
+  const given = { ...nothingGiven, node: [...(node ? [node] : []), ...participants] };
+  const registered = under.log.next('node registered');
+  const running = Promise.all(services.map((service) => service.run(stop.signal, given)));
+  t.after(async () => {
+    stop.abort();
+    await running;
+    under.controls.close();
+    engine.controls.close();
+  });
+  await registered;
+  return { ...under, api };
+}
+
+test('the node is in the API with its lease, and its start is an event', async (t) => {
+  const { api, clock, events } = await inCluster(t);
+  await clock.advance(1_000);
+  const { status } = stored(api) ?? {};
+  assert.equal(isReady({ status }), true);
+  assert.match(status?.nodeInfo?.containerRuntimeVersion ?? '', /:\/\//);
+  assert.ok(api.stored(lease));
+  assert.equal(events[0]?.reason, 'Starting');
+});
+
+test('a condition, an error and a resource of participants are in the status', async (t) => {
+  let errors = ['the disk is broken'];
+  const { api, clock, node } = await inCluster(t, [
+    { conditions: () => [{ type: 'MemoryPressure', status: 'True', reason: 'Test', message: 'short of memory' }] },
+    { errors: () => errors, resources: () => ({ 'example.com/gpu': '2' }) },
+  ]);
+  const { status } = stored(api) ?? {};
+  const condition = (type: string): unknown => {
+    const found = status?.conditions?.find((each) => each.type === type);
+    return [found?.status, found?.message];
+  };
+  assert.deepEqual(condition('MemoryPressure'), ['True', 'short of memory']);
+  assert.deepEqual(condition('DiskPressure'), ['False', 'kubelet has no disk pressure']);
+  assert.deepEqual(condition('Ready'), ['False', 'the disk is broken']);
+  assert.deepEqual([status?.capacity?.['example.com/gpu'], status?.allocatable?.['example.com/gpu']], ['2', '2']);
+  assert.deepEqual(node.node.resources.provided(), { 'example.com/gpu': '2' });
+  errors = [];
+  const ready = api
+    .informer<WatchedObject & Node>({ path: '/api/v1/nodes' })
+    .pipe(filter((event) => event.kind === 'put' && isReady(event.item)));
+  const nowReady = firstOf(ready, AbortSignal.timeout(10_000));
+  await clock.advance(11_000);
+  await nowReady;
+});
+
+test('without a cluster nothing is sent, and resources are counted all the same', async () => {
+  const under = nodeUnderTest();
+  const { services = [] } = capability(under.node);
+  const stop = new AbortController();
+  const given = { ...nothingGiven, node: [{ resources: () => ({ 'example.com/gpu': '2' }) }] };
+  const running = Promise.all(services.map((service) => service.run(stop.signal, given)));
+  assert.deepEqual(under.node.node.resources.provided(), { 'example.com/gpu': '2' });
+  stop.abort();
+  await running;
+  assert.deepEqual(under.events, []);
+});
+
+test('a pod that does not fit is refused, by the node as it is known', async () => {
+  const under = nodeUnderTest();
+  const { pod } = capability(under.node);
+  const others = new NodeUse();
+  const { signal } = new AbortController();
+  const asking = (cpu: string): ReturnType<typeof aPod> => {
+    const plain = aPod('web');
+    const containers = plain.spec.containers.map((container) => ({ ...container, resources: { requests: { cpu } } }));
+    return { ...plain, spec: { ...plain.spec, containers } };
+  };
+  assert.equal(await pod?.admit?.(asking('4'), others, signal), undefined);
+  assert.equal((await pod?.admit?.(asking('5'), others, signal))?.reason, 'OutOfcpu');
+  const elsewhere = aPod('web');
+  const refusal = await pod?.admit?.({ ...elsewhere, spec: { ...elsewhere.spec, nodeSelector: { disk: 'ssd' } } }, others, signal);
+  assert.equal(refusal?.reason, 'NodeAffinity');
+});
+
+const stored = (api: FakeKubeApi): Node | undefined => api.stored(path);
+
+const isReady = ({ status }: { readonly status?: Node['status'] | undefined }): boolean =>
+  status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
