@@ -49,7 +49,7 @@ export const podSpecLedger = section<V1PodSpec>('PodSpec', {
   hostPID: honoured,
   hostUsers: refused('the pod fails with reason UserNamespacesNotSupported', { when: is(false) }),
   hostname: honoured,
-  hostnameOverride: ignored("the pod's host name comes from hostname, subdomain and its own name"),
+  hostnameOverride: honoured,
   imagePullSecrets: section<V1LocalObjectReference>('LocalObjectReference', { name: honoured }),
   initContainers: container,
   nodeName: honoured,

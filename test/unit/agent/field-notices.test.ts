@@ -5,6 +5,9 @@ import { FieldNotices } from '../../../src/agent/field-notices.ts';
 import type { EventRecorder } from '../../../src/ports/event-recorder.ts';
 import { aPod } from '../../builders/a-pod.ts';
 
+/** This node runs Linux. */
+const forWindows = { securityContext: { windowsOptions: { hostProcess: true } } };
+
 function noticesHeard(): { readonly notices: FieldNotices; readonly events: string[]; readonly lines: string[] } {
   const events: string[] = [];
   const lines: string[] = [];
@@ -15,8 +18,8 @@ function noticesHeard(): { readonly notices: FieldNotices; readonly events: stri
 
 test('a pod is told of once, in one event and one line, until it asks for something else', () => {
   const { notices, events, lines } = noticesHeard();
-  const pod = aPod('web', { hostnameOverride: 'other' });
-  const changed = { ...pod, spec: { ...pod.spec, resources: { limits: { cpu: '1' } } } };
+  const pod = aPod('web', forWindows);
+  const changed = { ...pod, spec: { ...pod.spec, containers: pod.spec.containers.map((each) => ({ ...each, ...forWindows })) } };
   for (const [op, which] of [
     ['ADD', pod],
     ['RECONCILE', pod],
@@ -28,11 +31,11 @@ test('a pod is told of once, in one event and one line, until it asks for someth
   assert.deepEqual(
     events.map((event) => event.slice(0, 70)),
     [
-      "Warning FieldNotHonoured spec.hostnameOverride is ignored: the pod's h",
-      "Warning FieldNotHonoured spec.hostnameOverride is ignored: the pod's h",
+      'Warning FieldNotHonoured spec.securityContext.windowsOptions is ignore',
+      'Warning FieldNotHonoured spec.containers[0].securityContext.windowsOpt',
     ],
   );
-  assert.match(events[1] ?? '', /; spec\.resources is ignored: /);
+  assert.match(events[1] ?? '', /; spec\.securityContext\.windowsOptions is ignored: /);
 });
 
 test('what is refused is told by who refuses it', () => {
@@ -43,7 +46,7 @@ test('what is refused is told by who refuses it', () => {
 
 test('a pod that is gone and comes back is told of again', () => {
   const { notices, events } = noticesHeard();
-  const pod = aPod('web', { hostnameOverride: 'other' });
+  const pod = aPod('web', forWindows);
   for (const op of ['ADD', 'REMOVE', 'ADD'] as const) notices.take({ op, source: 'file', pods: [pod] });
   assert.equal(events.length, 2);
 });

@@ -8,6 +8,13 @@ describe('a pod is known to itself', () => {
     ['by its name', aPod('web'), 'web', ''],
     ['by its hostname', aPod('web', { hostname: 'www' }), 'www', ''],
     ['below its subdomain', aPod('web', { subdomain: 'front' }), 'web', 'front.default.svc.cluster.local'],
+    [
+      'by its hostnameOverride, whatever else is said',
+      aPod('web', { hostname: 'www', subdomain: 'front', hostnameOverride: 'a.b' }),
+      'a.b',
+      '',
+    ],
+    ['by what fits of a long hostnameOverride', aPod('web', { hostnameOverride: `${'a'.repeat(62)}.b` }), 'a'.repeat(62), ''],
     ['by what fits of a long name', aPod(`${'a'.repeat(62)}.b`), 'a'.repeat(62), ''],
   ] as const) {
     test(how, () => assert.deepEqual(podHostname(pod, 'cluster.local'), { hostname, domain }));
@@ -19,6 +26,10 @@ describe('a pod is known to itself', () => {
       /^Error: pod Hostname "a_b" is not a valid DNS label: a lowercase RFC 1123 label must/,
     );
     assert.throws(() => podHostname(aPod('web', { subdomain: 'a.b' }), ''), /^Error: pod Subdomain "a.b" is not a valid DNS label: /);
+    assert.throws(
+      () => podHostname(aPod('web', { hostnameOverride: 'A.b' }), ''),
+      /^Error: pod HostnameOverride "A.b" is not a valid DNS subdomain: a lowercase RFC 1123 subdomain must/,
+    );
     assert.throws(() => podHostname(aPod('-'.repeat(64)), ''), /^Error: hostname for pod "-+" was invalid: "-+"$/);
   });
 });
@@ -32,6 +43,7 @@ describe('what `hostname` prints inside', () => {
       'web.front.default.svc.cluster.local',
     ],
     ['is the short name where there is no domain', aPod('web', { setHostnameAsFQDN: true }), 'web'],
+    ['is the hostnameOverride', aPod('web', { subdomain: 'front', hostnameOverride: 'db.example.org' }), 'db.example.org'],
     ['is the node’s on the node’s network', aPod('web', { hostNetwork: true }), undefined],
   ] as const) {
     test(what, () => assert.equal(sandboxHostname(pod, 'cluster.local'), expected));

@@ -38,7 +38,7 @@ test('each field that is not honoured as it is written is named by its path', ()
     [{ hostUsers: false }, ['spec.hostUsers refused']],
     [{ os: { name: 'windows' } }, ['spec.os.name refused']],
     [{ runtimeClassName: 'gvisor' }, ['spec.runtimeClassName refused']],
-    [{ hostnameOverride: 'other' }, ['spec.hostnameOverride ignored']],
+    [{ hostnameOverride: 'other' }, []],
     [{ securityContext: { supplementalGroupsPolicy: 'Strict' } }, ['spec.securityContext.supplementalGroupsPolicy refused']],
     [{ securityContext: { supplementalGroupsPolicy: 'Merge' } }, []],
     [{ securityContext: { seLinuxOptions: { level: 's0' } } }, ['spec.securityContext.seLinuxOptions approximated']],
