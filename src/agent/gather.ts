@@ -74,7 +74,8 @@ const noImages: ImagePuller = {
   presentImage: async () => undefined,
 };
 
-const noProbes: ContainerProbes = {
+/** Where nothing probes. */
+export const noProbes: ContainerProbes = {
   liveness: () => undefined,
   readiness: () => undefined,
   startup: () => undefined,
@@ -84,7 +85,8 @@ const noProbes: ContainerProbes = {
   forget: () => {},
 };
 
-const noHooks: ContainerHooks = {
+/** Where no hooks run: the grace period is left as it is. */
+export const noHooks: ContainerHooks = {
   postStart: async () => undefined,
   preStop: async (_pod, _container, _id, graceMs) => graceMs,
   ended: () => {},

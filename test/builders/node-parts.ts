@@ -2,6 +2,7 @@ import { Subject } from 'rxjs';
 import { CONFIG_SOURCE_ANNOTATION } from '../../src/model/config-annotations.ts';
 import { DesiredPods } from '../../src/agent/mux/desired-pods.ts';
 import { podLifecycleEvents } from '../../src/agent/pleg/pod-lifecycle-events.ts';
+import { noHooks, noProbes } from '../../src/agent/gather.ts';
 import { noCluster } from '../../src/cluster/no-cluster.ts';
 import { embeddedEngine } from '../../src/engines/fake/engine.ts';
 import { fakeEngine, type FakeEngineControls } from '../../src/engines/fake/fake-engine.ts';
@@ -157,21 +158,8 @@ export const nothingGiven: Given = {
   metricTexts: [],
   services: [],
   images: { ensureImage: () => Promise.reject(new Error('nothing pulls images here')), presentImage: async () => undefined },
-  probes: {
-    liveness: () => undefined,
-    readiness: () => undefined,
-    startup: () => undefined,
-    follow: () => {},
-    reported: () => {},
-    ending: () => {},
-    forget: () => {},
-  },
-  hooks: {
-    postStart: async () => undefined,
-    preStop: async (_pod, _container, _id, graceMs) => graceMs,
-    ended: () => {},
-    forget: () => {},
-  },
+  probes: noProbes,
+  hooks: noHooks,
 };
 
 /** A node that no API server knows. */

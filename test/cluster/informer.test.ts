@@ -41,7 +41,7 @@ class Follower {
     const access = await accessOf(kubeconfigOf('admin'), log);
     const { hostname, port } = new URL(access.server);
     const proxy = await TcpProxy.start({ host: hostname, port: Number(port) });
-    const clients = clientsFor({ ...access, server: `https://127.0.0.1:${proxy.port}` }, log);
+    const clients = clientsFor({ ...access, server: `https://127.0.0.1:${proxy.port}` }, { log });
     const follower = new Follower(clients, proxy, name);
     followers.push(follower);
     follower.#subscription = clients.informer({ path, fieldSelector: `metadata.name=${name}` }).subscribe((event) => {
@@ -156,7 +156,7 @@ describe('the first question to the server', () => {
   const ask = async (user: 'admin' | 'node' | 'bootstrap', caPem?: string): Promise<void> => {
     const access = await accessOf(kubeconfigOf(user), new RecordingLogger());
     const asked = caPem === undefined ? access : { ...access, caPem };
-    const clients = clientsFor(asked, new RecordingLogger());
+    const clients = clientsFor(asked, { log: new RecordingLogger() });
     try {
       await checkAccess({ api: clients.main, access: asked, nodeName: 'not-there', clock }, never);
     } finally {

@@ -1,30 +1,14 @@
-import { isSidecar } from '../../../src/model/pod-predicates.ts';
-import type { ContainerStatus, Pod, PodStatus, PodUid } from '../../../src/model/pod.ts';
-import type { ProbeResult } from '../../../src/model/probe-result.ts';
-import { parseTime } from '../../../src/model/time.ts';
-import type { ContainerId, ContainerState, ObservedContainer, SandboxId } from '../../../src/ports/container-runtime.ts';
 import { generatePodStatus } from '../../../src/agent/status/generate-pod-status.ts';
-
-interface EngineRecord {
-  readonly id: string;
-  readonly name: string;
-  readonly state: ContainerState['phase'];
-  readonly createdAt?: string;
-  readonly startedAt?: string;
-  readonly finishedAt?: string;
-  readonly exitCode?: number;
-  readonly restartCount?: number;
-  readonly image?: string;
-  readonly imageID?: string;
-  readonly reason?: string;
-  readonly message?: string;
-}
+import { isSidecar } from '../../../src/model/pod-predicates.ts';
+import type { ContainerStatus, Pod, PodStatus } from '../../../src/model/pod.ts';
+import { parseTime } from '../../../src/model/time.ts';
+import { type GivenContainer, type GivenStartError, observedPod, probeResults, startErrorsOf } from '../observed-pod.ts';
 
 interface In {
   readonly pod: Pod;
-  readonly containers?: readonly EngineRecord[];
+  readonly containers?: readonly (GivenContainer & { readonly imageID?: string })[];
   readonly podIPs?: readonly string[];
-  readonly startErrors?: readonly { readonly container: string; readonly reason: string; readonly message?: string }[];
+  readonly startErrors?: readonly GivenStartError[];
   readonly startupResults?: Readonly<Record<string, string>>;
   readonly now?: string;
 }
@@ -53,32 +37,16 @@ const goPod = (pod: Pod): Pod => {
 /** The year 1, where Go's time begins. */
 const goZeroMs = -62_135_596_800_000;
 
-const stateOf = ({ state: phase, startedAt, finishedAt, exitCode = 0, reason = '', message = '' }: EngineRecord): ContainerState => {
-  if (phase === 'exited') {
-    return { phase, startedAtMs: parseTime(startedAt), finishedAtMs: parseTime(finishedAt) ?? 0, exitCode, reason, message };
-  }
-  return phase === 'running' ? { phase, startedAtMs: parseTime(startedAt) ?? 0 } : { phase };
-};
-
-const observedOf = (record: EngineRecord): ObservedContainer => ({
-  id: record.id as ContainerId,
-  name: record.name,
-  image: record.image ?? '',
-  imageId: record.imageID ?? '',
-  specHash: '',
-  attempt: record.restartCount ?? 0,
-  createdAtMs: parseTime(record.createdAt) ?? goZeroMs,
-  state: stateOf(record),
-});
-
-export const run = ({ pod, containers = [], podIPs = [], startErrors = [], startupResults = {}, now }: In): unknown => {
-  const sandbox = { id: 'sb' as SandboxId, attempt: 0, createdAtMs: 0, ready: true, network: 'pod' as const, ips: podIPs };
-  const observed = { uid: 'u' as PodUid, sandboxes: [sandbox], containers: containers.map(observedOf) };
+export const run = ({ pod, containers = [], podIPs = [], startErrors, startupResults, now }: In): unknown => {
+  const observed = observedPod(pod.metadata, [{ id: 'sb', state: 'READY', ips: podIPs }], containers, ({ createdAt, imageID = '' }) => ({
+    imageId: imageID,
+    createdAtMs: parseTime(createdAt) ?? goZeroMs,
+  }));
   const startTimeMs = parseTime(pod.status?.startTime);
   const { hostIPs: _newer, ...status } = generatePodStatus(goPod(pod), observed, {
     previous: undefined,
-    startErrors: new Map(startErrors.map(({ container, reason, message = '' }) => [container, { reason, message }])),
-    startup: (id) => startupResults[id]?.toLowerCase() as ProbeResult | undefined,
+    startErrors: startErrorsOf(startErrors),
+    startup: probeResults(startupResults),
     readiness: () => undefined,
     hostIPs: ['10.1.2.3'],
     runtimeName: 'docker',

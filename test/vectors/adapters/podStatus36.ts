@@ -1,25 +1,15 @@
 import { isIP } from 'node:net';
-import type { Pod, PodCondition, PodUid, ContainerStatus } from '../../../src/model/pod.ts';
-import type { ProbeResult } from '../../../src/model/probe-result.ts';
-import { Quantity } from '../../../src/model/quantity.ts';
-import type { ContainerId, ContainerState, ObservedContainer, SandboxId } from '../../../src/ports/container-runtime.ts';
 import { sandboxChanged } from '../../../src/agent/reconcile/sandbox-changed.ts';
 import type { PodCgroup } from '../../../src/agent/status/actual-resources.ts';
 import { generatePodStatus } from '../../../src/agent/status/generate-pod-status.ts';
+import type { Pod, PodCondition, ContainerStatus } from '../../../src/model/pod.ts';
+import { Quantity } from '../../../src/model/quantity.ts';
+import { parseTime } from '../../../src/model/time.ts';
+import type { SandboxId } from '../../../src/ports/container-runtime.ts';
+import { type GivenContainer, type GivenSandbox, type GivenStartError, observedPod, probeResults, startErrorsOf } from '../observed-pod.ts';
 
-interface GivenContainer {
-  readonly id: string;
-  readonly name: string;
-  readonly state: ContainerState['phase'];
-  readonly createdAt?: string;
-  readonly startedAt?: string;
-  readonly finishedAt?: string;
-  readonly exitCode?: number;
-  readonly restartCount?: number;
-  readonly image?: string;
+interface Container extends GivenContainer {
   readonly imageRef?: string;
-  readonly reason?: string;
-  readonly message?: string;
   readonly resources?: Readonly<Record<'cpuRequest' | 'cpuLimit' | 'memoryRequest' | 'memoryLimit', string | undefined>>;
   readonly user?: { readonly uid: number; readonly gid: number; readonly supplementalGroups?: readonly number[] };
   readonly oldSandbox?: boolean;
@@ -31,16 +21,10 @@ interface ResizeCondition {
 }
 interface In {
   readonly pod: Pod;
-  readonly containers?: readonly GivenContainer[];
-  readonly sandboxes?: readonly {
-    readonly id: string;
-    readonly state: string;
-    readonly attempt?: number;
-    readonly ip?: string;
-    readonly network?: string;
-  }[];
+  readonly containers?: readonly Container[];
+  readonly sandboxes?: readonly GivenSandbox[];
   readonly podIPs?: readonly string[];
-  readonly startErrors?: readonly { readonly container: string; readonly reason: string; readonly message?: string }[];
+  readonly startErrors?: readonly GivenStartError[];
   readonly startupResults?: Readonly<Record<string, string>>;
   readonly readinessResults?: Readonly<Record<string, string>>;
   readonly podIsTerminal?: boolean;
@@ -49,14 +33,6 @@ interface In {
   readonly resizePending?: ResizeCondition;
   readonly resizeInProgress?: ResizeCondition;
   readonly podCgroup?: PodCgroup;
-}
-
-const msOf = (time: string | undefined): number | undefined => (time === undefined ? undefined : Date.parse(time));
-
-function stateOf({ state, startedAt, finishedAt, exitCode = 0, reason = '', message = '' }: GivenContainer): ContainerState {
-  if (state === 'running') return { phase: state, startedAtMs: msOf(startedAt) ?? 0 };
-  if (state !== 'exited') return { phase: state };
-  return { phase: state, startedAtMs: msOf(startedAt), finishedAtMs: msOf(finishedAt) ?? 0, exitCode, reason, message };
 }
 
 const condition = (type: string, given: ResizeCondition | undefined): readonly PodCondition[] =>
@@ -92,54 +68,27 @@ export function run(input: In): unknown {
   const pod = { ...input.pod, status } as Pod;
   const { containers = [], sandboxes = [], podIPs = [], nodeAddresses = ['10.1.2.3'] } = input;
   const quantity = (text: string | undefined): Quantity | undefined => (text === undefined ? undefined : Quantity.parse(text));
-  const observed = {
-    uid: 'u' as PodUid,
-    name: pod.metadata.name,
-    namespace: pod.metadata.namespace,
-    sandboxes: sandboxes.map(({ id, state, attempt = 0, ip, network }) => ({
-      id: id as SandboxId,
-      attempt,
-      createdAtMs: 0,
-      ready: state === 'READY',
-      network: network === 'NODE' ? ('node' as const) : ('pod' as const),
-      ips: ip ? [ip] : [],
-    })),
-    containers: containers.map((given): ObservedContainer => {
-      const { id, name, image = '', imageRef = '', restartCount = 0, createdAt, resources, user, oldSandbox } = given;
-      return {
-        id: id as ContainerId,
-        name,
-        image,
-        imageId: imageRef,
-        specHash: '',
-        attempt: restartCount,
-        sandboxId: (oldSandbox ? 'older' : (sandboxes[0]?.id ?? '')) as SandboxId,
-        createdAtMs: msOf(createdAt) ?? 0,
-        state: stateOf(given),
-        ...(resources && {
-          resources: {
-            cpuRequest: quantity(resources.cpuRequest),
-            cpuLimit: quantity(resources.cpuLimit),
-            memoryRequest: quantity(resources.memoryRequest),
-            memoryLimit: quantity(resources.memoryLimit),
-          },
-        }),
-        ...(user && { user }),
-      };
+  const observed = observedPod(pod.metadata, sandboxes, containers, ({ imageRef = '', resources, user, oldSandbox }) => ({
+    imageId: imageRef,
+    sandboxId: (oldSandbox ? 'older' : (sandboxes[0]?.id ?? '')) as SandboxId,
+    ...(resources && {
+      resources: {
+        cpuRequest: quantity(resources.cpuRequest),
+        cpuLimit: quantity(resources.cpuLimit),
+        memoryRequest: quantity(resources.memoryRequest),
+        memoryLimit: quantity(resources.memoryLimit),
+      },
     }),
-  };
-  const result =
-    (results: Readonly<Record<string, string>> = {}) =>
-    (id: ContainerId) =>
-      results[id]?.toLowerCase() as ProbeResult | undefined;
-  const startTime = msOf(pod.status?.startTime);
+    ...(user && { user }),
+  }));
+  const startTime = parseTime(pod.status?.startTime);
   const first = nodeAddresses[0];
   const second = nodeAddresses.find((ip) => first !== undefined && isIP(ip) !== isIP(first));
   const { observedGeneration: _manager, ...generated } = generatePodStatus(pod, observed, {
     previous: pod.status,
-    startErrors: new Map((input.startErrors ?? []).map(({ container, reason, message = '' }) => [container, { reason, message }])),
-    startup: result(input.startupResults),
-    readiness: result(input.readinessResults),
+    startErrors: startErrorsOf(input.startErrors),
+    startup: probeResults(input.startupResults),
+    readiness: probeResults(input.readinessResults),
     hostIPs: [first, second].filter((ip) => ip !== undefined),
     runtimeName: 'docker',
     ending: input.podIsTerminal ?? false,

@@ -3,12 +3,11 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { ApiUnreachableError } from '../../../../src/model/api-error.ts';
 import { checkAccess, explainNodeName } from '../../../../src/cluster/kube/check-access.ts';
 import { type ClusterAccess, fixedCredentials } from '../../../../src/cluster/kube/cluster-access.ts';
-import { kubeClients, type OwnedKubeClients } from '../../../../src/cluster/kube/kube-clients.ts';
+import type { OwnedKubeClients } from '../../../../src/cluster/kube/kube-clients.ts';
 import { KubeconfigError } from '../../../../src/cluster/kube/kubeconfig-error.ts';
 import { aCa } from '../../../builders/a-pki.ts';
+import { clientsFor } from '../../../builders/clients-under-test.ts';
 import { FakeClock } from '../../../fakes/fake-clock.ts';
-import { RecordedHappenings } from '../../../fakes/recorded-happenings.ts';
-import { RecordingLogger } from '../../../fakes/recording-logger.ts';
 import { ScriptedApiServer } from '../../../fakes/scripted-api-server.ts';
 
 const ca = aCa();
@@ -35,18 +34,7 @@ function check(over: Partial<ClusterAccess> = {}): Promise<void> {
     origin: 'kubeconfig k, context "c"',
     ...over,
   };
-  const limits = { qps: 0, burst: 1 };
-  const log = new RecordingLogger();
-  clients = kubeClients({
-    access,
-    clock,
-    log,
-    main: limits,
-    events: limits,
-    heartbeatTimeoutMs: 10_000,
-    tell: new RecordedHappenings().tell,
-    userAgent: 'agent/1',
-  });
+  clients = clientsFor(access, { clock });
   return checkAccess({ api: clients.main, access, nodeName: 'a', clock }, never);
 }
 

@@ -3,11 +3,11 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { Subscription } from 'rxjs';
 import { systemClock } from '../../../../src/base/clock.ts';
 import { fixedCredentials } from '../../../../src/cluster/kube/cluster-access.ts';
-import { kubeClients, type KubeClientsOptions, type OwnedKubeClients } from '../../../../src/cluster/kube/kube-clients.ts';
+import type { KubeClientsOptions, OwnedKubeClients } from '../../../../src/cluster/kube/kube-clients.ts';
 import type { ResourceEvent, WatchedObject, WatchTarget } from '../../../../src/ports/kube-api.ts';
 import { aCa } from '../../../builders/a-pki.ts';
+import { clientsFor } from '../../../builders/clients-under-test.ts';
 import { FakeClock } from '../../../fakes/fake-clock.ts';
-import { RecordedHappenings } from '../../../fakes/recorded-happenings.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
 import { ScriptedApiServer, type ScriptedRequest } from '../../../fakes/scripted-api-server.ts';
 import { TcpProxy } from '../../../fakes/tcp-proxy.ts';
@@ -45,18 +45,7 @@ afterEach(async () => {
 
 function clientsOn(over: Partial<KubeClientsOptions>, url = server.url): OwnedKubeClients {
   const access = { server: url, caPem: ca.pem, credentials: fixedCredentials({}), origin: 'kubeconfig k' };
-  const limits = { qps: 0, burst: 1 };
-  return kubeClients({
-    access,
-    clock,
-    log,
-    main: limits,
-    events: limits,
-    heartbeatTimeoutMs: 10_000,
-    tell: new RecordedHappenings().tell,
-    userAgent: 'agent/1',
-    ...over,
-  });
+  return clientsFor(access, { clock, log, ...over });
 }
 
 function follow(target: WatchTarget = pods): void {

@@ -7,12 +7,12 @@ import { ApiError, ApiUnreachableError } from '../../../../src/model/api-error.t
 import type { ClusterAccess } from '../../../../src/cluster/kube/cluster-access.ts';
 import type { Credentials } from '../../../../src/ports/api-credentials.ts';
 import { fixedCredentials } from '../../../../src/cluster/kube/cluster-access.ts';
-import { kubeClients, type KubeClientsOptions, type OwnedKubeClients } from '../../../../src/cluster/kube/kube-clients.ts';
+import type { KubeClientsOptions, OwnedKubeClients } from '../../../../src/cluster/kube/kube-clients.ts';
 import type { ApiRequest } from '../../../../src/ports/kube-api.ts';
 import { aCa } from '../../../builders/a-pki.ts';
+import { clientsFor } from '../../../builders/clients-under-test.ts';
 import { FakeClock } from '../../../fakes/fake-clock.ts';
 import { RecordedHappenings } from '../../../fakes/recorded-happenings.ts';
-import { RecordingLogger } from '../../../fakes/recording-logger.ts';
 import { ScriptedApiServer } from '../../../fakes/scripted-api-server.ts';
 
 const ca = aCa();
@@ -47,19 +47,7 @@ const withoutCa = (over: Partial<ClusterAccess> = {}): ClusterAccess => ({
 
 function clientsOf(over: Partial<ClusterAccess> = {}, options: Partial<KubeClientsOptions> = {}): OwnedKubeClients {
   const access = 'origin' in over ? withoutCa(over) : withoutCa({ caPem: ca.pem, ...over });
-  const limits = { qps: 0, burst: 1 };
-  const log = new RecordingLogger();
-  const clients = kubeClients({
-    access,
-    clock,
-    log,
-    main: limits,
-    events: limits,
-    heartbeatTimeoutMs: 10_000,
-    tell: new RecordedHappenings().tell,
-    userAgent: 'agent/1',
-    ...options,
-  });
+  const clients = clientsFor(access, { clock, ...options });
   opened.push(clients);
   return clients;
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { fixedCredentials } from '../../../../src/cluster/kube/cluster-access.ts';
-import { kubeClients, type OwnedKubeClients } from '../../../../src/cluster/kube/kube-clients.ts';
+import type { OwnedKubeClients } from '../../../../src/cluster/kube/kube-clients.ts';
 import type { AccessControl, AccessRefusal } from '../../../../src/server/auth/access-control.ts';
 import { nodeAccess } from '../../../../src/server/auth/node-access.ts';
 import type { ServerOptions } from '../../../../src/server/server-options.ts';
 import { aCa } from '../../../builders/a-pki.ts';
+import { clientsFor } from '../../../builders/clients-under-test.ts';
 import { FakeClock } from '../../../fakes/fake-clock.ts';
-import { RecordedHappenings } from '../../../fakes/recorded-happenings.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
 import { ScriptedApiServer, type ScriptedRequest } from '../../../fakes/scripted-api-server.ts';
 
@@ -30,16 +30,9 @@ beforeEach(async () => {
   log = new RecordingLogger();
   stop = new AbortController();
   server = await ScriptedApiServer.start(ca.issue({ commonName: 'api', hosts: ['127.0.0.1'] }));
-  clients = kubeClients({
-    access: { server: server.url, caPem: ca.pem, credentials: fixedCredentials({}), origin: 'kubeconfig k' },
-    clock,
-    log,
-    main: { qps: 50, burst: 100 },
-    events: { qps: 50, burst: 100 },
-    heartbeatTimeoutMs: 10_000,
-    tell: new RecordedHappenings().tell,
-    userAgent: 'agent/1',
-  });
+  const limits = { qps: 50, burst: 100 };
+  const access = { server: server.url, caPem: ca.pem, credentials: fixedCredentials({}), origin: 'kubeconfig k' };
+  clients = clientsFor(access, { clock, log, main: limits, events: limits });
   options = {
     clientCaFile: '',
     anonymousAuth: false,
