@@ -6,6 +6,7 @@ import { fileSystemCounts } from './stats/file-system-counts.ts';
 import { checkHostPath } from './volumes/host-path-volume.ts';
 import { findDirectory } from './volumes/local-volume.ts';
 import { systemMounts } from './volumes/mounts.ts';
+import { readVolumeFile } from './volumes/read-volume-file.ts';
 import { showHostSubPath } from './volumes/sub-path.ts';
 import { giveToGroup } from './volumes/volume-ownership.ts';
 
@@ -15,6 +16,7 @@ export const hostTasks: readonly NamedTask[] = [
   findDirectory,
   giveToGroup,
   showHostSubPath(systemMounts({ clock: systemClock })),
+  readVolumeFile,
   fileSystemCounts,
   findFile,
   listManifests,

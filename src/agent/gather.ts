@@ -6,6 +6,7 @@ import type { Contribution, Given } from '../ports/contribution.ts';
 import type { Happenings } from '../ports/happenings.ts';
 import type { ImagePuller } from '../ports/image-puller.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
+import type { VolumeFiles } from '../ports/volume-files.ts';
 
 /**
  * Loads the capabilities that the options want, and builds them in the list's order. Each listens from then on. Rejects with the name of
@@ -48,6 +49,7 @@ export async function gather(
     images: lastOf(all, 'images') ?? noImages,
     probes: lastOf(all, 'probes') ?? noProbes,
     hooks: lastOf(all, 'hooks') ?? noHooks,
+    volumeFiles: lastOf(all, 'volumeFiles') ?? noVolumes,
   };
 }
 
@@ -92,3 +94,5 @@ export const noHooks: ContainerHooks = {
   ended: () => {},
   forget: () => {},
 };
+
+const noVolumes: VolumeFiles = { read: async () => undefined };

@@ -30,7 +30,7 @@ export function reconcilePods(
   const { options, clock, log, random, tell, engine, events, pods, objects } = node;
   const { runtime } = engine;
   const { lives, statuses, ends } = state;
-  const { images, probes, hooks } = given;
+  const { images, probes, hooks, volumeFiles } = given;
   const { ips } = node.node;
   const participants = new PodParticipants(given.participants, clock);
   const admissions = new PodAdmissions({ pods, lives, statuses, participants, wake: node.wake, log });
@@ -126,6 +126,7 @@ export function reconcilePods(
           hostIp: ips[0],
           additions: (env) => participants.container(pod, container, { env, podIps: knownIps }, signal),
           objects: objects.for(pod),
+          volumeFile: (volume, path) => volumeFiles.read(pod, volume, path, signal),
           services: await objects.servicesFor(pod, signal),
           allocatable: node.node.resources.allocatable(),
           onInvalidNames: (message: string) => {

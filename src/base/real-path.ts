@@ -26,14 +26,15 @@ export async function realPath(path: string, touch: Touch): Promise<string> {
 
 /**
  * The same for a path of which the end need not be there; a link that leads to nothing is missing itself. Rejects with all other errors. The
- * whole is one walk: a pod says how long the path is and makes the links on it, up to the kernel's own bounds.
+ * whole is one walk: a pod says how long the path is and makes the links on it, up to the kernel's own bounds. `root`, free of links itself, is
+ * what the path is looked up in, as by a process whose root directory it is: no link and no `..` leads out of it.
  */
-export async function presentPart(path: string, touch: Touch): Promise<PresentPart> {
+export async function presentPart(path: string, touch: Touch, root = '/'): Promise<PresentPart> {
   if (Buffer.byteLength(path) > LONGEST_PATH_BYTES) {
     throw coded('ENAMETOOLONG', `a path of more than ${LONGEST_PATH_BYTES} bytes is too long: ${path.slice(0, SHOWN_CHARS)}…`);
   }
   const parts = partsOf(path);
-  let real = '/';
+  let real = root;
   let links = 0;
 
   /** From `real` to where `part` leads. */
@@ -42,7 +43,7 @@ export async function presentPart(path: string, touch: Touch): Promise<PresentPa
     const ahead = [part];
     for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
       if (next === '..') {
-        at = dirname(at);
+        if (at !== root) at = dirname(at);
         continue;
       }
       const [from, to] = [at, join(at, next)];
@@ -50,7 +51,7 @@ export async function presentPart(path: string, touch: Touch): Promise<PresentPa
       if (!(await touch(to, () => lstat(to))).isSymbolicLink()) continue;
       if (++links > MAX_LINKS) throw coded('ELOOP', `ELOOP: too many symbolic links in ${path}`);
       const target = await touch(from, () => readlink(to));
-      at = target.startsWith('/') ? '/' : from;
+      at = target.startsWith('/') ? root : from;
       ahead.unshift(...partsOf(target));
     }
     return at;

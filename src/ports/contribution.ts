@@ -8,6 +8,7 @@ import type { PodParticipant } from './pod-participant.ts';
 import type { PodSource } from './pod-source.ts';
 import type { Route } from './route.ts';
 import type { Staged } from './staged.ts';
+import type { VolumeFiles } from './volume-files.ts';
 
 /** What one capability adds to the agent. */
 export interface Contribution {
@@ -26,6 +27,7 @@ export interface Contribution {
   readonly images?: ImagePuller;
   readonly probes?: ContainerProbes;
   readonly hooks?: ContainerHooks;
+  readonly volumeFiles?: VolumeFiles;
 }
 
 /** All contributions together, in the list's order. */
@@ -41,4 +43,5 @@ export interface Given {
   readonly images: ImagePuller;
   readonly probes: ContainerProbes;
   readonly hooks: ContainerHooks;
+  readonly volumeFiles: VolumeFiles;
 }

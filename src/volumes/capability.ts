@@ -38,6 +38,7 @@ export function capability(node: NodeParts): Contribution {
       release: (uid, signal) => volumes.remove(uid, signal),
       remains: async (uid) => ((await volumes.remain(uid)) ? 'volumes' : undefined),
     },
+    volumeFiles: { read: (pod, volume, path, signal) => volumes.readFile(pod, volume, path, signal) },
     services: [{ name: sweeper.name, stage: 'beside pods', run: (signal) => sweeper.run(signal) }, endOfMounts(stop)],
   };
 }

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import { SerialByKey } from '../base/serial-by-key.ts';
@@ -6,6 +7,7 @@ import type { Container, Pod, PodUid } from '../model/pod.ts';
 import type { Mount } from '../ports/container-runtime.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { OutOfDate } from '../ports/pod-participant.ts';
+import type { VolumeFile } from '../ports/volume-files.ts';
 import { holdsState } from './atomic-writer.ts';
 import { containerMounts } from './container-mounts.ts';
 import { FailedMounts, unableToMount } from './failed-mounts.ts';
@@ -13,6 +15,7 @@ import type { HostFiles } from '../ports/host-files.ts';
 import type { Mounts } from './mounts.ts';
 import type { PayloadFacts } from './payload.ts';
 import { PodDirectories } from './pod-directories.ts';
+import { readVolumeFile } from './read-volume-file.ts';
 import { removeTree } from './remove-tree.ts';
 import { type ClaimFacts, type ResolvedVolume, resolveVolume } from './resolve-volume.ts';
 import { MountStepError, type PodVolume, type PresentVolume, type VolumeKind, VolumeRefusedError } from './volume-kind.ts';
@@ -26,6 +29,8 @@ export interface PodVolumes {
   prepare(pod: Pod, signal: AbortSignal): Promise<OutOfDate | undefined>;
   /** What a container of this environment mounts, once the pod is prepared. Rejects with CreateContainerConfigError. */
   mountsFor(pod: Pod, container: Container, env: ReadonlyMap<string, string>, signal: AbortSignal): Promise<readonly Mount[]>;
+  /** See VolumeFiles. */
+  readFile(pod: Pod, volume: string, path: string, signal: AbortSignal): Promise<VolumeFile | undefined>;
   /** Unmounts and removes the volumes of a pod whose containers have all ended for good. Succeeds when there are none. */
   tearDown(uid: PodUid, signal: AbortSignal): Promise<void>;
   /**
@@ -180,6 +185,12 @@ export function podVolumes({ rootDir, clock, events, factsFor, mounts, hostFiles
         hostFiles,
         signal,
       });
+    },
+    async readFile({ metadata }, volume, path, signal) {
+      const found = present.get(metadata.uid)?.get(volume);
+      if (found === undefined) return undefined;
+      const text = await hostFiles.run(readVolumeFile, { volume: found.hostPath, path }, signal);
+      return { path: join(found.hostPath, path), text };
     },
     tearDown: (uid, signal) =>
       serial.run(uid, async () => {

@@ -160,6 +160,7 @@ export const nothingGiven: Given = {
   images: { ensureImage: () => Promise.reject(new Error('nothing pulls images here')), presentImage: async () => undefined },
   probes: noProbes,
   hooks: noHooks,
+  volumeFiles: { read: async () => undefined },
 };
 
 /** A node that no API server knows. */

@@ -1,11 +1,14 @@
+import { errorText } from '../../base/error-text.ts';
 import { isNotFound } from '../../model/api-error.ts';
 import { containerResourceByName } from '../../model/container-resource.ts';
+import { envFileValue } from '../../model/env-file.ts';
 import { expand, lookupIn, MAX_EXPANDED } from '../../model/expansion.ts';
-import { fromUtf8 } from '../../model/go-text.ts';
+import { fromUtf8, quote } from '../../model/go-text.ts';
 import type { ReferencedKind } from '../../model/pod-references.ts';
 import type { Container, Pod } from '../../model/pod.ts';
 import { isEnvVarName } from '../../model/validation/formats.ts';
 import type { ObjectStore } from '../../ports/object-store.ts';
+import type { VolumeFile } from '../../ports/volume-files.ts';
 import { type PodFieldFacts, podFieldValue } from './pod-field-value.ts';
 import { serviceEnv, type ServiceObject } from './service-env.ts';
 
@@ -13,6 +16,8 @@ type ValueFrom = NonNullable<NonNullable<Container['env']>[number]['valueFrom']>
 
 export interface ContainerEnvFacts extends PodFieldFacts {
   readonly objects: Pick<ObjectStore, 'get'>;
+  /** A file of one of the pod's volumes; undefined where the pod has no such volume. */
+  readonly volumeFile: (volume: string, path: string) => Promise<VolumeFile | undefined>;
   /** Every service that there is; undefined while that is not known. */
   readonly services: readonly ServiceObject[] | undefined;
   /** What the node has for pods: stands in for limits that a container does not set. */
@@ -73,7 +78,7 @@ async function referred(
   if (resourceFieldRef) {
     return containerResourceByName(resourceFieldRef, pod, resourceFieldRef.containerName || container.name, facts.allocatable);
   }
-  if (fileKeyRef) throw new Error(`fileKeyRef: variables from the file ${fileKeyRef.path} are not supported by this node`);
+  if (fileKeyRef) return valueInFile(fileKeyRef, facts);
   const ref = configMapKeyRef ?? secretKeyRef;
   if (ref === undefined) return '';
   const { name = '', key, optional } = ref;
@@ -82,6 +87,27 @@ async function referred(
   const value = keys?.get(key);
   if (value === undefined && !optional) throw new Error(`couldn't find key ${key} in ${kind} ${pod.metadata.namespace}/${name}`);
   return value;
+}
+
+/** Undefined where the file has no such variable, or an empty one, and may; a file that is not there is a fault all the same. */
+async function valueInFile(
+  { volumeName, path, key, optional }: NonNullable<ValueFrom['fileKeyRef']>,
+  { volumeFile }: Pick<ContainerEnvFacts, 'volumeFile'>,
+): Promise<string | undefined> {
+  const fault = (why: unknown): Error => new Error(`couldn't parse env file: ${errorText(why)}`, { cause: why });
+  const file = await volumeFile(volumeName, path).catch((error: unknown) => {
+    throw fault(error);
+  });
+  if (file === undefined) throw new Error(`cannot find the volume ${quote(volumeName)} referenced by FileKeyRef`);
+  let value: string;
+  try {
+    value = envFileValue(file.text, key, file.path);
+  } catch (error) {
+    throw fault(error);
+  }
+  if (value !== '') return value;
+  if (optional) return undefined;
+  throw new Error(`environment variable key ${quote(key)} not found in file ${quote(file.path)}`);
 }
 
 /** Each object is read once, so that all variables are of one state. */

@@ -7,6 +7,7 @@ import type {
   V1EnvVar,
   V1EnvVarSource,
   V1EphemeralContainer,
+  V1FileKeySelector,
   V1ObjectFieldSelector,
   V1ResourceFieldSelector,
   V1ResourceRequirements,
@@ -31,7 +32,7 @@ const env = section<V1EnvVar>('EnvVar', {
   valueFrom: section<V1EnvVarSource>('EnvVarSource', {
     configMapKeyRef: section<V1ConfigMapKeySelector>('ConfigMapKeySelector', { key: honoured, name: honoured, optional: honoured }),
     fieldRef: objectFieldSelector,
-    fileKeyRef: refused('the container waits with CreateContainerConfigError'),
+    fileKeyRef: section<V1FileKeySelector>('FileKeySelector', { key: honoured, optional: honoured, path: honoured, volumeName: honoured }),
     resourceFieldRef: resourceFieldSelector,
     secretKeyRef: section<V1SecretKeySelector>('SecretKeySelector', { key: honoured, name: honoured, optional: honoured }),
   }),

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { realPath } from '../../../src/base/real-path.ts';
+import { presentPart, realPath } from '../../../src/base/real-path.ts';
 import { type Touch, touchDirectly } from '../../../src/base/touch.ts';
 
 test('a path is the same without its links as the system has it, and each step is told without links', async (t) => {
@@ -26,4 +26,22 @@ test('a path is the same without its links as the system has it, and each step i
   for (const path of touched) assert.equal(await realpath(join(path, '..')), join(path, '..'));
   await assert.rejects(realPath(join(root, 'loop'), touchDirectly), { code: 'ELOOP' });
   await assert.rejects(realPath(join(root, 'dangling'), touchDirectly), { code: 'ENOENT' });
+});
+
+test('looked up in a root of its own, neither links nor dots lead out of it', async (t) => {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'rxlet-root-')));
+  t.after(() => rm(root, { recursive: true }));
+  await mkdir(join(root, 'etc/app'), { recursive: true });
+  await symlink('/etc', join(root, 'absolute'));
+  await symlink('../../../../etc', join(root, 'etc/app/up'));
+  for (const [path, real, missing] of [
+    ['/etc/app', 'etc/app', []],
+    ['absolute/app', 'etc/app', []],
+    ['etc/app/up/app', 'etc/app', []],
+    ['../../etc/passwd', 'etc', ['passwd']],
+    ['..', '', []],
+  ] as const) {
+    const found = await presentPart(path, touchDirectly, root);
+    assert.deepEqual([found.real, found.missing], [join(root, real), missing]);
+  }
 });

@@ -36,6 +36,7 @@ export async function run({ pod, configMaps, secrets, services, servicesSynced =
           return found;
         },
       },
+      volumeFile: async () => undefined,
       // A static pod waits for no services.
       services: servicesSynced || isStaticPod(pod) ? (services ?? []) : undefined,
       allocatable,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { ApiError } from '../../../../src/model/api-error.ts';
 import { referenceKey } from '../../../../src/model/pod-references.ts';
 import type { Container } from '../../../../src/model/pod.ts';
@@ -27,6 +27,8 @@ const facts: ContainerSpecFacts = {
       return { metadata: { name: reference.name, uid: '1', resourceVersion: '1' }, data };
     },
   },
+  volumeFile: async (volume, path) =>
+    volume === 'v' ? { path: `/volumes/v/${path}`, text: path === 'login.env' ? "USER='me'\nEMPTY=''\n" : 'nonsense' } : undefined,
   services: [service],
   allocatable: {},
   onInvalidNames: (message) => told.push(message),
@@ -127,4 +129,41 @@ test('a reference that leads nowhere holds the container, in the words of the ku
   await assert.rejects(resolve({}, { services: undefined }), {
     message: 'services have not yet been read at least once, cannot construct envvars',
   });
+});
+
+describe('a variable in a file of a volume', () => {
+  const inFile = (over: object): Partial<Container> => ({
+    env: [{ name: 'A', valueFrom: { fileKeyRef: { volumeName: 'v', path: 'login.env', key: 'USER', ...over } } }],
+  });
+
+  test('is what stands there', async () => {
+    const { env } = await resolve(inFile({}), { services: [] });
+    assert.deepEqual(env, [{ name: 'A', value: 'me' }]);
+  });
+
+  test('is left out where it has no value and may', async () => {
+    for (const key of ['NONE', 'EMPTY']) {
+      const { env } = await resolve(inFile({ key, optional: true }), { services: [] });
+      assert.deepEqual(env, []);
+    }
+  });
+
+  for (const [why, over, message] of [
+    ['has no value', { key: 'NONE' }, 'environment variable key "NONE" not found in file "/volumes/v/login.env"'],
+    ['is in no volume', { volumeName: 'w' }, 'cannot find the volume "w" referenced by FileKeyRef'],
+    [
+      'is in a file of another kind, optional or not',
+      { path: 'other', optional: true },
+      "couldn't parse env file: invalid environment variable format at line 1: missing '='",
+    ],
+  ] as const) {
+    test(`holds the container where it ${why}`, () =>
+      assert.rejects(resolve(inFile(over)), { reason: 'CreateContainerConfigError', message }));
+  }
+
+  test('holds the container where the file cannot be read', () =>
+    assert.rejects(resolve(inFile({}), { volumeFile: () => Promise.reject(new Error('it is a pipe, not a file')) }), {
+      reason: 'CreateContainerConfigError',
+      message: "couldn't parse env file: it is a pipe, not a file",
+    }));
 });
