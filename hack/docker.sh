@@ -63,6 +63,23 @@ start_machine_engine() {
 
 # A private engine has a bridge of its own, named and numbered after its folder, so that it neither shares nor disturbs the machine's.
 bridge_of() { local sum; sum=$(cksum <<<"$1" | cut -d' ' -f1); echo "rxlet$((sum % 10000)) 10.$((100 + sum % 100)).$((sum / 100 % 250)).1/24"; }
+# What is left of a private engine that was killed: its containerd's socket and state keep the next one from starting, and containers
+# without a shim are nobody's. A process id may have been given to another process since: ours has this folder in its arguments, and a
+# container its id in its cgroup.
+clear_remains() {
+  local pid file id
+  for pid in $(pgrep -f -- "$DIR/"); do
+    case $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null) in dockerd\ * | containerd\ * | */containerd-shim*) kill -KILL "$pid" 2>/dev/null || true ;; esac
+  done
+  for file in "$DIR"/exec/containerd/daemon/io.containerd.runtime.v*/moby/*/init.pid; do
+    [ -s "$file" ] || continue
+    id=$(basename "$(dirname "$file")") pid=$(cat "$file")
+    ! grep -qsF "$id" "/proc/$pid/cgroup" || kill -KILL "$pid" 2>/dev/null || true
+  done
+  unmount_below "$DIR/exec"
+  rm -rf "$DIR/exec" "$DIR/docker.pid" "$DIR/docker.sock"
+}
+unmount_below() { awk -v dir="$1/" 'index($2, dir) == 1 { print $2 }' /proc/mounts | sort -r | while read -r mount; do umount "$mount"; done; }
 start_private_engine() {
   [ "$(id -u)" = 0 ] || die "a private engine needs root"
   mkdir -p "$DIR"
@@ -71,7 +88,7 @@ start_private_engine() {
   ip link show "$bridge" >/dev/null 2>&1 || ip link add "$bridge" type bridge
   ip addr replace "$address" dev "$bridge"
   ip link set "$bridge" up
-  rm -f "$DIR/docker.pid"
+  clear_remains
   setsid dockerd --config-file "$DIR/daemon.json" --host "$HOST" --data-root "$DIR/data" --exec-root "$DIR/exec" --pidfile "$DIR/docker.pid" \
     --bridge "$bridge" >>"$DIR/dockerd.log" 2>&1 </dev/null &
   wait_for "$HOST" $! "$DIR/dockerd.log"
@@ -121,7 +138,7 @@ case $command in
     stop_private_engine
     [ "$command" = stop ] || { read -r bridge _ < <(bridge_of "$DIR"); ip link del "$bridge" 2>/dev/null || true
       # The engine leaves network namespaces mounted there.
-      awk -v dir="$DIR/" 'index($2, dir) == 1 { print $2 }' /proc/mounts | sort -r | while read -r mount; do umount "$mount"; done
+      unmount_below "$DIR"
       rm -rf "$DIR"; }
     ;;
   *) die "usage: hack/docker.sh up|start|stop|down [DIR]" ;;

@@ -42,15 +42,24 @@ if [ $# = 0 ]; then
   set -- unit contract vectors integration
   [ -z "$(find test/cluster -name '*.test.ts' 2>/dev/null)" ] || set -- "$@" cluster faults
 fi
+run_part() {
+  case $1 in
+    unit) npm run -s test:unit ;;
+    contract) npm run -s test:contract ;;
+    vectors) npm run -s vectors -- test/vectors --skip-unknown ;;
+    integration) npm run -s test:integration ;;
+    cluster) npm run -s test:cluster ;;
+    faults) npm run -s test:faults ;;
+  esac
+}
+for part; do
+  case $part in unit | contract | vectors | integration | cluster | faults) ;; *) echo "usage: hack/test.sh [unit|contract|vectors|integration|cluster|faults]..." >&2; exit 2 ;; esac
+done
+# What fails stops nothing that is still to be run: one run shows all that is wrong.
+failed=()
 for part; do
   echo "== $part"
-  case $part in
-    unit) npm run -s test:unit ;;
-    contract) start_engine; npm run -s test:contract ;;
-    vectors) npm run -s vectors -- test/vectors --skip-unknown ;;
-    integration) start_engine; npm run -s test:integration ;;
-    cluster) start_engine; start_cluster; npm run -s test:cluster ;;
-    faults) start_engine; start_cluster; npm run -s test:faults ;;
-    *) echo "usage: hack/test.sh [unit|contract|vectors|integration|cluster|faults]..." >&2; exit 2 ;;
-  esac
+  case $part in contract | integration) start_engine ;; cluster | faults) start_engine; start_cluster ;; esac
+  run_part "$part" || failed+=("$part")
 done
+[ ${#failed[@]} = 0 ] || die "failed: ${failed[*]}"

@@ -19,28 +19,40 @@ const usual: GrowthBounds = { from: 4 * KIB, to: ATTACK_BYTES, enoughMs: ENOUGH_
 const FLOOR_MS = 8;
 /** Four times the input may take up to this many times as long: 4 is linear, 16 quadratic. */
 const ALLOWED = 9;
-const ATTEMPTS = 4;
+/** How often both sizes are run before their growth is judged. */
+const RUNS = 5;
 
 /**
  * Fails when four times the input takes more than nine times as long, at any size that takes long enough to be measured. Counts this
- * thread's CPU time, so that other processes do not matter, and takes the best of several runs before it complains.
+ * thread's CPU time, so that other processes matter little. A single run may be lucky or meet the garbage collector: before it complains,
+ * both sizes are run in turns, and their medians count.
  */
 export async function assertGrowsLinearly(make: (size: number) => () => unknown, bounds: Partial<GrowthBounds> = {}): Promise<void> {
   const { from, to, enoughMs } = { ...usual, ...bounds };
   const times = new Map<number, number>();
   for (let size = from; size <= to; size *= 2) {
-    const run = make(size);
-    let took = await cpuMs(run);
-    const before = times.get(size / 4);
-    for (let attempt = 1; attempt < ATTEMPTS && isTooMuch(before, took); attempt++) took = Math.min(took, await cpuMs(run));
-    times.set(size, took);
-    if (isTooMuch(before, took)) {
-      assert.fail(`${size} take ${took.toFixed()} ms of CPU, ${size / 4} took ${(before ?? 0).toFixed()}: more than linear`);
+    let took = await cpuMs(make(size));
+    if (isTooMuch(times.get(size / 4), took)) {
+      const [before, now] = await mediansOf(make(size / 4), make(size));
+      assert(!isTooMuch(before, now), `${size} take ${now.toFixed()} ms of CPU, ${size / 4} take ${before.toFixed()}: more than linear`);
+      took = now;
     }
+    times.set(size, took);
     if (took > enoughMs) return;
   }
 }
 
+async function mediansOf(smaller: () => unknown, larger: () => unknown): Promise<readonly [number, number]> {
+  const before: number[] = [];
+  const now: number[] = [];
+  for (let run = 0; run < RUNS; run++) {
+    before.push(await cpuMs(smaller));
+    now.push(await cpuMs(larger));
+  }
+  return [median(before), median(now)];
+}
+
+const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 const isTooMuch = (before: number | undefined, now: number): boolean => before !== undefined && now > ALLOWED * Math.max(before, FLOOR_MS);
 
 /** What a run costs, whether or not it refuses its input. */
