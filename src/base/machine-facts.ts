@@ -5,6 +5,8 @@ import { join } from 'node:path';
 export interface MachineFacts {
   readonly cores: number;
   readonly memoryBytes: number;
+  /** 0: none. */
+  readonly swapBytes: number;
   readonly machineId: string;
   readonly systemUuid: string;
   readonly bootId: string;
@@ -19,15 +21,15 @@ export interface MachinePaths {
 /** What the machine is made of, from /proc, /sys and /etc (cadvisor's machine info). Rejects when its memory or processors cannot be read. */
 export async function readMachineFacts({ root }: MachinePaths): Promise<MachineFacts> {
   const at = (path: string): string => join(root, path);
-  const [cores, memoryBytes, machineId, systemUuid, bootId, hugePages] = await Promise.all([
+  const [cores, { memoryBytes, swapBytes }, machineId, systemUuid, bootId, hugePages] = await Promise.all([
     readCores(at),
-    readMemoryBytes(at('proc/meminfo')),
+    readMemory(at('proc/meminfo')),
     firstText([at('etc/machine-id'), at('var/lib/dbus/machine-id')]),
     firstText([at('sys/class/dmi/id/product_uuid'), at('proc/device-tree/system-id'), at('proc/device-tree/vm,uuid')]),
     firstText([at('proc/sys/kernel/random/boot_id')]),
     readHugePages(at('sys/kernel/mm/hugepages')),
   ]);
-  return { cores, memoryBytes, machineId, systemUuid, bootId, hugePages };
+  return { cores, memoryBytes, swapBytes, machineId, systemUuid, bootId, hugePages };
 }
 
 /** The system's own name for itself: "Debian GNU/Linux 12 (bookworm)". */
@@ -63,10 +65,12 @@ function countRanges(text: string): number {
   return count;
 }
 
-async function readMemoryBytes(path: string): Promise<number> {
-  const kiB = /^MemTotal:\s*(\d+) kB$/m.exec(await readFile(path, 'utf8'))?.[1];
-  if (kiB === undefined) throw new Error(`${path} has no MemTotal`);
-  return Number(kiB) * 1024;
+async function readMemory(path: string): Promise<Pick<MachineFacts, 'memoryBytes' | 'swapBytes'>> {
+  const text = await readFile(path, 'utf8');
+  const [, totalKiB] = /^MemTotal:\s*(\d+) kB$/m.exec(text) ?? [];
+  if (totalKiB === undefined) throw new Error(`${path} has no MemTotal`);
+  const [, swapKiB = '0'] = /^SwapTotal:\s*(\d+) kB$/m.exec(text) ?? [];
+  return { memoryBytes: Number(totalKiB) * 1024, swapBytes: Number(swapKiB) * 1024 };
 }
 
 async function readHugePages(directory: string): Promise<MachineFacts['hugePages']> {

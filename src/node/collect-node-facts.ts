@@ -2,6 +2,7 @@ import { release } from 'node:os';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { Quantity } from '../model/quantity.ts';
+import type { EngineFeatures } from '../ports/engine-features.ts';
 import type { NodeResources } from '../ports/this-node.ts';
 import type { NodeFacts } from './compose-node-status.ts';
 import { readDefaultRouteAddresses, readInterfaces, readLocalAddresses, resolveName } from './host-addresses.ts';
@@ -29,12 +30,16 @@ export interface NodeFactsDeps {
     /** This agent's own version. */
     readonly release: string;
     readonly arch: string;
+    /** Undefined: nodes declare nothing. */
+    readonly declaredFeatures: readonly string[] | undefined;
   };
   readonly resources: Pick<NodeResources, 'reserved' | 'provided'>;
   /** The engine's. May be slow and may reject: the last answer serves meanwhile. */
   readonly images: (signal: AbortSignal) => Promise<readonly NodeImage[]>;
   /** "docker://20.10.24". As slow as it likes, too. */
   readonly containerRuntimeVersion: (signal: AbortSignal) => Promise<string>;
+  /** What the engine can do. As slow, too. */
+  readonly engineFeatures: (signal: AbortSignal) => Promise<EngineFeatures>;
   /** Why the node is not ready, now. */
   readonly errors: () => NodeErrors;
   /** Besides Ready, and the pressures of which nothing is known. */
@@ -63,6 +68,7 @@ export function collectNodeFacts(deps: NodeFactsDeps): (signal: AbortSignal) => 
   const osImage = fact('operating system', MACHINE_MAX_AGE_MS, () => readOsImage(paths));
   const storage = fact('ephemeral storage', MACHINE_MAX_AGE_MS, () => readFileSystemBytes(settings.rootDir));
   const runtimeVersion = fact('container runtime', MACHINE_MAX_AGE_MS, deps.containerRuntimeVersion);
+  const engineFeatures = fact('container runtime features', MACHINE_MAX_AGE_MS, deps.engineFeatures);
   const images = fact('images', IMAGES_MAX_AGE_MS, deps.images);
   const addressesByName = fact('name', MACHINE_MAX_AGE_MS, () => resolveName(settings.nodeName));
   // A resolver may take its time, and is asked only where its word counts.
@@ -71,11 +77,12 @@ export function collectNodeFacts(deps: NodeFactsDeps): (signal: AbortSignal) => 
   return async (signal) => {
     const interfaces = readInterfaces();
     const hostAddresses = [...Object.values(interfaces).flat(), ...(await readLocalAddresses(paths))];
-    const [known, os, bytes, runtime, list, byName, byDefaultRoute] = await Promise.all([
+    const [known, os, bytes, runtime, features, list, byName, byDefaultRoute] = await Promise.all([
       machine(signal),
       osImage(signal),
       storage(signal),
       runtimeVersion(signal),
+      engineFeatures(signal),
       images(signal),
       given ? undefined : addressesByName(signal),
       given ? [] : readDefaultRouteAddresses(paths, interfaces),
@@ -97,6 +104,8 @@ export function collectNodeFacts(deps: NodeFactsDeps): (signal: AbortSignal) => 
         release: settings.release,
         arch: settings.arch,
       },
+      engineFeatures: features,
+      declaredFeatures: settings.declaredFeatures,
       kubeletPort: settings.kubeletPort,
       images: list,
       nodeStatusMaxImages: settings.nodeStatusMaxImages,

@@ -12,6 +12,8 @@ import {
 import { type NodeEvent, nodeStatusEvent } from './node-event.ts';
 import { type NodeImage, nodeImages } from './node-images.ts';
 import { type VersionFacts, versionInfo } from './node-info.ts';
+import type { EngineFeatures } from '../ports/engine-features.ts';
+import { runtimeHandlerStatuses } from './runtime-handlers.ts';
 import type { MachineFacts } from '../base/machine-facts.ts';
 import { machineInfo, type MachineInfoInput } from './machine-info.ts';
 
@@ -28,6 +30,10 @@ export interface NodeFacts {
   readonly reservation: ResourceList;
   readonly devices?: NonNullable<MachineInfoInput['devices']>;
   readonly versions: VersionFacts;
+  /** Undefined: not known yet, those reported stay. */
+  readonly engineFeatures: EngineFeatures | undefined;
+  /** Undefined: nodes declare nothing. */
+  readonly declaredFeatures: readonly string[] | undefined;
   /** Where this agent's server listens; 0 without one. */
   readonly kubeletPort: number;
   /** Undefined: not known yet, those reported stay. */
@@ -82,9 +88,17 @@ export function composeNodeStatus(node: Node, facts: NodeFacts): ComposedNode {
     daemonEndpoints: { kubeletEndpoint: { Port: facts.kubeletPort } },
     nodeInfo: { ...noIds, ...nodeInfo, ...ids, ...versionInfo(facts.versions) },
     ...(facts.images && { images: nodeImages(facts.images, facts.nodeStatusMaxImages) }),
+    ...(facts.engineFeatures && engineStatus(facts.engineFeatures)),
+    ...(facts.declaredFeatures && { declaredFeatures: [...facts.declaredFeatures] }),
     ...(facts.volumesInUse && { volumesInUse: facts.volumesInUse }),
   };
   const annotations = withProvidedNodeIp(node.metadata?.annotations, found);
   const metadata = node.metadata || annotations ? { metadata: { ...node.metadata, ...(annotations && { annotations }) } } : {};
   return { node: { ...node, ...metadata, status }, events: [...machineEvents, ...reasons], faults };
 }
+
+/** pkg/kubelet/nodestatus/setters.go RuntimeHandlers, Features. */
+const engineStatus = ({ handlers, supplementalGroupsPolicy }: EngineFeatures): Pick<NodeStatus, 'runtimeHandlers' | 'features'> => ({
+  runtimeHandlers: runtimeHandlerStatuses(handlers),
+  features: { supplementalGroupsPolicy },
+});

@@ -7,7 +7,7 @@ import type { NodeEvent } from './node-event.ts';
 export interface MachineInfoInput {
   readonly nodeName: string;
   /** Undefined: the machine could not be read. */
-  readonly machine: (MachineFacts & { readonly swapBytes?: number | undefined }) | undefined;
+  readonly machine: MachineFacts | undefined;
   readonly maxPods: number;
   /** 0: no such limit. */
   readonly podsPerCore: number;
@@ -67,7 +67,7 @@ export function machineInfo(status: NodeStatus, input: MachineInfoInput): Machin
     machineID: machine.machineId,
     systemUUID: machine.systemUuid,
     bootID: machine.bootId,
-    ...(machine.swapBytes && { swap: { capacity: machine.swapBytes } }),
+    ...(machine.swapBytes > 0 && { swap: { capacity: machine.swapBytes } }),
   };
   return {
     capacity: write(capacity),

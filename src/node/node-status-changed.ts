@@ -39,14 +39,13 @@ export interface ReportTimes {
   readonly reportFrequencyMs: number;
 }
 
+/** Whether the status is sent even if nothing in it has changed. */
+export const isReportDue = ({ nowMs, lastReportMs, reportFrequencyMs }: ReportTimes): boolean =>
+  lastReportMs === undefined || nowMs >= lastReportMs + reportFrequencyMs;
+
 /** The patch to send to the Node's status, which may be empty, or undefined when none is due (tryUpdateNodeStatus, PatchNodeStatus). */
-export function nodeStatusPatch(
-  before: Node,
-  after: Node,
-  { nowMs, lastReportMs, reportFrequencyMs }: ReportTimes,
-): JsonObject | undefined {
-  const due = lastReportMs === undefined || nowMs >= lastReportMs + reportFrequencyMs;
-  if (!due && !nodeStatusHasChanged(before.status ?? {}, after.status ?? {})) return undefined;
+export function nodeStatusPatch(before: Node, after: Node, times: ReportTimes): JsonObject | undefined {
+  if (!isReportDue(times) && !nodeStatusHasChanged(before.status ?? {}, after.status ?? {})) return undefined;
   // A node's spec is not its status's business.
   return createTwoWayMergePatch({ ...before, spec: undefined }, { ...after, spec: undefined }, 'Node');
 }

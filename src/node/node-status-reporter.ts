@@ -13,9 +13,10 @@ import { isNotFound } from '../model/api-error.ts';
 import type { Node, NodeStatus } from '../model/node.ts';
 import type { KubeApi, ResourceEvent } from '../ports/kube-api.ts';
 import { type ComposedNode, composeNodeStatus, type NodeFacts } from './compose-node-status.ts';
+import { droppedFields, withoutDropped, type YoungField } from './dropped-fields.ts';
 import type { NodeErrors } from './node-conditions.ts';
 import { type NodeEvent, nodeStatusEvent } from './node-event.ts';
-import { nodeStatusHasChanged, nodeStatusPatch } from './node-status-changed.ts';
+import { isReportDue, nodeStatusHasChanged, nodeStatusPatch } from './node-status-changed.ts';
 import { explainRefusal, nodePath, registerNode } from './register-node.ts';
 
 export interface NodeStatusReporterDeps {
@@ -67,6 +68,8 @@ export class NodeStatusReporter implements Service {
   #registered: boolean;
   /** On the clock's monotonic time. */
   #lastReportMs: number | undefined;
+  /** What the API server does not know. Asked anew with each report that is due: it may have become a newer one. */
+  #dropped: readonly YoungField[] = [];
   #unschedulable = false;
   #failures = 0;
   readonly #faults = new OngoingFaults<string>();
@@ -127,6 +130,7 @@ export class NodeStatusReporter implements Service {
     this.#failures = 0;
     this.#see(node);
     if (!created) return;
+    this.#dropped = droppedFields(first.node.status, node.status ?? {});
     this.#lastReportMs = this.#deps.clock.monotonicMs();
     this.#record(first.events);
     // A kubelet registers before it is ready and tells of it afterwards. This one may be ready from the beginning, and who reads the node's events looks for that.
@@ -136,15 +140,18 @@ export class NodeStatusReporter implements Service {
   async #update(facts: NodeFacts, signal: AbortSignal): Promise<void> {
     const { clock, api, reportFrequencyMs, log } = this.#deps;
     const nowMs = clock.monotonicMs();
+    const times = { nowMs, lastReportMs: this.#lastReportMs, reportFrequencyMs };
+    if (isReportDue(times)) this.#dropped = [];
     for (let tried = 0; ; tried++) {
       try {
         // A retry looks again: what is known may be what it failed for.
         const before = (tried === 0 ? this.#latest : undefined) ?? (await this.#read(tried === 0, signal));
         const { node, events } = this.#compose(before, facts);
-        const times = { nowMs, lastReportMs: this.#lastReportMs, reportFrequencyMs };
         const patch = nodeStatusPatch(before, node, times);
         if (patch === undefined) return;
-        this.#see(await this.#send(patch, signal));
+        const answer = await this.#send(patch, signal);
+        this.#dropped = [...this.#dropped, ...droppedFields(node.status, answer.status ?? {})];
+        this.#see(answer);
         this.#lastReportMs = nowMs;
         this.#record(events);
         return;
@@ -176,7 +183,8 @@ export class NodeStatusReporter implements Service {
   }
 
   #compose(node: Node, facts: NodeFacts): ComposedNode {
-    const composed = composeNodeStatus(node, facts);
+    const whole = composeNodeStatus(node, facts);
+    const composed = { ...whole, node: { ...whole.node, status: withoutDropped(whole.node.status, this.#dropped) } };
     this.#composed = { status: composed.node.status, errors: JSON.stringify(facts.readiness.errors) };
     for (const fault of composed.faults) if (this.#faults.fault(fault)) this.#deps.log.warn('node status incomplete', { fault });
     return composed;

@@ -4,6 +4,7 @@ import { nodeReference } from '../model/object-reference.ts';
 import type { Given } from '../ports/contribution.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
 import { collectNodeFacts } from './collect-node-facts.ts';
+import { declaredFeatures } from './declared-features.ts';
 import { parseNodeIps } from './ip-address.ts';
 import type { NodeErrors } from './node-conditions.ts';
 import { NodeStatusReporter } from './node-status-reporter.ts';
@@ -33,6 +34,7 @@ export function nodeStatus(node: NodeParts, participants: Given['node']): Servic
         kubeletPort: options.port,
         release: version(),
         arch: process.arch,
+        declaredFeatures: declaredFeatures(options.featureGates),
       },
       resources: node.node.resources,
       images: (signal) => engine.images.listImages(signal),
@@ -40,6 +42,7 @@ export function nodeStatus(node: NodeParts, participants: Given['node']): Servic
         const info = await engine.runtime.info(signal);
         return `${info.name}://${info.version}`;
       },
+      engineFeatures: (signal) => engine.features(signal),
       errors,
       conditions: () => participants.flatMap((participant) => participant.conditions?.() ?? []),
     }),

@@ -1,6 +1,7 @@
 import type { Observable } from 'rxjs';
 import type { ContainerAccess } from './container-access.ts';
 import type { ContainerRuntime } from './container-runtime.ts';
+import type { EngineFeatures } from './engine-features.ts';
 import type { ImageService } from './image-service.ts';
 import type { PodLifecycleEvents } from './pod-lifecycle-events.ts';
 import type { RunningPods } from './running-pods.ts';
@@ -15,6 +16,8 @@ export interface Engine {
   readonly access: ContainerAccess;
   /** For those who measure. */
   readonly running: RunningPods;
+  /** Asks the engine. */
+  features(signal: AbortSignal): Promise<EngineFeatures>;
   /** Where the engine keeps its data; undefined: not on this machine, or it does not say. */
   dataDirectory(signal: AbortSignal): Promise<string | undefined>;
   /** Why no pod can be connected to the pods' network now, in the kubelet's words; undefined: it works. */

@@ -70,6 +70,7 @@ class TestedNode {
       rootDir: tmpdir(),
       kubeletPort: 10_250,
       release: '0.1.0',
+      declaredFeatures: ['ExtendWebSocketsToKubelet'],
       arch: process.arch,
     };
     const reporter = new NodeStatusReporter({
@@ -93,6 +94,10 @@ class TestedNode {
         conditions: () => [],
         images: async () => this.#images.map((image) => ({ repoTags: [image], repoDigests: [], sizeBytes: 1000 })),
         containerRuntimeVersion: async () => 'docker://20.10.24',
+        engineFeatures: async () => ({
+          handlers: [{ name: '', recursiveReadOnly: true, userNamespaces: false }],
+          supplementalGroupsPolicy: true,
+        }),
         errors: () => this.errors,
       }),
       errors: () => this.errors,

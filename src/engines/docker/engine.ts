@@ -13,6 +13,7 @@ import { engineClient } from './client/engine-client.ts';
 import { LogLinks } from './logs/log-links.ts';
 import { CONTAINER_LOGS_DIR, POD_LOGS_DIR } from './logs/log-paths.ts';
 import { logLinkSweeper } from './logs/log-link-sweeper.ts';
+import { engineFeatures } from './observe/engine-features.ts';
 import { engineDataDirectory, RunningContainers } from './observe/running-containers.ts';
 
 /** The Docker engine that the options name. `network`: who connects the pods in its place; undefined: it does so itself. */
@@ -50,6 +51,7 @@ export function dockerEngine(
     access,
     images: new DockerImageService({ engine: client, clock, log, imagePullProgressDeadlineMs }),
     running: new RunningContainers(client),
+    features: (signal) => engineFeatures(client, signal),
     dataDirectory: (signal) => engineDataDirectory(client, signal),
     networkFault: () => networkNotReady(network?.sandboxes.fault()),
     networkChanges: network?.changes ?? NEVER,

@@ -10,6 +10,7 @@ export function embeddedEngine({ runtime, images, access, controls }: FakeEngine
     images,
     access,
     running: { list: async () => [], stale: () => {} },
+    features: async () => ({ handlers: [{ name: '', recursiveReadOnly: false, userNamespaces: false }], supplementalGroupsPolicy: false }),
     dataDirectory: async () => undefined,
     networkFault: () => undefined,
     networkChanges: NEVER,

@@ -21,7 +21,7 @@ async function machine(files: Readonly<Record<string, string>>): Promise<{ root:
   return { root };
 }
 
-const meminfo = { 'proc/meminfo': 'MemFree:  1 kB\nMemTotal:       16301 kB\n' };
+const meminfo = { 'proc/meminfo': 'MemFree:  1 kB\nMemTotal:       16301 kB\nSwapTotal:       512 kB\n' };
 
 test('a machine is read from /proc, /sys and /etc', async () => {
   const paths = await machine({
@@ -36,6 +36,7 @@ test('a machine is read from /proc, /sys and /etc', async () => {
   assert.deepEqual(await readMachineFacts(paths), {
     cores: 5,
     memoryBytes: 16_301 * 1024,
+    swapBytes: 512 * 1024,
     machineId: 'abc',
     systemUuid: 'DEF',
     bootId: 'boot',
@@ -47,9 +48,21 @@ test('a machine is read from /proc, /sys and /etc', async () => {
 });
 
 test('what a machine does not say is empty, but for processors and memory', async () => {
-  const paths = await machine({ ...meminfo, 'proc/cpuinfo': 'processor\t: 0\nx: 1\nprocessor\t: 1\n', 'var/lib/dbus/machine-id': 'dbus' });
+  const paths = await machine({
+    'proc/meminfo': 'MemTotal: 16301 kB\n',
+    'proc/cpuinfo': 'processor\t: 0\nx: 1\nprocessor\t: 1\n',
+    'var/lib/dbus/machine-id': 'dbus',
+  });
   const facts = await readMachineFacts(paths);
-  assert.deepEqual(facts, { cores: 2, memoryBytes: 16_301 * 1024, machineId: 'dbus', systemUuid: '', bootId: '', hugePages: [] });
+  assert.deepEqual(facts, {
+    cores: 2,
+    memoryBytes: 16_301 * 1024,
+    swapBytes: 0,
+    machineId: 'dbus',
+    systemUuid: '',
+    bootId: '',
+    hugePages: [],
+  });
   await assert.rejects(readMachineFacts(await machine({ 'sys/devices/system/cpu/online': '0' })), { code: 'ENOENT' });
   await assert.rejects(readMachineFacts(await machine({ ...meminfo, 'proc/cpuinfo': '' })), /names no processor/);
 });

@@ -27,11 +27,16 @@ const deps = (changes: Partial<NodeFactsDeps> = {}): NodeFactsDeps => ({
     kubeletPort: 10_250,
     release: '0.1.0',
     arch: process.arch,
+    declaredFeatures: ['ExtendWebSocketsToKubelet'],
   },
   resources: { reserved: () => ({ cpu: '100m' }), provided: () => ({}) },
   conditions: () => [],
   images: async () => [{ repoTags: ['a:1'], repoDigests: [], sizeBytes: 1 }],
   containerRuntimeVersion: async () => 'docker://20.10.24',
+  engineFeatures: async () => ({
+    handlers: [{ name: '', recursiveReadOnly: true, userNamespaces: false }],
+    supplementalGroupsPolicy: true,
+  }),
   errors: () => [],
   ...changes,
 });
@@ -42,6 +47,9 @@ test('this machine makes a node that is ready', async () => {
   assert.deepEqual(faults, []);
   assert.equal(node.status.conditions?.at(-1)?.status, 'True');
   assert.equal(node.status.nodeInfo?.containerRuntimeVersion, 'docker://20.10.24');
+  assert.deepEqual(node.status.runtimeHandlers, [{ name: '', features: { recursiveReadOnlyMounts: true, userNamespaces: false } }]);
+  assert.deepEqual(node.status.features, { supplementalGroupsPolicy: true });
+  assert.deepEqual(node.status.declaredFeatures, ['ExtendWebSocketsToKubelet']);
   assert.deepEqual(node.status.images, [{ names: ['a:1'], sizeBytes: 1 }]);
   assert.ok(Number(node.status.capacity?.['cpu']) >= 1);
   assert.notEqual(node.status.allocatable?.['cpu'], node.status.capacity?.['cpu']);
@@ -52,12 +60,13 @@ test('an engine that does not answer, or fails, keeps no node from being told', 
   const slow = (signal: AbortSignal): Promise<never> =>
     new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
   const collect = collectNodeFacts(
-    deps({ images: slow, containerRuntimeVersion: () => Promise.reject(new Error('down')), errors: () => ['down'] }),
+    deps({ images: slow, engineFeatures: slow, containerRuntimeVersion: () => Promise.reject(new Error('down')), errors: () => ['down'] }),
   );
   const facts = await collect(stop.signal);
   stop.abort();
   const { status } = composeNodeStatus({}, facts).node;
   assert.equal(status.images, undefined);
+  assert.equal(status.runtimeHandlers, undefined);
   assert.equal(status.nodeInfo?.containerRuntimeVersion, 'docker://Unknown');
   assert.equal(status.conditions?.at(-1)?.message, 'down');
 });

@@ -102,3 +102,27 @@ test('a status is sent when it differs or is due', () => {
 test('a version that Kubernetes can parse', () => {
   assert.match(kubeletVersion('0.1.0'), /^v\d+\.\d+\.\d+\+[0-9A-Za-z.-]+$/);
 });
+
+test("the node shows its swap, what its engine's handlers can do, and what it declares", () => {
+  const { machine } = someNodeFacts();
+  assert.ok(machine);
+  const facts = someNodeFacts({
+    machine: { ...machine, swapBytes: 2 ** 30 },
+    engineFeatures: {
+      handlers: [
+        { name: '', recursiveReadOnly: true, userNamespaces: false },
+        { name: 'kata', recursiveReadOnly: false, userNamespaces: true },
+      ],
+      supplementalGroupsPolicy: false,
+    },
+    declaredFeatures: ['ExtendWebSocketsToKubelet'],
+  });
+  const { status } = composeNodeStatus({ status: { runtimeHandlers: [{ name: 'old' }] } }, facts).node;
+  assert.deepEqual(status.nodeInfo?.swap, { capacity: 2 ** 30 });
+  assert.deepEqual(status.runtimeHandlers, [
+    { name: '', features: { recursiveReadOnlyMounts: true, userNamespaces: false } },
+    { name: 'kata', features: { recursiveReadOnlyMounts: false, userNamespaces: true } },
+  ]);
+  assert.deepEqual(status.features, { supplementalGroupsPolicy: false });
+  assert.deepEqual(status.declaredFeatures, ['ExtendWebSocketsToKubelet']);
+});

@@ -12,7 +12,7 @@ test('the devices of a machine that cannot be read are not counted', () => {
     ids: undefined,
     events: [],
   });
-  const machine = { cores: 1, memoryBytes: 1024, machineId: 'm', systemUuid: 's', bootId: 'b', hugePages: [] };
+  const machine = { cores: 1, memoryBytes: 1024, swapBytes: 0, machineId: 'm', systemUuid: 's', bootId: 'b', hugePages: [] };
   const { capacity, allocatable } = machineInfo({}, { ...input, machine });
   assert.deepEqual([capacity['example.com/x'], allocatable['example.com/x'], capacity['example.com/y']], ['2', '1', '0']);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { map, Subject } from 'rxjs';
+import { isJsonObject } from '../../../src/base/json-object.ts';
 import { ApiError } from '../../../src/model/api-error.ts';
 import type { Node } from '../../../src/model/node.ts';
 import type { NodeErrors } from '../../../src/node/node-conditions.ts';
@@ -70,6 +71,41 @@ test('a new node is there with its whole status after one request, and quiet unt
   assert.deepEqual(world.api.calls(), ['POST /api/v1/nodes']);
   await world.clock.advance(11_000);
   assert.deepEqual(world.api.calls(), ['POST /api/v1/nodes', `PATCH ${path}/status`]);
+  await world.stop();
+});
+
+test('what the API server drops because it does not know it is sent with each report only, until it knows it', async () => {
+  const world = new World();
+  let knows = false;
+  const door = world.api.door('heartbeat');
+  const forget = (body: unknown): unknown => {
+    if (knows || !isJsonObject(body) || !isJsonObject(body['status'])) return body;
+    const { runtimeHandlers: _, declaredFeatures: __, ...status } = body['status'];
+    return { ...body, status };
+  };
+  const facts = someNodeFacts();
+  world.start({
+    api: { ...door, request: (request, signal) => door.request({ ...request, body: forget(request.body) }, signal) },
+    facts: async () => ({
+      ...facts,
+      nowMs: world.clock.now(),
+      engineFeatures: { handlers: [{ name: 'x', recursiveReadOnly: true, userNamespaces: false }], supplementalGroupsPolicy: true },
+      declaredFeatures: ['ExtendWebSocketsToKubelet'],
+    }),
+  });
+  const stored = (): Node['status'] => world.api.stored(path)?.['status'] as Node['status'];
+  await world.clock.advance(0);
+  await world.clock.advance(299_000);
+  assert.deepEqual(world.api.calls(), ['POST /api/v1/nodes']);
+  assert.deepEqual([stored()?.features, stored()?.runtimeHandlers], [{ supplementalGroupsPolicy: true }, undefined]);
+  await world.clock.advance(11_000);
+  await world.clock.advance(280_000);
+  assert.equal(world.api.calls().length, 2);
+  knows = true;
+  await world.clock.advance(30_000);
+  assert.equal(world.api.calls().length, 3);
+  assert.deepEqual(stored()?.declaredFeatures, ['ExtendWebSocketsToKubelet']);
+  assert.equal(stored()?.runtimeHandlers?.[0]?.name, 'x');
   await world.stop();
 });
 

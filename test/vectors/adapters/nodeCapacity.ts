@@ -28,6 +28,7 @@ export function run({ node, machine, ...input }: Input): unknown {
     machine: machine && {
       cores: machine.numCores,
       memoryBytes: machine.memoryCapacity,
+      swapBytes: 0,
       machineId: machine.machineID,
       systemUuid: machine.systemUUID,
       bootId: machine.bootID,

@@ -4,7 +4,8 @@ import { machineInfo } from '../../../src/node/machine-info.ts';
 import { nodeAddresses, withProvidedNodeIp } from '../../../src/node/node-addresses.ts';
 import { type ConditionChange, setPressureCondition, setReadyCondition } from '../../../src/node/node-conditions.ts';
 import { imageStatuses } from '../../../src/node/node-images.ts';
-import { type RuntimeHandler, runtimeHandlerStatuses } from '../../../src/node/runtime-handlers.ts';
+import { runtimeHandlerStatuses } from '../../../src/node/runtime-handlers.ts';
+import type { EngineHandler } from '../../../src/ports/engine-features.ts';
 
 type Setter =
   | 'ready'
@@ -54,7 +55,7 @@ interface Input {
   readonly deviceAllocatable?: ResourceList;
   readonly removedDevices?: readonly string[];
   readonly features?: { readonly supplementalGroupsPolicy: boolean };
-  readonly handlers?: readonly RuntimeHandler[];
+  readonly handlers?: readonly EngineHandler[];
   readonly synced?: boolean;
   readonly volumes?: readonly string[];
 }
@@ -139,7 +140,7 @@ export function run(input: Input): unknown {
         machine: info && {
           cores: info.numCores,
           memoryBytes: info.memoryCapacity,
-          swapBytes: info.swapCapacity,
+          swapBytes: info.swapCapacity ?? 0,
           machineId: info.machineID ?? '',
           systemUuid: info.systemUUID ?? '',
           bootId: info.bootID ?? '',

@@ -1,0 +1,17 @@
+/** One of the engine's handlers, as RuntimeClasses name them, and what it can do for a pod. */
+export interface EngineHandler {
+  /** Empty for the default. */
+  readonly name: string;
+  /** A read-only mount can be read-only with all that is mounted below it. */
+  readonly recursiveReadOnly: boolean;
+  /** A pod can have a user namespace of its own. */
+  readonly userNamespaces: boolean;
+}
+
+/** What a container engine can do that not all can; the Node shows it (status.runtimeHandlers, status.features). */
+export interface EngineFeatures {
+  /** The default first. */
+  readonly handlers: readonly EngineHandler[];
+  /** A container can have the supplemental groups that its pod names, and no others: supplementalGroupsPolicy Strict. */
+  readonly supplementalGroupsPolicy: boolean;
+}
