@@ -8,6 +8,9 @@
 say() { echo "test.sh: $*" >&2; }
 die() { say "$*"; exit 1; }
 . hack/apt.sh
+for part; do
+  case $part in unit | contract | vectors | integration | cluster | faults) ;; *) echo "usage: hack/test.sh [unit|contract|vectors|integration|cluster|faults]..." >&2; exit 2 ;; esac
+done
 setup_npm
 npm run -s build
 
@@ -52,9 +55,6 @@ run_part() {
     faults) npm run -s test:faults ;;
   esac
 }
-for part; do
-  case $part in unit | contract | vectors | integration | cluster | faults) ;; *) echo "usage: hack/test.sh [unit|contract|vectors|integration|cluster|faults]..." >&2; exit 2 ;; esac
-done
 # What fails stops nothing that is still to be run: one run shows all that is wrong.
 failed=()
 for part; do
