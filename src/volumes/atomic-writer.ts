@@ -149,10 +149,10 @@ async function showNames(directory: string, files: readonly PayloadFile[], fsGro
   }
 }
 
-/** A link stays the agent's own, whatever group the directory passes on: the kubelet gives a group all but links (pkg/volume SetVolumeOwnership). */
+/** The group has links, too, also where a file system does not pass it on (pkg/volume SetVolumeOwnership). */
 async function makeLink(target: string, path: string, fsGroup: number | undefined): Promise<void> {
   await symlink(target, path);
-  if (fsGroup !== undefined) await lchown(path, process.getuid?.() ?? 0, process.getgid?.() ?? 0);
+  if (fsGroup !== undefined) await lchown(path, process.getuid?.() ?? 0, fsGroup);
 }
 
 /** Also what a crash left half written. */

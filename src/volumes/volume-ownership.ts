@@ -25,7 +25,7 @@ export const giveToGroup: HostTask<{ readonly directory: string; readonly owners
 
 /**
  * Gives a volume to a group: all of its own file system belongs to the group and the group may use it, and what is made later inherits that.
- * Links stay whose they are. The volume's own directory comes last, so that it tells whether all was done; under OnRootMismatch nothing is touched
+ * Links are given too, and not followed. The volume's own directory comes last, so that it tells whether all was done; under OnRootMismatch nothing is touched
  * when it says so (pkg/volume SetVolumeOwnership). `alive` is called again and again, and ends it by an error.
  */
 export async function setVolumeOwnership(
@@ -66,8 +66,7 @@ async function giveEntry(path: Buffer, giveTo: (found: FileHandle, info: Stats) 
   const entry = await open(path, O_PATH | constants.O_NOFOLLOW).catch(unlessMissing);
   if (entry === undefined) return;
   try {
-    const info = await entry.stat();
-    if (!info.isSymbolicLink()) await giveTo(entry, info);
+    await giveTo(entry, await entry.stat());
   } finally {
     await entry.close();
   }
@@ -76,8 +75,9 @@ async function giveEntry(path: Buffer, giveTo: (found: FileHandle, info: Stats) 
 async function give(found: FileHandle, info: Stats, fsGroup: number, bits: number): Promise<void> {
   const path = heldPath(found);
   const before = info.mode & 0o7777;
-  const mode = before | bits | (info.isDirectory() ? SET_GID | ENTER : 0);
+  // A link's mode means nothing.
+  const mode = info.isSymbolicLink() ? before : before | bits | (info.isDirectory() ? SET_GID | ENTER : 0);
   if (info.gid === fsGroup && mode === before) return;
   await chown(path, info.uid, fsGroup);
-  await chmod(path, mode);
+  if (!info.isSymbolicLink()) await chmod(path, mode);
 }

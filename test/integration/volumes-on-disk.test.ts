@@ -265,7 +265,7 @@ test('a volume of any medium has the mode that a kubelet gives it: in memory use
   await volumes.remove(uid, signal);
 });
 
-test('the group of the pod owns the files and directories of what is made of API data, and no link, also after a change', async () => {
+test('the group of the pod owns all of what is made of API data, links too, also after a change', async () => {
   let text = 'before';
   const volumes = newVolumes(() => ({ 'a-key': base64(text), [`key-${text}`]: base64('x') }));
   const list = [
@@ -285,8 +285,9 @@ test('the group of the pod owns the files and directories of what is made of API
   for (text of ['before', 'after']) {
     const pod = podWith(list, { securityContext: { fsGroup: 4321 } });
     await volumes.prepare({ ...pod, metadata: { ...pod.metadata, labels: { is: text } } }, signal);
-    assert.ok((await found('l')).has('0:0 ..data') && (await found('l')).has(`0:0 key-${text}`) && (await found('l')).has('0:0 below'));
-    assert.deepEqual([await owners('l'), await owners('f'), await owners('d')], [['0:0'], ['0:4321'], ['0:4321']]);
+    const links = await found('l');
+    for (const link of ['..data', `key-${text}`, 'below']) assert.ok(links.has(`0:4321 ${link}`), link);
+    assert.deepEqual([await owners('l'), await owners('f'), await owners('d')], [['0:4321'], ['0:4321'], ['0:4321']]);
   }
   await volumes.remove(uid, signal);
 });

@@ -77,7 +77,7 @@ const self = process.getuid?.() ?? 0;
 const user = isRoot ? 1000 : self;
 const fsGroup = isRoot ? 2000 : (process.getgid?.() ?? 0);
 
-test('the group of the pod owns the files and may read them', async () => {
+test('the group of the pod owns the files and the links, and may read them', async () => {
   await writeAtomically(directory, [file('d/a', 'x', 0o400), { ...file('b', 'x', 0o600), uid: user }], { nowMs, fsGroup });
   const owners = async (path: string): Promise<readonly number[]> => {
     const { uid, gid } = await lstat(join(directory, '..data', path));
@@ -86,6 +86,7 @@ test('the group of the pod owns the files and may read them', async () => {
   assert.deepEqual(await owners('d'), [self, fsGroup, 0o2755]);
   assert.deepEqual(await owners('d/a'), [self, fsGroup, 0o440]);
   assert.deepEqual(await owners('b'), [user, fsGroup, 0o640]);
+  for (const link of ['..data', 'd', 'b']) assert.equal((await lstat(join(directory, link))).gid, fsGroup);
   const again = await writeAtomically(directory, [file('d/a', 'x', 0o400), { ...file('b', 'x', 0o600), uid: user }], {
     nowMs,
     fsGroup: 2000,

@@ -32,17 +32,19 @@ async function found(): Promise<Readonly<Record<string, string>>> {
     const { uid, gid, mode } = await lstat(join(root, path));
     return [path, `${uid}:${gid} ${(mode & 0o7777).toString(8)}`];
   };
-  return Object.fromEntries(await Promise.all(['v', 'v/sub', 'v/sub/file', 'outside'].map(shown)));
+  return Object.fromEntries(await Promise.all(['v', 'v/sub', 'v/sub/file', 'v/sub/link', 'outside'].map(shown)));
 }
 
-test('everything belongs to the group, which may use it and passes on; owners stay, links are not followed', async () => {
+test('everything belongs to the group, which may use it and passes on; owners stay, links are given and not followed', async () => {
   await setVolumeOwnership(join(root, 'v'), { fsGroup, readOnly: false });
-  assert.deepEqual(await found(), { v: '0:4321 2775', 'v/sub': '0:4321 2770', 'v/sub/file': '1000:4321 4660', outside: '0:0 600' });
+  const links = { 'v/sub/link': '0:4321 777', outside: '0:0 600' };
+  assert.deepEqual(await found(), { v: '0:4321 2775', 'v/sub': '0:4321 2770', 'v/sub/file': '1000:4321 4660', ...links });
 });
 
 test('of a volume that is only read the group may only read', async () => {
   await setVolumeOwnership(join(root, 'v'), { fsGroup, readOnly: true });
-  assert.deepEqual(await found(), { v: '0:4321 2755', 'v/sub': '0:4321 2750', 'v/sub/file': '1000:4321 4640', outside: '0:0 600' });
+  const links = { 'v/sub/link': '0:4321 777', outside: '0:0 600' };
+  assert.deepEqual(await found(), { v: '0:4321 2755', 'v/sub': '0:4321 2750', 'v/sub/file': '1000:4321 4640', ...links });
 });
 
 test('OnRootMismatch: what is in the volume is left alone when its own directory is right', async () => {
@@ -67,11 +69,14 @@ test('all of a volume is given that is deeper than a path can say, of names that
   makeDeep(join(root, 'v'), 2_500);
   makeWide(join(root, 'v'), 500, longestName);
   await setVolumeOwnership(join(root, 'v'), { fsGroup, readOnly: false });
-  const { stdout } = await promisify(execFile)('find', [join(root, 'v'), '-not', '-type', 'l', '-printf', '%G %y\n'], {
+  const { stdout } = await promisify(execFile)('find', [join(root, 'v'), '-printf', '%G %y\n'], {
     maxBuffer: 2 ** 24,
   });
   const lines = stdout.trim().split('\n');
-  assert.deepEqual([lines.length, new Set(lines)], [3 + 50 + 1 + 2_500 + 1 + 500, new Set([`${fsGroup} d`, `${fsGroup} f`])]);
+  assert.deepEqual(
+    [lines.length, new Set(lines)],
+    [4 + 50 + 1 + 2_500 + 1 + 500, new Set([`${fsGroup} d`, `${fsGroup} f`, `${fsGroup} l`])],
+  );
 });
 
 test('a directory whose place is taken by a link meanwhile leads to nothing else', async () => {
