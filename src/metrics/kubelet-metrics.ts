@@ -1,5 +1,7 @@
 import { Registry } from 'prom-client';
 import type { Clock } from '../base/clock.ts';
+import { kubeletVersion } from '../model/kubelet-version.ts';
+import { KUBERNETES_RELEASE } from '../model/kubernetes-release.ts';
 import type { PodUpdate } from '../model/pod-update.ts';
 import type { Happenings } from '../ports/happenings.ts';
 import type { StatusChange } from '../ports/pod-statuses.ts';
@@ -101,11 +103,11 @@ function constants(set: MetricSet, nodeName: string, version: string): void {
 }
 
 function buildInfo(version: string): Record<string, string> {
-  const [major = '', minor = ''] = version.split('.');
   return {
-    major,
-    minor,
-    git_version: `v${version}`,
+    major: String(KUBERNETES_RELEASE.major),
+    minor: String(KUBERNETES_RELEASE.minor),
+    // As the Node says it: alerts compare it with the control plane's.
+    git_version: kubeletVersion(version),
     git_commit: '',
     git_tree_state: '',
     build_date: '',

@@ -1,11 +1,10 @@
 import { basename } from 'node:path';
-import { KUBERNETES_RELEASE } from '../model/kubernetes-release.ts';
+import { KUBERNETES_VERSION } from '../model/kubernetes-release.ts';
 
 /**
  * What `--version` prints, without the line's end. Installed under the name of the kubelet it is one: installers (kubeadm's preflight) read
  * "Kubernetes v1.36.2" and nothing beside it. `invokedAs` is the program as it was called, with or without a directory.
  */
 export function versionText(invokedAs: string, release: string): string {
-  const { major, minor, patch } = KUBERNETES_RELEASE;
-  return basename(invokedAs) === 'kubelet' ? `Kubernetes v${major}.${minor}.${patch}` : `rxlet v${release}`;
+  return basename(invokedAs) === 'kubelet' ? `Kubernetes ${KUBERNETES_VERSION}` : `rxlet v${release}`;
 }

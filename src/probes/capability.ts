@@ -1,6 +1,6 @@
 import { tap } from 'rxjs';
 import { drainInto } from '../base/drain-into.ts';
-import { KUBERNETES_VERSION } from '../model/kubernetes-version.ts';
+import { KUBERNETES_MINOR } from '../model/kubernetes-release.ts';
 import { withProbeResults } from '../model/with-probe-results.ts';
 import type { Contribution } from '../ports/contribution.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
@@ -13,7 +13,6 @@ import { probeRunner } from './run-probe.ts';
 export function capability(node: NodeParts): Contribution {
   const { clock, log, events, tell, random, statuses, engine } = node;
   const { access } = engine;
-  const release = /^v(\d+\.\d+)/.exec(KUBERNETES_VERSION)?.[1] ?? '';
   const probes = new ProbeManager({
     clock,
     log,
@@ -22,7 +21,7 @@ export function capability(node: NodeParts): Contribution {
     random,
     statusOf: (uid) => statuses.get(uid),
     previousStatus: (pod) => pod.status ?? statuses.before(pod),
-    runProbe: probeRunner({ clock, access, userAgent: `kube-probe/${release}` }),
+    runProbe: probeRunner({ clock, access, userAgent: `kube-probe/${KUBERNETES_MINOR}` }),
     file: new PassedProbesFile(node.files, { clock, log }),
   });
   const hooks = new HookRunner({
@@ -30,7 +29,7 @@ export function capability(node: NodeParts): Contribution {
     log,
     events,
     access,
-    userAgent: `kube-lifecycle/${release}`,
+    userAgent: `kube-lifecycle/${KUBERNETES_MINOR}`,
     podIp: async ({ metadata: { uid }, spec }, signal) =>
       spec.hostNetwork ? node.node.ips[0] : (await engine.runtime.observePod(uid, signal)).sandboxes[0]?.ips[0],
   });

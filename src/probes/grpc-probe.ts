@@ -13,7 +13,7 @@ import { MAX_OUTPUT_BYTES, type ProbeOutcome } from './probe-outcome.ts';
 export interface GrpcProbeOptions {
   readonly clock: Pick<Clock, 'schedule'>;
   readonly timeoutMs: number;
-  /** "kube-probe/1.30" */
+  /** "kube-probe/1.36" */
   readonly userAgent: string;
 }
 

@@ -7,7 +7,7 @@ import type { ProbeHeaders } from './probe-request.ts';
 export interface HttpProbeOptions {
   readonly clock: Pick<Clock, 'monotonicMs' | 'schedule'>;
   readonly timeoutMs: number;
-  /** "kube-probe/1.30" */
+  /** "kube-probe/1.36" */
   readonly userAgent: string;
 }
 

@@ -24,7 +24,7 @@ export interface RunHookDeps {
   readonly access: Pick<ContainerAccess, 'exec'>;
   /** Where the pod's servers listen; undefined: it has no address. */
   readonly podIp: (pod: Pod, signal: AbortSignal) => Promise<string | undefined>;
-  /** "kube-lifecycle/1.30" */
+  /** "kube-lifecycle/1.36" */
   readonly userAgent: string;
 }
 

@@ -21,7 +21,7 @@ export interface ProbeTarget {
 export interface RunProbeDeps {
   readonly clock: Clock;
   readonly access: Pick<ContainerAccess, 'exec'>;
-  /** "kube-probe/1.30" */
+  /** "kube-probe/1.36" */
   readonly userAgent: string;
 }
 

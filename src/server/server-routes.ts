@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { leadsToServer } from '../base/leads-to-server.ts';
 import type { Logger } from '../base/logger.ts';
 import { mountsNow } from '../base/mount-info.ts';
-import { KUBERNETES_RELEASE } from '../model/kubernetes-release.ts';
+import { KUBERNETES_VERSION } from '../model/kubernetes-release.ts';
 import { configz } from '../options/configz.ts';
 import { featureGates } from '../options/feature-gates/feature-gates.ts';
 import { flagz } from '../options/flagz.ts';
@@ -33,10 +33,9 @@ import { serveAttach, serveExec } from './streaming/serve-remote-command.ts';
 /** Of one answer to a log query: more than anyone reads. */
 const MOST_LOGGED_BYTES = 64 * 1024 ** 2;
 
-const { major, minor, patch } = KUBERNETES_RELEASE;
 const thisProgram: Pick<StatuszDeps, 'uptimeSeconds' | 'version' | 'runtime'> = {
   uptimeSeconds: () => process.uptime(),
-  version: `${major}.${minor}.${patch}`,
+  version: KUBERNETES_VERSION.slice(1),
   runtime: `node ${process.version}`,
 };
 

@@ -122,7 +122,7 @@ for (const seconds of [31_536_000, 315_360_000, INT32_MAX, INT64_MAX])
         },
       },
       podIp: async () => '127.0.0.1',
-      userAgent: 'kube-lifecycle/1.30',
+      userAgent: 'kube-lifecycle/1.36',
     });
     const running = hooks.run(agent.signal);
     const container = aContainer('app', { lifecycle: { preStop: { exec: { command: ['do', 'it'] } } } });

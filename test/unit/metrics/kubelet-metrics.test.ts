@@ -186,5 +186,5 @@ test('the text is what Prometheus reads, with the stability that dashboards see 
   const { metrics } = setUp();
   const text = await metrics.text();
   assert.match(text, /^# HELP kubelet_running_pods \[ALPHA\] Number of pods currently running$/m);
-  assert.match(text, /^kubernetes_build_info\{major="1",minor="2",git_version="v1\.2\.3",.*\} 1$/m);
+  assert.match(text, /^kubernetes_build_info\{major="1",minor="36",git_version="v1\.36\.2\+rxlet\.1\.2\.3",.*\} 1$/m);
 });

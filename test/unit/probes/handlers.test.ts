@@ -18,7 +18,7 @@ import { aCa } from '../../builders/a-pki.ts';
 
 const clock = systemClock;
 const never = new AbortController().signal;
-const userAgent = 'kube-probe/1.30';
+const userAgent = 'kube-probe/1.36';
 const host = '127.0.0.1';
 
 /** Runs `work` with the port that the server listens on. */

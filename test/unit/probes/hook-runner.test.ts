@@ -51,7 +51,7 @@ describe('hooks', () => {
       events: { record: (_pod, type, reason, message, name) => events.push(`${type} ${reason} ${name}: ${message}`) },
       access: { exec },
       podIp: async () => '127.0.0.1',
-      userAgent: 'kube-lifecycle/1.30',
+      userAgent: 'kube-lifecycle/1.36',
     });
     stopped = hooks.run(stop.signal);
   });
@@ -167,7 +167,7 @@ describe('hooks', () => {
         const httpGet = { port, path: '/bye', scheme, httpHeaders: [{ name: 'X-Why', value: 'end' }] };
         assert.equal(await hooks.preStop(...withHooks({ preStop: { httpGet } }), scheme as ContainerId, 10_000, never), 10_000);
       }
-      assert.deepEqual(seen, ['/bye', 'kube-lifecycle/1.30', 'end', '/bye', 'kube-lifecycle/1.30', 'end']);
+      assert.deepEqual(seen, ['/bye', 'kube-lifecycle/1.36', 'end', '/bye', 'kube-lifecycle/1.36', 'end']);
       assert.deepEqual(events, []);
       assert.equal(await hooks.preStop(...withHooks({ preStop: { tcpSocket: { port } } }), ID, 10_000, never), 10_000);
       assert.deepEqual(events, []);
