@@ -8,9 +8,14 @@ import type { Container, Pod, PodCondition, PodSpec, PodUid } from './pod.ts';
 import { NoRoomError, podsToPreempt } from './preemption.ts';
 import { podQosClass } from './qos.ts';
 import { Quantity } from './quantity.ts';
+import { ResizeConditions } from './resize-conditions.ts';
+import { resizeSummary } from './resize-summary.ts';
 
 type Requirements = NonNullable<PodSpec['resources']>;
 type Amounts = Requirements['limits'];
+
+/** pkg/kubelet/events */
+export type ResizeEventReason = 'ResizeStarted' | 'ResizeDeferred' | 'ResizeInfeasible' | 'ResizeCompleted' | 'ResizeError' | 'Preempting';
 
 /** What a pod was given: by container, and as a whole. */
 export interface Allocation {
@@ -28,17 +33,9 @@ export interface AllocationRules {
   readonly swaps: (pod: Pod, container: Container) => boolean;
   /** A pod must go so that a critical one finds room. */
   readonly preempt: (pod: Pod) => void;
-  readonly event: (pod: Pod, type: 'Normal' | 'Warning', reason: string, message: string) => void;
+  readonly event: (pod: Pod, type: 'Normal' | 'Warning', reason: ResizeEventReason, message: string) => void;
   /** The pod's resources, or what is said of its resize, have changed. */
   readonly changed: (pod: Pod) => void;
-}
-
-interface Pending {
-  readonly reason: 'Deferred' | 'Infeasible';
-  readonly message: string;
-  readonly generation: number;
-  /** Counts up: who is pending longer has a smaller one. */
-  readonly since: number;
 }
 
 /**
@@ -50,11 +47,8 @@ interface Pending {
 export class PodAllocations {
   readonly #rules: AllocationRules;
   readonly #allocated = new Map<PodUid, Allocation>();
-  readonly #pending = new Map<PodUid, Pending>();
-  /** By pod: the generation whose resize has begun. */
-  readonly #inProgress = new Map<PodUid, number>();
+  readonly #conditions = new ResizeConditions();
   #queue: readonly PodUid[] = [];
-  #time = 0;
 
   constructor(rules: AllocationRules) {
     this.#rules = rules;
@@ -71,22 +65,37 @@ export class PodAllocations {
 
   /** PodResizePending and PodResizeInProgress, as far as they hold. */
   conditionsOf(uid: PodUid): readonly PodCondition[] {
-    const pending = this.#pending.get(uid);
-    const generation = this.#inProgress.get(uid);
-    return [
-      ...(pending
-        ? [
-            {
-              type: 'PodResizePending',
-              status: 'True',
-              reason: pending.reason,
-              message: pending.message,
-              observedGeneration: pending.generation,
-            },
-          ]
-        : []),
-      ...(generation === undefined ? [] : [{ type: 'PodResizeInProgress', status: 'True', observedGeneration: generation }]),
-    ];
+    return this.#conditions.of(uid);
+  }
+
+  /** What was given before this agent began. */
+  restore(uid: PodUid, allocation: Allocation): void {
+    this.#allocated.set(uid, allocation);
+  }
+
+  /** The conditions that were shown before this agent began. */
+  backfill(pod: Pod): void {
+    this.#conditions.backfill(pod);
+  }
+
+  /** The pod may run here: what it asks for is its own, unless it was given something before. */
+  adopt(pod: Pod): void {
+    if (!this.#allocated.has(pod.metadata.uid)) this.#allocate(pod);
+  }
+
+  /** Whether the pod, with what it was given, runs with that by now: a resize is in progress until then. */
+  actuated(pod: Pod, isSo: boolean): void {
+    const { uid } = pod.metadata;
+    if (!isSo) return this.#conditions.begun(pod);
+    const generation = this.#conditions.completed(uid);
+    if (generation !== undefined)
+      this.#rules.event(pod, 'Normal', 'ResizeCompleted', `Pod resize completed: ${resizeSummary(pod, generation)}`);
+  }
+
+  /** What the pod was given could not be brought about. */
+  failed(pod: Pod, message: string): void {
+    const { generation, isNews } = this.#conditions.failed(pod, message);
+    if (isNews) this.#rules.event(pod, 'Warning', 'ResizeError', `Pod resize error: ${resizeSummary(pod, generation, message)}`);
   }
 
   /** Whether the pod may begin here; if so, what it asks for is its own. `active`: pods that were admitted, and this one or not. */
@@ -99,8 +108,7 @@ export class PodAllocations {
 
   remove(uid: PodUid): void {
     this.#allocated.delete(uid);
-    this.#pending.delete(uid);
-    this.#inProgress.delete(uid);
+    this.#conditions.forget(uid);
   }
 
   /** The pod asks for other resources. */
@@ -117,9 +125,9 @@ export class PodAllocations {
     for (const uid of this.#queue) {
       const pod = active.find(({ metadata }) => metadata.uid === uid);
       if (pod === undefined) continue;
-      const waited = this.#pending.has(uid);
+      const waited = this.#conditions.pending(uid) !== undefined;
       const tried = this.#resize(pod, active);
-      const reason = this.#pending.get(uid)?.reason;
+      const reason = this.#conditions.pending(uid)?.reason;
       if (reason === 'Deferred') waiting.push(uid);
       else if (reason === undefined) done.push(pod);
       if (tried || waited) this.#rules.changed(pod);
@@ -131,7 +139,7 @@ export class PodAllocations {
   /** The pod with the resources that it was given instead of those that it asks for. */
   allocatedPod(pod: Pod): Pod {
     const given = this.#allocated.get(pod.metadata.uid);
-    if (given === undefined) return pod;
+    if (given === undefined || !this.differs(pod)) return pod;
     const { resources: _asked, ...spec } = pod.spec;
     const own = (container: Container): Container => {
       const resources = given.containers.get(container.name);
@@ -149,7 +157,7 @@ export class PodAllocations {
   }
 
   /** Whether the pod asks for other resources than it was given. */
-  #differs(pod: Pod): boolean {
+  differs(pod: Pod): boolean {
     const given = this.#allocated.get(pod.metadata.uid);
     if (given === undefined) return false;
     const isOther = ({ name, resources }: Container): boolean => !same(resources, given.containers.get(name));
@@ -165,24 +173,21 @@ export class PodAllocations {
   /** Whether there was a resize to try: the condition says when it was last tried. */
   #resize(pod: Pod, active: readonly Pod[]): boolean {
     const { uid, generation = 0 } = pod.metadata;
-    if (!this.#differs(pod)) {
-      this.#pending.delete(uid);
+    if (!this.differs(pod)) {
+      this.#conditions.settled(uid);
       return false;
     }
     const refusal = this.#infeasible(pod) ?? this.#admit(pod, active);
     if (refusal === undefined) {
       this.#allocate(pod);
-      this.#pending.delete(uid);
-      this.#inProgress.set(uid, generation);
-      this.#rules.event(pod, 'Normal', 'ResizeStarted', `Pod resize started: ${summary(pod, generation)}`);
+      this.#conditions.allocated(pod);
+      this.#rules.event(pod, 'Normal', 'ResizeStarted', `Pod resize started: ${resizeSummary(pod, generation)}`);
       return true;
     }
     const { reason, message } = refusal;
     const shown = reason === 'Infeasible' ? reason : 'Deferred';
-    const before = this.#pending.get(uid);
-    this.#pending.set(uid, { reason: shown, message, generation, since: before?.reason === shown ? before.since : this.#time++ });
-    if (before?.reason !== shown || before.generation !== generation) {
-      this.#rules.event(pod, 'Warning', `Resize${shown}`, `Pod resize ${reason}: ${summary(pod, generation, message)}`);
+    if (this.#conditions.refused(pod, shown, message)) {
+      this.#rules.event(pod, 'Warning', `Resize${shown}`, `Pod resize ${reason}: ${resizeSummary(pod, generation, message)}`);
     }
     return true;
   }
@@ -256,13 +261,13 @@ export class PodAllocations {
     if (own !== its) return own > its;
     const [guaranteed, otherGuaranteed] = [pod, other].map((one) => (one.status?.qosClass || podQosClass(one)) === 'Guaranteed');
     if (guaranteed !== otherGuaranteed) return guaranteed === true;
-    const since = this.#pending.get(pod.metadata.uid)?.since;
-    const otherSince = this.#pending.get(other.metadata.uid)?.since;
+    const since = this.#conditions.pending(pod.metadata.uid)?.since;
+    const otherSince = this.#conditions.pending(other.metadata.uid)?.since;
     return since !== undefined && (otherSince === undefined || since < otherSince);
   }
 
   #grows(pod: Pod): boolean {
-    if (!this.#differs(pod)) return false;
+    if (!this.differs(pod)) return false;
     const before = podRequests(this.allocatedPod(pod));
     const now = podRequests(pod);
     return ['memory', 'cpu'].some((name) => (now.get(name) ?? Quantity.zero).cmp(before.get(name) ?? Quantity.zero) > 0);
@@ -284,25 +289,4 @@ function sameAmounts(one: Amounts = {}, other: Amounts = {}): boolean {
   const isSame = (name: string): boolean =>
     Object.hasOwn(other, name) && Quantity.fromJson(one[name]).cmp(Quantity.fromJson(other[name])) === 0;
   return names.length === Object.keys(other).length && names.every(isSame);
-}
-
-/** As Go writes it (pkg/kubelet/events). */
-function summary({ spec }: Pod, generation: number, error?: string): string {
-  const sorted = (amounts: Amounts): Amounts => {
-    const written = Object.entries(amounts ?? {}).map(([name, amount]) => [name, Quantity.fromJson(amount).canonical()] as const);
-    return written.length === 0 ? undefined : Object.fromEntries(written.toSorted(([a], [b]) => (a < b ? -1 : 1)));
-  };
-  const listed = (containers: readonly Container[] = []): object | undefined =>
-    containers.length === 0
-      ? undefined
-      : containers.map(({ name, resources = {} }) => ({
-          name,
-          resources: { limits: sorted(resources.limits), requests: sorted(resources.requests), claims: resources.claims },
-        }));
-  return JSON.stringify({
-    initContainers: listed(spec.initContainers),
-    containers: listed(spec.containers),
-    generation,
-    error: error || undefined,
-  });
 }

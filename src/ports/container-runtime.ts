@@ -1,5 +1,6 @@
 import type { ContainerId } from '../model/container-id.ts';
 import type { Observable } from 'rxjs';
+import type { ResizableResource } from '../model/effective-resources.ts';
 import type { Container, Pod, PodUid } from '../model/pod.ts';
 import type { Quantity } from '../model/quantity.ts';
 import type { DnsConfig } from '../model/resolv-conf.ts';
@@ -194,6 +195,11 @@ export interface ContainerRuntime {
    * Rejects with ContainerStartError (CreateContainerError, RunContainerError).
    */
   startContainer(pod: Pod, sandbox: SandboxId, spec: ContainerSpec, signal: AbortSignal): Promise<ContainerId>;
+  /**
+   * Gives a container as it runs the CPU or the memory that its spec in the pod says by now; what it has of the other stays. Rejects where it
+   * uses more memory than it is to have, and changes nothing then.
+   */
+  updateContainer(id: ContainerId, pod: Pod, container: Container, resource: ResizableResource, signal: AbortSignal): Promise<void>;
   /** SIGTERM (or the image's stop signal), then SIGKILL after `graceMs`. Resolves when it has ended. An abort stops the waiting, not the stopping. */
   stopContainer(id: ContainerId, graceMs: number, signal: AbortSignal): Promise<void>;
   removeContainer(id: ContainerId, signal: AbortSignal): Promise<void>;

@@ -110,6 +110,39 @@ export function containerContract(world: () => RuntimeWorld): void {
       assert.deepEqual(await world().madeWith(id), { devices, cpuset: '0', cgroupParent, handler });
     });
 
+    test('a running container gets other CPU and memory as it is, and keeps what it has of the other', async () => {
+      const withLimits = (cpu: string, memory: string): Container =>
+        world().shell('app', DEAF, { resources: { requests: { cpu: '50m' }, limits: { cpu, memory } } });
+      const small = withLimits('100m', '64Mi');
+      const pod = world().pod([small]);
+      const id = await world().start(pod, await world().runSandbox(pod), small);
+      const before = await world().container(pod, id);
+      const shown = async (): Promise<readonly unknown[]> => {
+        const { state, resources } = await world().container(pod, id);
+        assert.deepEqual(state, before.state);
+        return [resources?.cpuRequest, resources?.cpuLimit, resources?.memoryLimit].map((amount) => amount?.canonical());
+      };
+      assert.deepEqual(await shown(), ['50m', '100m', '64Mi']);
+      const large = withLimits('300m', '128Mi');
+      await world().runtime.updateContainer(id, pod, large, 'cpu', world().signal);
+      assert.deepEqual(await shown(), ['50m', '300m', '64Mi']);
+      await world().runtime.updateContainer(id, pod, large, 'memory', world().signal);
+      assert.deepEqual(await shown(), ['50m', '300m', '128Mi']);
+      for (const resource of ['cpu', 'memory'] as const) await world().runtime.updateContainer(id, pod, small, resource, world().signal);
+      assert.deepEqual(await shown(), ['50m', '100m', '64Mi']);
+      const unlimited = { ...small, resources: { requests: { cpu: '50m' } } };
+      for (const resource of ['cpu', 'memory'] as const)
+        await world().runtime.updateContainer(id, pod, unlimited, resource, world().signal);
+      assert.deepEqual(await shown(), ['50m', undefined, undefined]);
+    });
+
+    test('a container that is gone cannot get other resources', async () => {
+      const container = world().shell('app', DEAF, { resources: { limits: { cpu: '1' } } });
+      await assert.rejects(
+        world().runtime.updateContainer(UNKNOWN as ContainerId, world().pod([container]), container, 'cpu', world().signal),
+      );
+    });
+
     test('a container of an image that the engine lacks is not created', async () => {
       const container = world().shell('app', 'exit 0');
       const pod = world().pod([container]);

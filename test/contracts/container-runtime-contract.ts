@@ -158,6 +158,7 @@ export function containerRuntimeContract(name: string, make: () => Promise<Engin
         runSandbox: () => runtime.runSandbox(pod, { attempt: 1, hostname: pod.metadata.name }, signal),
         createContainer: () => runtime.createContainer(pod, sandbox, spec, signal),
         startContainer: () => runtime.startContainer(pod, sandbox, spec, signal),
+        updateContainer: () => runtime.updateContainer(id, pod, container, 'cpu', signal),
         stopContainer: () => runtime.stopContainer(id, 0, signal),
         removeContainer: () => runtime.removeContainer(id, signal),
         stopSandbox: () => runtime.stopSandbox(sandbox, signal),

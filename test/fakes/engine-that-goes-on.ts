@@ -25,6 +25,8 @@ export function engineThatGoesOn(engine: FakeEngine): FakeEngine {
         return { start: (now, startSignal) => unlessAborted(created.start(now, never), startSignal) };
       },
       startContainer: (pod, sandbox, spec, signal) => unlessAborted(runtime.startContainer(pod, sandbox, spec, never), signal),
+      updateContainer: (id, pod, container, resource, signal) =>
+        unlessAborted(runtime.updateContainer(id, pod, container, resource, never), signal),
       stopContainer: (id, graceMs, signal) => runtime.stopContainer(id, graceMs, signal),
       removeContainer: (id, signal) => runtime.removeContainer(id, signal),
       stopSandbox: (id, signal) => runtime.stopSandbox(id, signal),

@@ -27,6 +27,7 @@ import { deleteContainer } from './containers/remove-container.ts';
 import { runSandbox } from './sandbox/run-sandbox.ts';
 import { createAhead, startContainer } from './containers/start-container.ts';
 import { stopContainer } from './containers/stop-container.ts';
+import { updateContainer } from './containers/update-container.ts';
 import { TerminationMessages } from './containers/termination-messages.ts';
 
 export interface DockerRuntimeOptions {
@@ -80,6 +81,7 @@ export function dockerRuntime(options: DockerRuntimeOptions): ContainerRuntime {
       runSandbox({ ...connecting, clock, log, random, image: podInfraContainerImage }, pod, spec, signal, onCreated),
     createContainer: (pod, sandbox, spec, signal) => createAhead(starting, pod, sandbox, spec, signal),
     startContainer: (pod, sandbox, spec, signal) => startContainer(starting, pod, sandbox, spec, signal),
+    updateContainer: (id, pod, container, resource, signal) => updateContainer(options, id, pod, container, resource, signal),
     stopContainer: (id, graceMs, signal) => stopContainer(client, id, graceMs, signal),
     removeContainer,
     stopSandbox: (id, signal) => stopSandbox(connecting, id, signal),

@@ -24,6 +24,7 @@ const COST: Readonly<Record<Verb, number>> = {
   runSandbox: 2,
   createContainer: 2,
   startContainer: 6,
+  updateContainer: 2,
   stopContainer: 1,
   removeContainer: 2,
   stopSandbox: 4,

@@ -13,7 +13,7 @@ export type PartRole =
   | { readonly kind: 'sandbox'; readonly network: ObservedSandbox['network'] }
   | ({ readonly kind: 'container'; readonly sandbox: string } & Pick<
       ObservedContainer,
-      'image' | 'imageId' | 'specHash' | 'terminationGracePeriodSeconds' | 'deletionGracePeriodSeconds'
+      'image' | 'imageId' | 'specHash' | 'resources' | 'terminationGracePeriodSeconds' | 'deletionGracePeriodSeconds'
     >);
 
 /** What the kernel would enforce. */
@@ -127,6 +127,12 @@ export class FakeDaemon {
     const ips = role.kind === 'sandbox' && role.network === 'pod' ? [address(this.#addresses++)] : [];
     process.start();
     this.#set(entry, { ips, state: { phase: 'running', startedAtMs: this.#clock.now() } });
+  }
+
+  /** Does nothing to what is gone, or is a sandbox. */
+  update(id: string, resources: ObservedContainer['resources'] & {}): void {
+    const entry = this.#entries.get(id);
+    if (entry?.part.role.kind === 'container') this.#set(entry, { role: { ...entry.part.role, resources } });
   }
 
   /** As Docker leaves a container whose command it could not start. */

@@ -7,7 +7,9 @@ import { containerHash } from '../../model/container-hash.ts';
 import { ContainerStartError } from '../../model/container-start-error.ts';
 import { SANDBOX_NAME } from '../../model/sandbox-name.ts';
 import { newestFirst } from '../../model/newest-first.ts';
-import { type Pod, type PodUid, showPod } from '../../model/pod.ts';
+import { effectiveResources, type ResizableResource } from '../../model/effective-resources.ts';
+import { type Container, type Pod, type PodUid, showPod } from '../../model/pod.ts';
+import { Quantity } from '../../model/quantity.ts';
 import type {
   ContainerId,
   ContainerRuntime,
@@ -156,6 +158,7 @@ export class FakeRuntime implements ContainerRuntime {
       image: image.repoTags[0] ?? image.repoDigests[0] ?? image.id,
       imageId: `docker-pullable://${image.repoDigests[0]}`,
       specHash: containerHash(container),
+      resources: resourcesIn(pod, container),
       terminationGracePeriodSeconds,
       deletionGracePeriodSeconds,
     };
@@ -195,6 +198,17 @@ export class FakeRuntime implements ContainerRuntime {
     const console = new FakeConsole({ clock: this.#deps.clock, env, stdin, stdinOnce, ...message });
     daemon.start(id, programOfBehaviour(behaviour, attempt) ?? programOf(argv, env, onPuzzled, console), console);
     return id;
+  }
+
+  async updateContainer(id: ContainerId, pod: Pod, container: Container, resource: ResizableResource, signal: AbortSignal): Promise<void> {
+    const { gate, daemon } = this.#deps;
+    await gate.pass('updateContainer', signal, () => {
+      const role = daemon.get(id)?.role;
+      if (role?.kind !== 'container') throw new FakeEngineError(`No such container: ${id}`);
+      const { cpuRequest, cpuLimit, memoryLimit } = resourcesIn(pod, container);
+      const memory = { cpuRequest: role.resources?.cpuRequest, cpuLimit: role.resources?.cpuLimit, memoryLimit };
+      daemon.update(id, resource === 'memory' ? memory : { cpuRequest, cpuLimit, memoryLimit: role.resources?.memoryLimit });
+    });
   }
 
   async stopContainer(id: ContainerId, graceMs: number, signal: AbortSignal): Promise<void> {
@@ -259,6 +273,14 @@ async function inStartErrors<T>(signal: AbortSignal, work: () => Promise<T>): Pr
     if (error instanceof ContainerStartError || signal.aborted) throw error;
     throw new ContainerStartError('CreateContainerError', errorText(error), { cause: error });
   }
+}
+
+/** What the kernel would enforce. Without a request the limit stands in for it. */
+function resourcesIn(pod: Pod, container: Container): ObservedContainer['resources'] & {} {
+  const { requests, limits } = effectiveResources(pod, container);
+  const amount = (text: string | undefined): Quantity | undefined => (text === undefined ? undefined : Quantity.fromJson(text));
+  const cpuLimit = amount(limits?.['cpu']);
+  return { cpuRequest: amount(requests?.['cpu']) ?? cpuLimit, cpuLimit, memoryLimit: amount(limits?.['memory']) };
 }
 
 const hashOf = ({ role }: PartSpec): string | undefined => (role.kind === 'container' ? role.specHash : undefined);

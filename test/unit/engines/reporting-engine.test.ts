@@ -18,6 +18,7 @@ const runtime: ContainerRuntime = {
   runSandbox: unasked,
   createContainer: unasked,
   startContainer: unasked,
+  updateContainer: unasked,
   stopContainer: unasked,
   removeContainer: unasked,
   stopSandbox: unasked,

@@ -1,7 +1,10 @@
+import { resourcesOfCgroup } from '../../../model/linux-resources.ts';
+import { effectiveResources, type ResizableResource } from '../../../model/effective-resources.ts';
 import { isCriticalPod } from '../../../model/critical-pod.ts';
 import type { Container, Pod } from '../../../model/pod.ts';
 import { podQosClass } from '../../../model/qos.ts';
 import { Quantity } from '../../../model/quantity.ts';
+import type { ObservedContainer } from '../../../ports/container-runtime.ts';
 
 const MIN_SHARES = 2;
 const SHARES_PER_CPU = 1024n;
@@ -49,7 +52,7 @@ const MAX_BYTES = 2 ** 63 - 1024;
 
 /** The resource part of docker's HostConfig. Memory and swap are limited alike, so that a container never swaps. */
 export function dockerResources(pod: Pod, container: Container, node: NodeResources): DockerResources {
-  const { requests, limits } = container.resources ?? {};
+  const { requests, limits } = effectiveResources(pod, container);
   const cpuRequest = Quantity.fromJson(requests?.['cpu']);
   const cpuLimit = Quantity.fromJson(limits?.['cpu']);
   const memory = Math.min(MAX_BYTES, Number(int64(Quantity.fromJson(limits?.['memory']).value())));
@@ -74,4 +77,19 @@ export interface DockerResources {
   readonly MemorySwap: number;
   readonly OomScoreAdj: number;
   readonly PidsLimit: number | undefined;
+}
+
+/** What docker is to change of a running container: to it 0 leaves an amount as it is, and -1 is no limit. */
+export function dockerUpdate(resources: DockerResources, resource: ResizableResource): DockerUpdate {
+  const orUnlimited = (amount: number): number => (amount === 0 ? -1 : amount);
+  if (resource === 'memory') return { Memory: orUnlimited(resources.Memory), MemorySwap: orUnlimited(resources.MemorySwap) };
+  const { CpuShares, CpuPeriod, CpuQuota } = resources;
+  return { CpuShares, ...(CpuQuota !== undefined && { CpuPeriod, CpuQuota: orUnlimited(CpuQuota) }) };
+}
+
+export type DockerUpdate = Readonly<Partial<Record<'CpuShares' | 'CpuPeriod' | 'CpuQuota' | 'Memory' | 'MemorySwap', number | undefined>>>;
+
+/** A container's resources as docker has set them. Amounts that were never set are missing or 0. */
+export function resourcesOf({ CpuShares = 0, CpuPeriod = 0, CpuQuota = 0, Memory = 0 }: DockerUpdate): ObservedContainer['resources'] & {} {
+  return resourcesOfCgroup({ cpuShares: CpuShares, cpuPeriod: CpuPeriod, cpuQuota: CpuQuota, memoryLimit: Memory });
 }

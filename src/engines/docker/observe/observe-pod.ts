@@ -10,6 +10,7 @@ import type {
   SandboxId,
 } from '../../../ports/container-runtime.ts';
 import { type Connecting, isLeftToPlugin } from '../sandbox/connect-sandbox.ts';
+import { resourcesOf } from '../containers/container-resources.ts';
 import { type ContainerNote, readContainerLabels } from '../identity/container-labels.ts';
 import { containerState, dockerTimeMs } from './container-state.ts';
 import { fromDockerLabels, POD_UID_LABEL, SANDBOX_ID_LABEL } from '../identity/docker-labels.ts';
@@ -86,6 +87,7 @@ function container(
     sandboxId: sandboxId as SandboxId | undefined,
     createdAtMs: dockerTimeMs(info.Created) ?? 0,
     state,
+    resources: resourcesOf(info.HostConfig),
     terminationGracePeriodSeconds: note.terminationGracePeriodSeconds,
     deletionGracePeriodSeconds: note.deletionGracePeriodSeconds,
     preStop: note.preStop,

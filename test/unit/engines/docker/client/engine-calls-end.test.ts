@@ -10,7 +10,7 @@ import type { PodUid } from '../../../../../src/model/pod.ts';
 import type { ContainerAccess } from '../../../../../src/ports/container-access.ts';
 import type { ContainerId, ContainerRuntime, SandboxId } from '../../../../../src/ports/container-runtime.ts';
 import type { ImageService } from '../../../../../src/ports/image-service.ts';
-import { aPod } from '../../../../builders/a-pod.ts';
+import { aContainer, aPod } from '../../../../builders/a-pod.ts';
 import { FakeClock } from '../../../../fakes/fake-clock.ts';
 import { type Stall, stallingEngine, stalls } from '../../../../fakes/stalling-engine.ts';
 import { aDockerRuntime, anEngineClient, dockerImages } from '../../../../builders/docker-parts.ts';
@@ -33,6 +33,7 @@ interface Caller {
 }
 
 const ID = 'f'.repeat(64);
+const limited = aPod('pod', { containers: [aContainer('c', { resources: { limits: { cpu: '1', memory: '1Gi' } } })] });
 const outputs = { stdin: false, stdout: true, stderr: true, tty: false };
 
 /** Who makes each request of the agent to its engine, by the words that the request has in errors. */
@@ -66,6 +67,16 @@ const callers: Readonly<Record<string, Caller>> = {
   'POST /containers/ID/stop': {
     request: /^POST \/containers\/\w+\/stop/,
     run: ({ runtime }, signal) => runtime.stopContainer(ID as ContainerId, 0, signal),
+  },
+  'GET /containers/ID/stats': {
+    request: /^GET \/containers\/\w+\/stats/,
+    run: ({ runtime }, signal) =>
+      runtime.updateContainer(ID as ContainerId, limited, limited.spec.containers[0] ?? { name: '' }, 'memory', signal),
+  },
+  'POST /containers/ID/update': {
+    request: /^POST \/containers\/\w+\/update/,
+    run: ({ runtime }, signal) =>
+      runtime.updateContainer(ID as ContainerId, limited, limited.spec.containers[0] ?? { name: '' }, 'cpu', signal),
   },
   'DELETE /containers/ID': { request: /^DELETE /, run: ({ runtime }, signal) => runtime.removeSandbox(ID as SandboxId, signal) },
   'POST /containers/ID/wait': {

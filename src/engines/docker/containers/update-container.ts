@@ -1,0 +1,37 @@
+import type { ResizableResource } from '../../../model/effective-resources.ts';
+import type { Container, Pod } from '../../../model/pod.ts';
+import type { ContainerId } from '../../../ports/container-runtime.ts';
+import type { EngineClient } from '../client/engine-client.ts';
+import { dockerResources, type DockerUpdate, dockerUpdate, type NodeResources } from './container-resources.ts';
+
+/** Changes the limits of a container that runs. */
+export async function updateContainer(
+  { client, node }: { readonly client: EngineClient; readonly node: NodeResources },
+  id: ContainerId,
+  pod: Pod,
+  container: Container,
+  resource: ResizableResource,
+  signal: AbortSignal,
+): Promise<void> {
+  const update = dockerUpdate(dockerResources(pod, container, node), resource);
+  if (update.Memory !== undefined && update.Memory > 0) await refuseBelowUsage(client, id, container.name, update.Memory, signal);
+  await client.call(`POST /containers/${id}/update`, client.requestTimeoutMs, signal, (docker) =>
+    docker.getContainer(id).update(update satisfies DockerUpdate),
+  );
+}
+
+/** A kernel would kill processes until the rest fits (validateMemoryResizeAction in pkg/kubelet/kuberuntime, and its words). */
+async function refuseBelowUsage(client: EngineClient, id: ContainerId, name: string, limit: number, signal: AbortSignal): Promise<void> {
+  const stats = await client.call(`GET /containers/${id}/stats?stream=false&one-shot=true`, client.requestTimeoutMs, signal, (docker) =>
+    docker.getContainer(id).stats({ stream: false, 'one-shot': true }),
+  );
+  const usage = usageOf(stats);
+  if (usage < limit) return;
+  const what = `attempting to set container "${name}" memory limit (${limit}) below current usage (${usage})`;
+  throw new Error(`cannot decrease memory limits: ${what}`);
+}
+
+/** 0 of a container that does not run, or where the kernel does not count. */
+function usageOf({ memory_stats: memory }: { readonly memory_stats?: { readonly usage?: number } | null }): number {
+  return memory?.usage ?? 0;
+}
