@@ -11,6 +11,7 @@ import { runStages } from './agent/run-stages.ts';
 import { PodStatusManager } from './agent/status/status-manager.ts';
 import { TraceLog } from './agent/trace/trace-log.ts';
 import { Wakes } from './agent/wakes.ts';
+import { cgroupFault, cgroupsInShort } from './base/cgroup-hierarchy.ts';
 import { foldRepeats } from './base/fold-repeats.ts';
 import { version } from './base/version.ts';
 import { capabilities } from './capabilities.ts';
@@ -51,6 +52,7 @@ export async function runAgent(
     setVerbosity: from.setVerbosity,
     ...(await from.openDisk(options, folded)),
     hostFiles: from.hostFiles({ clock, log: folded }, stop),
+    cgroups: await from.cgroups(),
   };
   const cluster = await from.openCluster(options, { ...ground, log: folded });
   happenings.add(cluster.listener);
@@ -77,7 +79,10 @@ export async function runAgent(
     const given = await gather(list, options, node, (listener) => happenings.add(listener));
     const services = [...cluster.services, ...engine.services(node.pleg), ...given.services, ...kubelet(node, state, given)];
     const sources = given.sources.map(({ name }) => name).join(', ') || 'none';
-    log.info('starting', { version: version(), node: options.nodeName, engine: options.dockerEndpoint, sources });
+    const cgroups = cgroupsInShort(ground.cgroups);
+    log.info('starting', { version: version(), node: options.nodeName, engine: options.dockerEndpoint, cgroups, sources });
+    const fault = cgroupFault(ground.cgroups);
+    if (fault !== undefined) log.warn('not all that pods use can be reported', { fault });
     const run = (signal: AbortSignal, ...besides: readonly Staged[]): Promise<void> =>
       runStages([...services, ...besides], { clock, given }, signal);
     if (options.runOnce) return await runOnce({ run, pods, sources: given.sources, statuses, clock, log, signal: stop });

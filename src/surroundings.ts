@@ -2,6 +2,7 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { restartMarks } from './agent/reconcile/restart-marks.ts';
 import { stateFiles } from './agent/state-files.ts';
+import { type CgroupHierarchy, readCgroupHierarchy } from './base/cgroup-hierarchy.ts';
 import { chance } from './base/chance.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import type { Logger } from './base/logger.ts';
@@ -32,6 +33,7 @@ export interface Surroundings {
   openDisk(options: KubeletOptions, log: Logger): Promise<Pick<Ground, 'files' | 'restartMarks'>>;
   /** What looks at files that may never answer. An abort of `stop` ends it. */
   hostFiles(ground: Pick<Ground, 'clock' | 'log'>, stop: AbortSignal): HostFiles;
+  cgroups(): Promise<CgroupHierarchy>;
   openCluster(options: KubeletOptions, ground: Opening): Promise<Cluster>;
   openEngine(options: KubeletOptions, ground: Opening): Promise<Engine>;
   openNode(options: KubeletOptions, ground: { readonly cluster: Cluster } & Pick<Ground, 'clock' | 'log'>): Promise<ThisNode>;
@@ -46,6 +48,7 @@ export function realSurroundings(given: Pick<Surroundings, 'log' | 'origins' | '
     hostFiles: ({ clock, log }, stop) =>
       new HostFilesProcess({ clock, log, program: besideThis('host-files-main'), table: mountsNow, stop }),
     openDisk,
+    cgroups: () => readCgroupHierarchy(),
     openCluster,
     openEngine,
     openNode,

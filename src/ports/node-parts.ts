@@ -1,4 +1,5 @@
 import type { Observable } from 'rxjs';
+import type { CgroupHierarchy } from '../base/cgroup-hierarchy.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { PodUpdate } from '../model/pod-update.ts';
@@ -34,6 +35,8 @@ export interface Ground {
   readonly files: StateFiles;
   readonly restartMarks: RestartMarks;
   readonly hostFiles: HostFiles;
+  /** As this machine has them; read once, when the agent starts. */
+  readonly cgroups: CgroupHierarchy;
 }
 
 /** The node's parts, made before any capability and given to each. Never undefined: no cluster is a cluster, too. */

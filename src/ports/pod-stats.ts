@@ -23,9 +23,41 @@ export interface MemoryStats {
   readonly cacheBytes?: number;
   readonly mappedFileBytes?: number;
   readonly swapBytes?: number;
+  /** Of swap alone; cgroup v2 only. Undefined: no limit. */
+  readonly swapLimitBytes?: number;
   readonly maxUsageBytes?: number;
   /** How often the limit was hit. */
   readonly limitHits?: number;
+  /** Processes that were killed because memory ran out. */
+  readonly oomKills?: number;
+}
+/** How long processes waited for something: a share of time, in percent, over the last 10, 60 and 300 seconds, and altogether. */
+export interface PressureShare {
+  readonly avg10: number;
+  readonly avg60: number;
+  readonly avg300: number;
+  readonly totalUs: number;
+}
+/** Of one resource (PSI): some of the processes waited, or all that could have run. */
+export interface Pressure {
+  readonly some: PressureShare;
+  readonly full: PressureShare;
+}
+/** Of a cgroup of version 2, or of the machine. Undefined: the kernel does not count it. */
+export interface PressureStats {
+  readonly atMs: number;
+  readonly cpu?: Pressure;
+  readonly memory?: Pressure;
+  readonly io?: Pressure;
+}
+/** What went to and from one disk. */
+export interface DiskStats {
+  /** "/dev/sda", or "8:0" where the machine has no name for it. */
+  readonly device: string;
+  readonly readBytes: number;
+  readonly writtenBytes: number;
+  readonly reads: number;
+  readonly writes: number;
 }
 export interface NetworkInterfaceStats {
   readonly name: string;
@@ -61,7 +93,8 @@ export interface CgroupLimits {
   readonly cpuPeriodUs?: number;
   readonly cpuQuotaUs?: number;
   readonly memoryBytes?: number;
-  readonly memoryAndSwapBytes?: number;
+  /** Of both together with cgroup v1, of swap alone with v2: as cAdvisor reports it. */
+  readonly swapBytes?: number;
   readonly memoryReservationBytes?: number;
 }
 
@@ -82,6 +115,8 @@ export interface ContainerUsage {
   readonly processes?: number;
   readonly threads?: number;
   readonly limits?: CgroupLimits;
+  readonly pressure?: PressureStats;
+  readonly disks?: readonly DiskStats[];
 }
 export interface VolumeUsage extends FilesystemStats {
   readonly name: string;
@@ -103,6 +138,8 @@ export interface PodUsage {
   readonly processes?: number;
   /** Of the pod's own cgroup, where it has one; else `cpu` and `memory` are its containers' sums. */
   readonly cgroup?: string;
+  /** Of the pod's own cgroup alone: there is no sum of these. */
+  readonly pressure?: PressureStats;
 }
 export interface NodeUsage {
   readonly startedAtMs: number;
@@ -112,6 +149,9 @@ export interface NodeUsage {
   readonly fs?: FilesystemStats;
   readonly imageFs?: FilesystemStats;
   readonly pids?: { readonly atMs: number; readonly max: number; readonly running: number };
+  readonly swap?: { readonly atMs: number; readonly usedBytes: number; readonly availableBytes: number };
+  readonly pressure?: PressureStats;
+  readonly disks?: readonly DiskStats[];
   /** "kubelet", "runtime", "pods" as stats/summary names them. */
   readonly systemContainers: readonly ContainerUsage[];
 }

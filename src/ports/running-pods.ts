@@ -13,6 +13,8 @@ export interface RunningContainer {
   /** Milliseconds since the epoch. */
   readonly startedAtMs: number;
   readonly pid: number;
+  /** What the engine was asked for; undefined: it does not say. */
+  readonly cpuShares?: number | undefined;
   /** The engine's log file; beside it lie those that were rotated. */
   readonly logPath?: string | undefined;
   /** The directory of what the container has written into its own file system. */

@@ -1,5 +1,14 @@
 import { SANDBOX_NAME } from '../model/sandbox-name.ts';
-import type { ContainerUsage, CpuStats, MemoryStats, NetworkInterfaceStats, NodeUsage, PodUsage } from '../ports/pod-stats.ts';
+import type {
+  ContainerUsage,
+  CpuStats,
+  DiskStats,
+  MemoryStats,
+  NetworkInterfaceStats,
+  NodeUsage,
+  PodUsage,
+  PressureShare,
+} from '../ports/pod-stats.ts';
 import { exposition, type MetricFamily, type MetricSample } from './exposition.ts';
 
 /** What the machine is, for the machine_ metrics. */
@@ -20,6 +29,7 @@ export interface CadvisorInput {
 }
 
 type Labels = MetricSample['labels'];
+type Shares = Readonly<Record<'some' | 'full', PressureShare>>;
 /** Everything that cAdvisor would call a container: the root, pods' cgroups, sandboxes, containers. */
 interface Row extends Omit<ContainerUsage, 'id' | 'name'> {
   readonly labels: Labels;
@@ -63,19 +73,21 @@ export function cadvisorMetrics({ nowMs, machine, versions, usage }: CadvisorInp
 
 const blank = { container: '', id: '', image: '', name: '', namespace: '', pod: '' };
 
-function rootRow({ startedAtMs, cpu, memory, network, fs }: NodeUsage): Row {
+function rootRow({ startedAtMs, cpu, memory, network, fs, pressure, disks }: NodeUsage): Row {
   return {
     labels: { ...blank, id: '/' },
     startedAtMs,
     ...(cpu ? { cpu } : {}),
     ...(memory ? { memory } : {}),
     ...(fs ? { rootfs: fs } : {}),
+    ...(pressure ? { pressure } : {}),
+    ...(disks ? { disks } : {}),
     ...(network ? { interfaces: network.interfaces, networkAtMs: network.atMs } : {}),
   };
 }
 
 function podRows(pod: PodUsage): Row[] {
-  const { name, namespace, cgroup, cpu, memory, startedAtMs, containers, sandbox, network } = pod;
+  const { name, namespace, cgroup, cpu, memory, pressure, startedAtMs, containers, sandbox, network } = pod;
   const rowOf = (container: ContainerUsage, label: string): Row => {
     const { cgroup: id = '', engineName = '', image = '' } = container;
     return { ...container, labels: { container: label, id, image, name: engineName, namespace, pod: name } };
@@ -83,7 +95,15 @@ function podRows(pod: PodUsage): Row[] {
   const own: Row[] =
     cgroup === undefined
       ? []
-      : [{ labels: { ...blank, id: cgroup, namespace, pod: name }, startedAtMs, ...(cpu ? { cpu } : {}), ...(memory ? { memory } : {}) }];
+      : [
+          {
+            labels: { ...blank, id: cgroup, namespace, pod: name },
+            startedAtMs,
+            ...(cpu ? { cpu } : {}),
+            ...(memory ? { memory } : {}),
+            ...(pressure ? { pressure } : {}),
+          },
+        ];
   const pause: Row[] = sandbox
     ? [{ ...rowOf(sandbox, SANDBOX_NAME), ...(network ? { interfaces: network.interfaces, networkAtMs: network.atMs } : {}) }]
     : [];
@@ -132,6 +152,27 @@ function containerFamilies(rows: readonly Row[], nowMs: number): MetricFamily[] 
       help,
       rows.flatMap(({ labels, rootfs }) => sample({ ...labels, device: rootfs?.device ?? '' }, rootfs && of(rootfs))),
     );
+  const disk = (name: string, help: string, of: (disk: DiskStats) => number): MetricFamily => ({
+    name: `container_fs_${name}_total`,
+    help: `Cumulative count of ${help}`,
+    type: 'counter',
+    samples: rows.flatMap(({ labels, disks = [] }) => disks.flatMap((each) => sample({ ...labels, device: each.device }, of(each)))),
+  });
+  const pressure = (of: 'cpu' | 'memory' | 'io', called: string): MetricFamily[] => {
+    const family = (name: 'stalled' | 'waiting', who: string, share: (pressure: Shares) => PressureShare): MetricFamily => ({
+      name: `container_pressure_${of}_${name}_seconds_total`,
+      help: `Total time duration ${who} due to ${called} congestion.`,
+      type: 'counter',
+      samples: rows.flatMap(({ labels, pressure: all }) => {
+        const found = all?.[of];
+        return sample(labels, found && share(found).totalUs / 1e6, all?.atMs);
+      }),
+    });
+    return [
+      family('stalled', 'no tasks in the container could make progress', ({ full }) => full),
+      family('waiting', 'tasks in the container have waited', ({ some }) => some),
+    ];
+  };
   const seconds = (ns: number | undefined): number | undefined => (ns === undefined ? undefined : ns / 1e9);
   return [
     gauge(
@@ -161,6 +202,12 @@ function containerFamilies(rows: readonly Row[], nowMs: number): MetricFamily[] 
       ({ usageBytes }) => usageBytes,
     ),
     memory('max_usage_bytes', 'Maximum memory usage recorded in bytes', ({ maxUsageBytes }) => maxUsageBytes),
+    {
+      name: 'container_oom_events_total',
+      help: 'Count of out of memory events observed for the container',
+      type: 'counter',
+      samples: rows.flatMap(({ labels, memory }) => sample(labels, memory?.oomKills, memory?.atMs)),
+    },
     memory('working_set_bytes', 'Current working set in bytes.', ({ workingSetBytes }) => workingSetBytes),
     {
       name: 'container_memory_failures_total',
@@ -177,6 +224,13 @@ function containerFamilies(rows: readonly Row[], nowMs: number): MetricFamily[] 
     file('inodes_total', 'Number of Inodes', ({ inodes }) => inodes),
     file('limit_bytes', 'Number of bytes that can be consumed by the container on this filesystem.', ({ capacityBytes }) => capacityBytes),
     file('usage_bytes', 'Number of bytes that are consumed by the container on this filesystem.', ({ usedBytes }) => usedBytes),
+    disk('reads_bytes', 'bytes read', ({ readBytes }) => readBytes),
+    disk('reads', 'reads completed', ({ reads }) => reads),
+    disk('writes_bytes', 'bytes written', ({ writtenBytes }) => writtenBytes),
+    disk('writes', 'writes completed', ({ writes }) => writes),
+    ...pressure('cpu', 'CPU'),
+    ...pressure('memory', 'memory'),
+    ...pressure('io', 'IO'),
     network('receive_bytes', 'bytes received', ({ rxBytes }) => rxBytes),
     network('receive_packets', 'packets received', ({ rxPackets }) => rxPackets),
     network('receive_packets_dropped', 'packets dropped while receiving', ({ rxDropped }) => rxDropped),
@@ -192,11 +246,7 @@ function containerFamilies(rows: readonly Row[], nowMs: number): MetricFamily[] 
     plain('spec_cpu_shares', 'CPU share of the container.', ({ limits }) => limits?.cpuShares),
     // Zero: no limit.
     plain('spec_memory_limit_bytes', 'Memory limit for the container.', ({ limits }) => limits && (limits.memoryBytes ?? 0)),
-    plain(
-      'spec_memory_swap_limit_bytes',
-      'Memory swap limit for the container.',
-      ({ limits }) => limits && (limits.memoryAndSwapBytes ?? 0),
-    ),
+    plain('spec_memory_swap_limit_bytes', 'Memory swap limit for the container.', ({ limits }) => limits && (limits.swapBytes ?? 0)),
     plain(
       'spec_memory_reservation_limit_bytes',
       'Memory reservation limit for the container.',

@@ -7,15 +7,16 @@ import { podStats } from './pod-stats.ts';
 import { statsRoutes, volumeText } from './stats-routes.ts';
 
 /** What the node and its pods use, measured when asked for. */
-export function capability({ options, clock, engine, pods, statuses, hostFiles }: NodeParts): Contribution {
+export function capability({ options, clock, cgroups, engine, pods, statuses, hostFiles }: NodeParts): Contribution {
   const opened = Promise.withResolvers<PodStats>();
   const stats: PodStats = {
     node: async (signal, only) => (await opened.promise).node(signal, only),
     pods: async (signal, only) => (await opened.promise).pods(signal, only),
   };
   const run = async (signal: AbortSignal): Promise<void> => {
-    const own = await podStats({
+    const own = podStats({
       clock,
+      cgroups,
       running: engine.running,
       pods,
       statuses,

@@ -1,7 +1,7 @@
+import type { CgroupPaths } from '../base/cgroup-paths.ts';
 import type { Clock } from '../base/clock.ts';
 import type { CpuStats, MemoryStats } from '../ports/pod-stats.ts';
 import type { CgroupReader } from './cgroup-reader.ts';
-import type { CgroupPaths } from './cgroup-texts.ts';
 import { CpuRates, FIRST_WINDOW_MS } from './cpu-rates.ts';
 
 /** So many are read before others have their turn: a few milliseconds. */
@@ -98,5 +98,6 @@ function addMemory(a: MemoryStats | undefined, b: MemoryStats): MemoryStats {
     rssBytes: sum(({ rssBytes }) => rssBytes),
     pageFaults: sum(({ pageFaults }) => pageFaults),
     majorPageFaults: sum(({ majorPageFaults }) => majorPageFaults),
+    swapBytes: sum(({ swapBytes = 0 }) => swapBytes),
   };
 }

@@ -1,19 +1,16 @@
 import { readFileSync } from 'node:fs';
-import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CgroupLimits } from '../ports/pod-stats.ts';
+import type { CgroupHierarchy } from '../base/cgroup-hierarchy.ts';
+import type { CgroupPaths } from '../base/cgroup-paths.ts';
+import type { CgroupLimits, DiskStats, PressureStats } from '../ports/pod-stats.ts';
+import { limitFilesV1, limitFilesV2, limitsOfV1, limitsOfV2 } from './cgroup-limits.ts';
 import {
   type CgroupFiles,
-  type CgroupPaths,
   cpuFilesV1,
   cpuFilesV2,
   cpuOfV1,
   cpuOfV2,
   type CpuUse,
-  limitFilesV1,
-  limitFilesV2,
-  limitsOfV1,
-  limitsOfV2,
   memoryFilesV1,
   memoryFilesV2,
   memoryOfV1,
@@ -21,26 +18,28 @@ import {
   type MemoryUse,
   parseNumber,
 } from './cgroup-texts.ts';
+import { diskFilesV1, diskFilesV2, disksOfV1, disksOfV2 } from './disk-texts.ts';
+import { parsePressure } from './pressure-text.ts';
 
 /** What one cgroup's files tell. Undefined: the kernel does not count it there, or the cgroup is gone. */
 export interface CgroupReader {
   cpu(paths: CgroupPaths): CpuUse | undefined;
   memory(paths: CgroupPaths): MemoryUse | undefined;
   tasks(paths: CgroupPaths): { readonly processes?: number; readonly threads?: number };
-  limits(paths: CgroupPaths): CgroupLimits;
+  /** `askedShares`: what the engine was asked for, where that is known. */
+  limits(paths: CgroupPaths, askedShares?: number): CgroupLimits;
+  pressure(paths: CgroupPaths): Omit<PressureStats, 'atMs'> | undefined;
+  /** By the disks' numbers: "8:0". */
+  disks(paths: CgroupPaths): ReadonlyMap<string, Omit<DiskStats, 'device'>> | undefined;
   /** The path that names the cgroup to people. */
   nameOf(paths: CgroupPaths): string | undefined;
   /** The same place in every hierarchy. */
   at(path: string): CgroupPaths;
 }
 
-/** `root` is where the hierarchies are mounted, "/sys/fs/cgroup": version 2 when that is one itself, else version 1. */
-export async function cgroupReader(root: string): Promise<CgroupReader> {
-  const unified = await access(join(root, 'cgroup.controllers')).then(
-    () => true,
-    () => false,
-  );
-  return unified ? readerV2(root) : readerV1(root);
+/** Without any hierarchy it is a reader that finds nothing. */
+export function cgroupReader({ root, version }: Pick<CgroupHierarchy, 'root' | 'version'>): CgroupReader {
+  return version === 2 ? readerV2(root) : readerV1(root);
 }
 
 function readerV1(root: string): CgroupReader {
@@ -58,9 +57,12 @@ function readerV1(root: string): CgroupReader {
     cpu: (paths) => cpuOfV1(read(paths, cpuFilesV1)),
     memory: (paths) => memoryOfV1(read(paths, memoryFilesV1)),
     limits: (paths) => limitsOfV1(read(paths, limitFilesV1)),
+    // Of version 1 the kernel tells of the whole machine only.
+    pressure: () => undefined,
+    disks: (paths) => disksOfV1(read(paths, diskFilesV1)),
     tasks: (paths) => tasksIn(join(root, 'pids', paths.get('pids') ?? paths.get('memory') ?? '/')),
     nameOf: (paths) => paths.get('memory') ?? paths.get('cpuacct'),
-    at: (path) => new Map(['cpu', 'cpuacct', 'memory', 'pids'].map((controller) => [controller, path])),
+    at: (path) => new Map(['cpu', 'cpuacct', 'memory', 'pids', 'blkio'].map((controller) => [controller, path])),
   };
 }
 
@@ -70,11 +72,20 @@ function readerV2(root: string): CgroupReader {
   return {
     cpu: (paths) => cpuOfV2(read(paths, cpuFilesV2)),
     memory: (paths) => memoryOfV2(read(paths, memoryFilesV2)),
-    limits: (paths) => limitsOfV2(read(paths, limitFilesV2)),
+    limits: (paths, askedShares) => limitsOfV2(read(paths, limitFilesV2), askedShares),
+    pressure: (paths) => pressureOf((name) => textOf(join(root, paths.get('') ?? '/', `${name}.pressure`))),
+    disks: (paths) => disksOfV2(read(paths, diskFilesV2)),
     tasks: (paths) => tasksIn(join(root, paths.get('') ?? '/')),
     nameOf: (paths) => paths.get(''),
     at: (path) => new Map([['', path]]),
   };
+}
+
+/** From texts by name: cpu, memory, io. Undefined where the kernel counts none of them. */
+export function pressureOf(read: (name: 'cpu' | 'memory' | 'io') => string | undefined): Omit<PressureStats, 'atMs'> | undefined {
+  const [cpu, memory, io] = (['cpu', 'memory', 'io'] as const).map((name) => parsePressure(read(name)));
+  if (cpu === undefined && memory === undefined && io === undefined) return undefined;
+  return { ...(cpu ? { cpu } : {}), ...(memory ? { memory } : {}), ...(io ? { io } : {}) };
 }
 
 function tasksIn(directory: string): { processes?: number; threads?: number } {

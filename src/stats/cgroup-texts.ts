@@ -1,4 +1,4 @@
-import type { CgroupLimits, CpuStats, MemoryStats } from '../ports/pod-stats.ts';
+import type { CpuStats, MemoryStats } from '../ports/pod-stats.ts';
 
 /** The files of one cgroup, by name; undefined: not there. */
 export type CgroupFiles<Name extends string> = Readonly<Record<Name, string | undefined>>;
@@ -10,14 +10,7 @@ export const memoryFilesV1 = [
   'memory.failcnt',
   'memory.stat',
   'memory.limit_in_bytes',
-] as const;
-export const limitFilesV1 = [
-  'cpu.shares',
-  'cpu.cfs_period_us',
-  'cpu.cfs_quota_us',
-  'memory.limit_in_bytes',
-  'memory.memsw.limit_in_bytes',
-  'memory.soft_limit_in_bytes',
+  'memory.oom_control',
 ] as const;
 export const cpuFilesV2 = ['cpu.stat'] as const;
 export const memoryFilesV2 = [
@@ -26,9 +19,9 @@ export const memoryFilesV2 = [
   'memory.events',
   'memory.stat',
   'memory.swap.current',
+  'memory.swap.max',
   'memory.max',
 ] as const;
-export const limitFilesV2 = ['cpu.weight', 'cpu.max', 'memory.max', 'memory.swap.max', 'memory.low'] as const;
 
 type V1<Files extends readonly string[]> = CgroupFiles<Files[number]>;
 export type CpuUse = Omit<CpuStats, 'atMs' | 'usageNanoCores'>;
@@ -56,8 +49,9 @@ export function parseNumber(text: string | undefined): number | undefined {
   return Number.isFinite(value) ? value : undefined;
 }
 
-const limited = (bytes: number | undefined): number | undefined => (bytes !== undefined && bytes < UNLIMITED_BYTES ? bytes : undefined);
-const optional = <K extends string>(key: K, value: number | undefined): { readonly [P in K]?: number } =>
+export const limited = (bytes: number | undefined): number | undefined =>
+  bytes !== undefined && bytes < UNLIMITED_BYTES ? bytes : undefined;
+export const optional = <K extends string>(key: K, value: number | undefined): { readonly [P in K]?: number } =>
   (value === undefined ? {} : { [key]: value }) as { readonly [P in K]?: number };
 
 export function cpuOfV1(files: V1<typeof cpuFilesV1>): CpuUse | undefined {
@@ -114,6 +108,7 @@ export function memoryOfV1(files: V1<typeof memoryFilesV1>): MemoryUse | undefin
     swapBytes: of('swap'),
     ...optional('maxUsageBytes', parseNumber(files['memory.max_usage_in_bytes'])),
     ...optional('limitHits', parseNumber(files['memory.failcnt'])),
+    ...optional('oomKills', parseCounters(files['memory.oom_control'] ?? '').get('oom_kill')),
   };
 }
 
@@ -123,6 +118,7 @@ export function memoryOfV2(files: V1<typeof memoryFilesV2>): MemoryUse | undefin
   if (usageBytes === undefined || text === undefined) return undefined;
   const stat = parseCounters(text);
   const of = (name: string): number => stat.get(name) ?? 0;
+  const events = parseCounters(files['memory.events'] ?? '');
   return {
     usageBytes,
     ...workingSet(usageBytes, of('inactive_file'), limited(parseNumber(files['memory.max']))),
@@ -133,7 +129,9 @@ export function memoryOfV2(files: V1<typeof memoryFilesV2>): MemoryUse | undefin
     mappedFileBytes: of('file_mapped'),
     swapBytes: parseNumber(files['memory.swap.current']) ?? 0,
     ...optional('maxUsageBytes', parseNumber(files['memory.peak'])),
-    ...optional('limitHits', parseCounters(files['memory.events'] ?? '').get('max')),
+    ...optional('swapLimitBytes', limited(parseNumber(files['memory.swap.max']))),
+    ...optional('limitHits', events.get('max')),
+    ...optional('oomKills', events.get('oom_kill')),
   };
 }
 
@@ -145,47 +143,6 @@ export function workingSet(
 ): Pick<MemoryUse, 'workingSetBytes' | 'availableBytes'> {
   const workingSetBytes = Math.max(0, usageBytes - inactiveFileBytes);
   return { workingSetBytes, ...optional('availableBytes', limitBytes && Math.max(0, limitBytes - workingSetBytes)) };
-}
-
-export function limitsOfV1(files: V1<typeof limitFilesV1>): CgroupLimits {
-  const quota = parseNumber(files['cpu.cfs_quota_us']);
-  return {
-    ...optional('cpuShares', parseNumber(files['cpu.shares'])),
-    ...optional('cpuPeriodUs', parseNumber(files['cpu.cfs_period_us'])),
-    ...optional('cpuQuotaUs', quota !== undefined && quota > 0 ? quota : undefined),
-    ...optional('memoryBytes', limited(parseNumber(files['memory.limit_in_bytes']))),
-    ...optional('memoryAndSwapBytes', limited(parseNumber(files['memory.memsw.limit_in_bytes']))),
-    ...optional('memoryReservationBytes', limited(parseNumber(files['memory.soft_limit_in_bytes']))),
-  };
-}
-
-export function limitsOfV2(files: V1<typeof limitFilesV2>): CgroupLimits {
-  const [quota, period] = (files['cpu.max'] ?? '').trim().split(' ').map(parseNumber);
-  const weight = parseNumber(files['cpu.weight']);
-  const memoryBytes = limited(parseNumber(files['memory.max']));
-  const swapBytes = limited(parseNumber(files['memory.swap.max']));
-  return {
-    // The inverse of how runc turns shares (2 to 262144) into weights (1 to 10000).
-    ...optional('cpuShares', weight === undefined ? undefined : Math.round(2 + ((weight - 1) * 262_142) / 9_999)),
-    ...optional('cpuPeriodUs', period),
-    ...optional('cpuQuotaUs', quota),
-    ...optional('memoryBytes', memoryBytes),
-    ...optional('memoryAndSwapBytes', memoryBytes === undefined || swapBytes === undefined ? undefined : memoryBytes + swapBytes),
-    ...optional('memoryReservationBytes', parseNumber(files['memory.low'])),
-  };
-}
-
-/** Where a process is in each hierarchy: by controller for version 1, '' for version 2. From /proc/PID/cgroup. */
-export type CgroupPaths = ReadonlyMap<string, string>;
-
-export function parseCgroupPaths(text: string): CgroupPaths {
-  const paths = new Map<string, string>();
-  for (const line of text.split('\n')) {
-    const [, controllers, path] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
-    if (controllers === undefined || path === undefined) continue;
-    for (const controller of controllers.split(',')) paths.set(controller, path);
-  }
-  return paths;
 }
 
 /** Where the pod's own cgroup is, when the container's lies in one: "…/podUID/ID" or "…-podUID.slice/docker-ID.scope", with _ for -. */

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
+import { type CgroupPaths, parseCgroupPaths } from '../base/cgroup-paths.ts';
 import type { ContainerId } from '../ports/container-runtime.ts';
 import type { RunningContainer } from '../ports/running-pods.ts';
 import { textOf } from './cgroup-reader.ts';
-import { type CgroupPaths, parseCgroupPaths } from './cgroup-texts.ts';
 
 /** Which cgroup a container's process is in: found once for each process. */
 export class ContainerCgroups {

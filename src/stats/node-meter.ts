@@ -3,9 +3,10 @@ import type { Clock } from '../base/clock.ts';
 import type { ContainerId } from '../ports/container-runtime.ts';
 import type { ContainerUsage, CpuStats, FilesystemStats, MemoryStats, NodeUsage, PodUsage } from '../ports/pod-stats.ts';
 import { CgroupMeter, type Consumption, sumOf } from './cgroup-meter.ts';
-import { type CgroupReader, textOf } from './cgroup-reader.ts';
+import { type CgroupReader, pressureOf, textOf } from './cgroup-reader.ts';
 import { parseCounters, parseNumber, workingSet } from './cgroup-texts.ts';
 import { CpuRates } from './cpu-rates.ts';
+import { namedDisks, parseDiskNames } from './disk-texts.ts';
 import type { FileSystems } from './file-systems.ts';
 import { parseBootTime, parseInterfaces, parseMachineCpu, parseMemInfo, parseProcessStat, parseThreads } from './proc-texts.ts';
 
@@ -50,11 +51,12 @@ export class NodeMeter {
     const cpu = root?.cpu ?? this.#machineCpu(stat);
     const startedAtMs = parseBootTime(stat) ?? 0;
     const systemContainers = await this.#systemContainers(startedAtMs, podsCgroup === undefined ? undefined : consumption.get(podsCgroup));
-    return { startedAtMs, ...(cpu ? { cpu } : {}), ...(memory ? { memory } : {}), systemContainers };
+    const swap = this.#swap();
+    return { startedAtMs, ...(cpu ? { cpu } : {}), ...(memory ? { memory } : {}), ...(swap ? { swap } : {}), systemContainers };
   }
 
   async everything(): Promise<NodeUsage> {
-    const { clock, fileSystems, rootDir, imageDir, imageBytes } = this.#deps;
+    const { clock, reader, fileSystems, rootDir, imageDir, imageBytes } = this.#deps;
     const [basics, images] = await Promise.all([this.cpuAndMemory(), imageDir()]);
     const mountInfo = this.#text('self/mountinfo') ?? '';
     const dev = this.#text('self/net/dev');
@@ -68,8 +70,12 @@ export class NodeMeter {
     );
     const running = parseThreads(this.#text('loadavg') ?? '');
     const imageStats: FilesystemStats | undefined = imageFs && { ...imageFs, ...(used === undefined ? {} : { usedBytes: used }) };
+    const pressure = pressureOf((name) => this.#text(`pressure/${name}`));
+    const disks = reader.disks(reader.at(ROOT));
     return {
       ...basics,
+      ...(pressure ? { pressure: { atMs: clock.now(), ...pressure } } : {}),
+      ...(disks ? { disks: namedDisks(disks, parseDiskNames(this.#text('diskstats') ?? '')) } : {}),
       ...(dev === undefined ? {} : { network: { atMs: clock.now(), interfaces: parseInterfaces(dev, this.#text('self/net/route')) } }),
       ...(fs ? { fs } : {}),
       ...(imageStats ? { imageFs: imageStats } : {}),
@@ -98,6 +104,13 @@ export class NodeMeter {
       majorPageFaults: counters.get('pgmajfault') ?? 0,
       cacheBytes: memInfo.get('Cached') ?? 0,
     };
+  }
+
+  #swap(): NodeUsage['swap'] {
+    const memInfo = parseMemInfo(this.#text('meminfo') ?? '');
+    const [total, availableBytes] = [memInfo.get('SwapTotal'), memInfo.get('SwapFree')];
+    if (total === undefined || availableBytes === undefined) return undefined;
+    return { atMs: this.#deps.clock.now(), usedBytes: total - availableBytes, availableBytes };
   }
 
   #machineCpu(stat: string): CpuStats | undefined {

@@ -1,13 +1,15 @@
 import { join } from 'node:path';
+import type { CgroupPaths } from '../base/cgroup-paths.ts';
 import type { Clock } from '../base/clock.ts';
 import { parseTime } from '../model/time.ts';
-import type { ContainerUsage, FilesystemStats, NetworkStats, PodUsage } from '../ports/pod-stats.ts';
+import type { ContainerUsage, FilesystemStats, NetworkStats, PodUsage, PressureStats } from '../ports/pod-stats.ts';
 import type { RunningContainer, RunningPod, RunningPods } from '../ports/running-pods.ts';
 import type { PodStatuses } from '../ports/pod-statuses.ts';
 import { CgroupMeter, type CgroupTarget, type Consumption, sumOf } from './cgroup-meter.ts';
 import { type CgroupReader, textOf } from './cgroup-reader.ts';
-import { type CgroupPaths, podCgroupOf } from './cgroup-texts.ts';
+import { podCgroupOf } from './cgroup-texts.ts';
 import { ContainerCgroups } from './container-cgroups.ts';
+import { namedDisks, parseDiskNames } from './disk-texts.ts';
 import { partOf } from './file-systems.ts';
 import { logUsage } from './log-usage.ts';
 import { parseInterfaces } from './proc-texts.ts';
@@ -37,6 +39,15 @@ interface LocatedPod {
   readonly cgroup: string | undefined;
 }
 
+/** What all pods of one measure have in common. */
+interface PodSurroundings {
+  readonly rootFs: FilesystemStats | undefined;
+  readonly imageFs: FilesystemStats | undefined;
+  /** Directories that are counted, those found on the way as well. */
+  readonly counted: Set<string>;
+  readonly diskNames: ReadonlyMap<string, string>;
+}
+
 /** What the pods that run use. */
 export class PodMeter {
   readonly #deps: PodMeterDeps;
@@ -59,18 +70,20 @@ export class PodMeter {
     const { pods, consumption } = await this.#consumption();
     const mountInfo = textOf(join(proc, 'self/mountinfo')) ?? '';
     const images = await imageDir();
+    const diskNames = parseDiskNames(textOf(join(proc, 'diskstats')) ?? '');
     const [rootFs, imageFs] = await Promise.all([
       fileSystems.holding(rootDir, mountInfo),
       images === undefined ? undefined : fileSystems.holding(images, mountInfo),
     ]);
     const counted = new Set<string>();
+    const node: PodSurroundings = { rootFs, imageFs, counted, diskNames };
     const usages = await Promise.all(
       pods.map(async (pod) => {
         const basics = this.#basics(pod, consumption);
         const { uid, network } = pod.pod;
         const [containers, sandbox, volumes] = await Promise.all([
-          Promise.all(pod.containers.map((at, i) => this.#details(at, basics.containers[i], rootFs, imageFs, counted))),
-          pod.sandbox && this.#details(pod.sandbox, basics.sandbox, rootFs, imageFs, counted),
+          Promise.all(pod.containers.map((at, i) => this.#details(at, basics.containers[i], node))),
+          pod.sandbox && this.#details(pod.sandbox, basics.sandbox, node),
           volumeUsages(this.#deps, uid, mountInfo),
         ]);
         const interfaces = network === 'pod' && pod.sandbox ? this.#network(pod.sandbox.container) : undefined;
@@ -81,11 +94,13 @@ export class PodMeter {
         ].filter((stats) => stats !== undefined);
         const processes = [...containers, sandbox].reduce((sum, each) => sum + (each?.processes ?? 0), 0);
         const storage = rootFs && ephemeralStorage(rootFs, own);
+        const pressure = basics.cgroup === undefined ? undefined : this.#pressure(this.#deps.reader.at(basics.cgroup));
         return {
           ...basics,
           containers,
           ...(sandbox ? { sandbox } : {}),
           ...(interfaces ? { network: interfaces } : {}),
+          ...(pressure ? { pressure } : {}),
           volumes: volumes.map(({ usage }) => usage),
           ...(storage ? { ephemeralStorage: storage } : {}),
           processes,
@@ -157,16 +172,18 @@ export class PodMeter {
   async #details(
     { container, paths }: Located,
     basics: ContainerUsage | undefined,
-    rootFs: FilesystemStats | undefined,
-    imageFs: FilesystemStats | undefined,
-    counted: Set<string>,
+    { rootFs, imageFs, counted, diskNames }: PodSurroundings,
   ): Promise<ContainerUsage> {
-    const { reader, directories, clock } = this.#deps;
-    const { id, name, startedAtMs, engineName, image, writableLayer, logPath } = container;
+    const { reader, running, directories, clock } = this.#deps;
+    const { id, name, startedAtMs, engineName, image, writableLayer, logPath, cpuShares } = container;
     if (writableLayer !== undefined) counted.add(writableLayer);
     const log = logPath === undefined ? undefined : await logUsage(logPath);
     const tasks = paths && reader.tasks(paths);
-    const limits = paths && reader.limits(paths);
+    const limits = paths && reader.limits(paths, cpuShares);
+    // Resized since it was listed.
+    if (cpuShares !== undefined && limits?.cpuShares !== undefined && limits.cpuShares !== cpuShares) running.stale(id);
+    const pressure = paths && this.#pressure(paths);
+    const disks = paths && reader.disks(paths);
     const cgroup = paths && reader.nameOf(paths);
     const rootfs = partOf(imageFs, writableLayer === undefined ? undefined : directories.latest(writableLayer));
     // Of the whole file system's inodes: as the kubelet tells it (pkg/kubelet/stats/helper.go buildLogsStats).
@@ -178,9 +195,17 @@ export class PodMeter {
       ...tasks,
       ...(limits ? { limits } : {}),
       ...(cgroup === undefined ? {} : { cgroup }),
+      ...(pressure ? { pressure } : {}),
+      ...(disks ? { disks: namedDisks(disks, diskNames) } : {}),
       ...(rootfs ? { rootfs } : {}),
       ...(logs ? { logs } : {}),
     };
+  }
+
+  #pressure(paths: CgroupPaths): PressureStats | undefined {
+    const { reader, clock } = this.#deps;
+    const pressure = reader.pressure(paths);
+    return pressure && { atMs: clock.now(), ...pressure };
   }
 
   #network({ pid }: RunningContainer): NetworkStats | undefined {

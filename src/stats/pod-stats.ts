@@ -1,5 +1,5 @@
-import { join } from 'node:path';
 import { anySignal } from '../base/any-signal.ts';
+import type { CgroupHierarchy } from '../base/cgroup-hierarchy.ts';
 import type { Clock } from '../base/clock.ts';
 import type { HostFiles } from '../ports/host-files.ts';
 import type { PodStats } from '../ports/pod-stats.ts';
@@ -15,6 +15,7 @@ import { SharedMeasure } from './shared-measure.ts';
 
 export interface PodStatsDeps {
   readonly clock: Clock;
+  readonly cgroups: CgroupHierarchy;
   readonly running: RunningPods;
   /** For claims that volumes refer to. */
   readonly pods: Pick<PodStore, 'get'>;
@@ -32,8 +33,8 @@ export interface PodStatsDeps {
   readonly podsCgroup?: string;
   /** Where the engine's daemon writes its process id. */
   readonly runtimePidFile?: string;
-  /** Under which /proc and /sys are; another one is for tests. */
-  readonly root?: string;
+  /** "/proc"; another one is for tests. */
+  readonly proc?: string;
 }
 
 export interface OwnedPodStats extends PodStats {
@@ -47,12 +48,11 @@ const ENGINE_FACTS_FRESH_MS = 60_000;
 const FIRST_COUNT_MS = 200;
 
 /** What the node and its pods use, from cgroups, /proc and file systems. Measured only when asked for; nothing runs in between. */
-export async function podStats(deps: PodStatsDeps): Promise<OwnedPodStats> {
-  const { clock, running, pods, statuses, rootDir, podsCgroup, runtimePidFile = '/var/run/docker.pid', root = '/' } = deps;
+export function podStats(deps: PodStatsDeps): OwnedPodStats {
+  const { clock, running, pods, statuses, rootDir, podsCgroup, runtimePidFile = '/var/run/docker.pid', proc = '/proc' } = deps;
   const closing = new AbortController();
   const { signal } = closing;
-  const proc = join(root, 'proc');
-  const reader = await cgroupReader(join(root, 'sys/fs/cgroup'));
+  const reader = cgroupReader(deps.cgroups);
   const fileSystems = new FileSystems({ clock, hostFiles: deps.hostFiles, signal });
   const directories = new DirectoryUsages({ clock, signal });
   /** What the engine does not answer now is left out. */

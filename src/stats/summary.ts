@@ -7,6 +7,8 @@ import type {
   NetworkStats,
   NodeUsage,
   PodUsage,
+  Pressure,
+  PressureStats,
   VolumeUsage,
 } from '../ports/pod-stats.ts';
 
@@ -25,6 +27,7 @@ export function summaryOf(node: NodeUsage, pods: readonly PodUsage[], { nodeName
     network: network(node.network),
     fs: fileSystem(node.fs),
     runtime: node.imageFs && { imageFs: fileSystem(node.imageFs) },
+    io: io(node.pressure),
     rlimit: node.pids && { time: formatTime(node.pids.atMs), maxpid: node.pids.max, curproc: node.pids.running },
   };
   return {
@@ -32,8 +35,13 @@ export function summaryOf(node: NodeUsage, pods: readonly PodUsage[], { nodeName
       nodeName,
       systemContainers: node.systemContainers.map(basics),
       startTime: formatTime(node.startedAtMs),
-      cpu: cpu(node.cpu),
-      memory: memory(node.memory),
+      cpu: cpu(node.cpu, node.pressure),
+      memory: memory(node.memory, node.pressure),
+      swap: node.swap && {
+        time: formatTime(node.swap.atMs),
+        swapAvailableBytes: node.swap.availableBytes,
+        swapUsageBytes: node.swap.usedBytes,
+      },
       ...(onlyCpuAndMemory ? {} : rest),
     },
     pods: pods.map((pod) => podOf(pod, onlyCpuAndMemory)),
@@ -42,6 +50,7 @@ export function summaryOf(node: NodeUsage, pods: readonly PodUsage[], { nodeName
 
 function podOf(pod: PodUsage, onlyCpuAndMemory: boolean): SummaryJson {
   const rest = {
+    io: io(pod.pressure),
     network: network(pod.network),
     volume: pod.volumes.length === 0 ? undefined : pod.volumes.map(volume),
     'ephemeral-storage': fileSystem(pod.ephemeralStorage),
@@ -52,26 +61,58 @@ function podOf(pod: PodUsage, onlyCpuAndMemory: boolean): SummaryJson {
     startTime: formatTime(pod.startedAtMs),
     containers: pod.containers.map((container) => ({
       ...basics(container),
-      ...(onlyCpuAndMemory ? {} : { rootfs: fileSystem(container.rootfs), logs: fileSystem(container.logs) }),
+      ...(onlyCpuAndMemory ? {} : { io: io(container.pressure), rootfs: fileSystem(container.rootfs), logs: fileSystem(container.logs) }),
     })),
-    cpu: cpu(pod.cpu),
-    memory: memory(pod.memory),
+    cpu: cpu(pod.cpu, pod.pressure),
+    memory: memory(pod.memory, pod.pressure),
+    swap: swap(pod.memory),
     ...(onlyCpuAndMemory ? {} : rest),
   };
 }
 
-function basics({ name, startedAtMs, cpu: use, memory: held }: ContainerUsage): SummaryJson {
-  return { name, startTime: formatTime(startedAtMs), cpu: cpu(use), memory: memory(held) };
+function basics({ name, startedAtMs, cpu: use, memory: held, pressure }: ContainerUsage): SummaryJson {
+  return { name, startTime: formatTime(startedAtMs), cpu: cpu(use, pressure), memory: memory(held, pressure), swap: swap(held) };
 }
 
-function cpu(stats: CpuStats | undefined): SummaryJson | undefined {
-  return stats && { time: formatTime(stats.atMs), usageNanoCores: stats.usageNanoCores, usageCoreNanoSeconds: stats.usageCoreNanoSeconds };
+function cpu(stats: CpuStats | undefined, pressure: PressureStats | undefined): SummaryJson | undefined {
+  if (stats === undefined) return undefined;
+  const { atMs, usageNanoCores, usageCoreNanoSeconds } = stats;
+  return { time: formatTime(atMs), usageNanoCores, usageCoreNanoSeconds, psi: psi(pressure?.cpu) };
 }
 
-function memory(stats: MemoryStats | undefined): SummaryJson | undefined {
+/** Microseconds and percent, as the kernel counts them. */
+function psi(pressure: Pressure | undefined): SummaryJson | undefined {
+  const share = ({ totalUs, ...averages }: Pressure['some']): SummaryJson => ({ total: totalUs, ...averages });
+  return pressure && { full: share(pressure.full), some: share(pressure.some) };
+}
+
+function io(pressure: PressureStats | undefined): SummaryJson | undefined {
+  return pressure?.io && { time: formatTime(pressure.atMs), psi: psi(pressure.io) };
+}
+
+function swap(stats: MemoryStats | undefined): SummaryJson | undefined {
+  if (stats?.swapBytes === undefined) return undefined;
+  const { atMs, swapBytes, swapLimitBytes } = stats;
+  return {
+    time: formatTime(atMs),
+    swapAvailableBytes: swapLimitBytes === undefined ? undefined : Math.max(0, swapLimitBytes - swapBytes),
+    swapUsageBytes: swapBytes,
+  };
+}
+
+function memory(stats: MemoryStats | undefined, pressure: PressureStats | undefined): SummaryJson | undefined {
   if (stats === undefined) return undefined;
   const { atMs, availableBytes, usageBytes, workingSetBytes, rssBytes, pageFaults, majorPageFaults } = stats;
-  return { time: formatTime(atMs), availableBytes, usageBytes, workingSetBytes, rssBytes, pageFaults, majorPageFaults };
+  return {
+    time: formatTime(atMs),
+    availableBytes,
+    usageBytes,
+    workingSetBytes,
+    rssBytes,
+    pageFaults,
+    majorPageFaults,
+    psi: psi(pressure?.memory),
+  };
 }
 
 function network(stats: NetworkStats | undefined): SummaryJson | undefined {

@@ -39,9 +39,12 @@ export function cgroupV1(path: string, { cpuNs, usage, inactive, limit = '922337
     [below('memory', 'memory.usage_in_bytes')]: `${usage}\n`,
     [below('memory', 'memory.max_usage_in_bytes')]: `${usage}\n`,
     [below('memory', 'memory.failcnt')]: '2\n',
+    [below('memory', 'memory.oom_control')]: 'oom_kill_disable 0\nunder_oom 0\noom_kill 6\n',
+    [below('blkio', 'blkio.throttle.io_service_bytes_recursive')]: '8:0 Read 4096\n8:0 Write 512\n8:0 Total 4608\nTotal 4608\n',
+    [below('blkio', 'blkio.throttle.io_serviced_recursive')]: '8:0 Read 3\n8:0 Write 1\n8:0 Total 4\nTotal 4\n',
     [below('memory', 'memory.limit_in_bytes')]: `${limit}\n`,
     [below('memory', 'memory.stat')]:
-      `cache 1\nrss 2\npgfault 3\ninactive_file 4\ntotal_cache 600\ntotal_rss 300\ntotal_mapped_file 50\ntotal_swap 0\ntotal_pgfault 40\ntotal_pgmajfault 5\ntotal_inactive_file ${inactive}\n`,
+      `cache 1\nrss 2\npgfault 3\ninactive_file 4\ntotal_cache 600\ntotal_rss 300\ntotal_mapped_file 50\ntotal_swap 11\ntotal_pgfault 40\ntotal_pgmajfault 5\ntotal_inactive_file ${inactive}\n`,
     [below('pids', 'cgroup.procs')]: '100\n101\n',
     [below('pids', 'pids.current')]: '3\n',
   };
@@ -58,8 +61,13 @@ export function cgroupV2(path: string, { cpuNs, usage, inactive, limit = 'max' }
     [below('memory.current')]: `${usage}\n`,
     [below('memory.max')]: `${limit}\n`,
     [below('memory.stat')]: `anon 300\nfile 600\nfile_mapped 50\ninactive_file ${inactive}\npgfault 40\npgmajfault 5\n`,
-    [below('memory.events')]: 'low 0\nhigh 0\nmax 2\noom 0\n',
-    [below('memory.swap.current')]: '0\n',
+    [below('memory.events')]: 'low 0\nhigh 0\nmax 2\noom 7\noom_kill 6\n',
+    [below('memory.swap.current')]: '11\n',
+    [below('memory.swap.max')]: '20\n',
+    [below('io.stat')]: '8:0 rbytes=4096 wbytes=512 rios=3 wios=1 dbytes=0 dios=0\n',
+    [below('cpu.pressure')]: 'some avg10=1.50 avg60=0.20 avg300=0.00 total=5000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=40\n',
+    [below('memory.pressure')]: 'some avg10=0.00 avg60=0.00 avg300=0.00 total=6000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n',
+    [below('io.pressure')]: 'some avg10=0.00 avg60=0.00 avg300=0.00 total=7000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n',
     [below('cgroup.procs')]: '100\n101\n',
     [below('pids.current')]: '3\n',
   };
@@ -75,8 +83,11 @@ interface CgroupUse {
 /** The files of /proc that tell of the whole machine. */
 export const procOfMachine: Readonly<Record<string, string>> = {
   'proc/stat': 'cpu  100 10 50 9000 7 0 3 1 5 0\ncpu0 1 2 3 4\nbtime 1000\n',
-  'proc/meminfo': 'MemTotal:       1000 kB\nMemFree:         400 kB\nCached: 50 kB\nInactive(file):  100 kB\nAnonPages:       200 kB\n',
+  'proc/meminfo':
+    'MemTotal:       1000 kB\nMemFree:         400 kB\nCached: 50 kB\nInactive(file):  100 kB\nAnonPages:       200 kB\nSwapTotal:       500 kB\nSwapFree:        480 kB\n',
   'proc/vmstat': 'pgfault 77\npgmajfault 7\n',
+  'proc/pressure/cpu': 'some avg10=9.00 avg60=0.00 avg300=0.00 total=90\n',
+  'proc/diskstats': '   8       0 sda 1 2 3\n 259       1 nvme0n1p1 1\n',
   'proc/loadavg': '0.42 0.49 1.00 3/545 509\n',
   'proc/sys/kernel/pid_max': '32768\n',
   'proc/sys/kernel/threads-max': '20000\n',

@@ -25,6 +25,7 @@ import * as probes from '../../src/probes/capability.ts';
 import { runAgent } from '../../src/run-agent.ts';
 import type { Surroundings } from '../../src/surroundings.ts';
 import { aNode, filesInMemory, withoutCluster } from '../builders/node-parts.ts';
+import { someCgroups } from '../builders/some-cgroups.ts';
 import { defaultOptions, someOptions } from '../builders/some-options.ts';
 import { directHostFiles } from './direct-host-files.ts';
 import { FakeClock } from './fake-clock.ts';
@@ -179,6 +180,7 @@ function surroundings({ clock, engine, cluster, log = silentLogger }: Parts, eve
     setVerbosity: () => {},
     openDisk: async () => ({ files: filesInMemory(), restartMarks: { mark: async () => {}, load: async () => new Map() } }),
     hostFiles: () => directHostFiles,
+    cgroups: async () => someCgroups,
     openCluster: async (_options, { log }) => ({
       ...(cluster ? clusterOf(cluster, log) : withoutCluster),
       recorder: { record: (_about, type, reason, message) => void events.push({ type, reason, message }) },

@@ -11,6 +11,7 @@ import type { Pod, PodUid } from '../../src/model/pod.ts';
 import type { HostFiles } from '../../src/ports/host-files.ts';
 import { podStats } from '../../src/stats/pod-stats.ts';
 import { defaultOptions } from '../builders/some-options.ts';
+import { readCgroupHierarchy } from '../../src/base/cgroup-hierarchy.ts';
 import { realSurroundings } from '../../src/surroundings.ts';
 import { systemMounts } from '../../src/volumes/mounts.ts';
 import { mountTable } from '../../src/volumes/mount-table.ts';
@@ -36,8 +37,9 @@ for (const hang of ['killable', 'unkillable'] as const) {
       network: 'node' as const,
       containers: [],
     }));
-    const stats = await podStats({
+    const stats = podStats({
       clock,
+      cgroups: await readCgroupHierarchy(),
       running: { list: async () => running, stale: () => {} },
       pods: { get: () => undefined },
       statuses: { get: () => undefined },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
+import { readCgroupHierarchy } from '../../src/base/cgroup-hierarchy.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { engineDataDirectory, RunningContainers } from '../../src/engines/docker/observe/running-containers.ts';
 import type { PodUsage } from '../../src/ports/pod-stats.ts';
@@ -47,7 +48,8 @@ describe('on a real engine', () => {
     assert.ok(logPath);
     while (!(await readFile(logPath, 'utf8')).includes('written')) await systemClock.sleep(50, signal);
 
-    const stats = await podStats({
+    const stats = podStats({
+      cgroups: await readCgroupHierarchy(),
       hostFiles: directHostFiles,
       clock: systemClock,
       running,
@@ -76,6 +78,7 @@ describe('on a real engine', () => {
     assert.ok(nanoCores > 1e8 && nanoCores < 7.5e8, `${nanoCores} nanocores`);
     assert.ok((app?.cpu?.throttling?.throttledPeriods ?? 0) > 0);
     assert.equal(app?.limits?.memoryBytes, 64 * MIB);
+    assert.equal(app?.limits?.cpuShares, 512, 'as the engine was asked for it, whatever weight that is');
     const { workingSetBytes = 0, availableBytes = 0 } = app?.memory ?? {};
     assert.ok(workingSetBytes > 0 && workingSetBytes < 64 * MIB);
     assert.equal(availableBytes, 64 * MIB - workingSetBytes);

@@ -12,6 +12,7 @@ import { expand } from '../../../src/model/expansion.ts';
 import { GoDurationError, parseGoDuration } from '../../../src/model/go-duration.ts';
 import { ImageNameError, parseImageName } from '../../../src/model/image-name.ts';
 import { LabelSelectorError } from '../../../src/model/label-requirement.ts';
+import { parseCgroupPaths } from '../../../src/base/cgroup-paths.ts';
 import { parseLabelRequirements } from '../../../src/model/parse-label-requirements.ts';
 import { Quantity, QuantityParseError } from '../../../src/model/quantity.ts';
 import { parseConfigFile } from '../../builders/parse-config-file.ts';
@@ -23,7 +24,9 @@ import { ResizeDecoder } from '../../../src/server/streaming/resize-decoder.ts';
 import { SpdyFrameReader, SpdyProtocolError } from '../../../src/server/streaming/spdy-frame-reader.ts';
 import { readApiPod } from '../../../src/cluster/pods/read-api-pod.ts';
 import { staticPodReader } from '../../../src/sources/read-static-pods.ts';
-import { parseCgroupPaths, parseCounters } from '../../../src/stats/cgroup-texts.ts';
+import { parseCounters } from '../../../src/stats/cgroup-texts.ts';
+import { disksOfV2, parseDiskNames } from '../../../src/stats/disk-texts.ts';
+import { parsePressure } from '../../../src/stats/pressure-text.ts';
 import { parseInterfaces, parseMemInfo, parseProcessStat } from '../../../src/stats/proc-texts.ts';
 
 /** What parsers look for, so that chance gets somewhere. */
@@ -145,6 +148,9 @@ const parsers: Readonly<Record<string, (text: string) => unknown>> = {
   'mount points': parseMountInfo,
   'cgroup counters': parseCounters,
   'cgroup paths': parseCgroupPaths,
+  pressure: parsePressure,
+  disks: (text) => disksOfV2({ 'io.stat': text }),
+  'disk names': parseDiskNames,
   interfaces: parseInterfaces,
   meminfo: parseMemInfo,
   'a process': parseProcessStat,

@@ -17,6 +17,7 @@ import { expand, MAX_EXPANDED } from '../../../src/model/expansion.ts';
 import { parseGoDuration } from '../../../src/model/go-duration.ts';
 import { parseGoJson } from '../../../src/model/go-json-syntax.ts';
 import { parseImageName } from '../../../src/model/image-name.ts';
+import { parseCgroupPaths } from '../../../src/base/cgroup-paths.ts';
 import { parseLabelRequirements } from '../../../src/model/parse-label-requirements.ts';
 import { Quantity } from '../../../src/model/quantity.ts';
 import { parseResolvConf } from '../../../src/model/resolv-conf.ts';
@@ -37,7 +38,9 @@ import { ResizeDecoder } from '../../../src/server/streaming/resize-decoder.ts';
 import { HeaderInflater, HeaderPacker } from '../../../src/server/streaming/spdy-header-block.ts';
 import { SpdyFrameReader } from '../../../src/server/streaming/spdy-frame-reader.ts';
 import { readApiPod } from '../../../src/cluster/pods/read-api-pod.ts';
-import { parseCgroupPaths, parseCounters } from '../../../src/stats/cgroup-texts.ts';
+import { parseCounters } from '../../../src/stats/cgroup-texts.ts';
+import { disksOfV2, parseDiskNames } from '../../../src/stats/disk-texts.ts';
+import { parsePressure } from '../../../src/stats/pressure-text.ts';
 import { parseInterfaces, parseMemInfo, parseProcessStat } from '../../../src/stats/proc-texts.ts';
 import { assertGrowsLinearly, ATTACK_BYTES, repeated } from '../../builders/growth.ts';
 
@@ -148,6 +151,16 @@ const attacks: Readonly<Record<string, Attack>> = {
   'cgroup counters: one line': on(parseCounters, of('a ')),
   'cgroup paths': on(parseCgroupPaths, (size) => repeated(size, (i) => `${i}:a,b:/x\n`)),
   'cgroup paths: one line': on(parseCgroupPaths, (size) => `1:${repeated(size, ',')}`),
+  pressure: on(parsePressure, (size) => `some ${repeated(size, (i) => `avg${i}=1 `)}`),
+  disks: on(
+    (text: string) => disksOfV2({ 'io.stat': text }),
+    (size) => repeated(size, (i) => `8:${i} rbytes=1 wbytes=2\n`),
+  ),
+  'disks: one line': on(
+    (text: string) => disksOfV2({ 'io.stat': text }),
+    (size) => repeated(size, (i) => `8:${i} `),
+  ),
+  'disk names': on(parseDiskNames, (size) => repeated(size, (i) => `8 ${i} sd${i} 1\n`)),
   'network interfaces': on(
     (text) => parseInterfaces(text),
     (size) => repeated(size, (i) => `  if${i}: 1 2 3\n`),

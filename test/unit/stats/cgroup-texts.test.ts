@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import {
-  cpuOfV1,
-  cpuOfV2,
-  limitsOfV1,
-  limitsOfV2,
-  memoryOfV1,
-  memoryOfV2,
-  parseCgroupPaths,
-  podCgroupOf,
-} from '../../../src/stats/cgroup-texts.ts';
+import { parseCgroupPaths } from '../../../src/base/cgroup-paths.ts';
+import { limitsOfV1, limitsOfV2 } from '../../../src/stats/cgroup-limits.ts';
+import { cpuOfV1, cpuOfV2, memoryOfV1, memoryOfV2, podCgroupOf } from '../../../src/stats/cgroup-texts.ts';
 
 const none = undefined;
 const memoryV1 = {
@@ -17,6 +10,7 @@ const memoryV1 = {
   'memory.max_usage_in_bytes': '8000000\n',
   'memory.failcnt': '3\n',
   'memory.limit_in_bytes': '67108864\n',
+  'memory.oom_control': none,
   'memory.stat':
     'rss 1\ninactive_file 1\ntotal_cache 6758400\ntotal_rss 110592\ntotal_pgfault 1599\ntotal_pgmajfault 2\ntotal_inactive_file 5836800\n',
 };
@@ -69,7 +63,13 @@ describe('a cgroup of version 2', () => {
       throttling: { periods: 4, throttledPeriods: 1, throttledNanoSeconds: 5000 },
     });
   });
-  const files = { 'memory.current': '1000', 'memory.peak': none, 'memory.events': 'max 4\n', 'memory.swap.current': none };
+  const files = {
+    'memory.current': '1000',
+    'memory.peak': none,
+    'memory.events': 'max 4\n',
+    'memory.swap.current': none,
+    'memory.swap.max': none,
+  };
   const stat = 'anon 300\nfile 600\ninactive_file 400\npgfault 9\npgmajfault 1\n';
   for (const [max, available] of [
     ['max\n', undefined],
@@ -81,15 +81,21 @@ describe('a cgroup of version 2', () => {
       assert.deepEqual([memory?.workingSetBytes, memory?.rssBytes, memory?.limitHits], [600, 300, 4]);
       assert.equal(memory?.availableBytes, available);
     });
-  for (const [weight, shares] of [
-    ['1', 2],
-    ['39', 998],
-    ['10000', 262_144],
+  for (const [weight, asked, shares] of [
+    ['1', undefined, 2],
+    ['39', 1024, 1024],
+    ['100', 1024, 1024],
+    ['100', undefined, 1024],
+    ['10000', undefined, 262_144],
   ] as const)
-    test(`of weight ${weight} has ${shares} shares`, () => {
+    test(`of weight ${weight}${asked ? `, for which ${asked} shares were asked,` : ''} has ${shares} shares`, () => {
       const limits = { 'cpu.weight': weight, 'cpu.max': 'max 100000', 'memory.max': 'max', 'memory.swap.max': 'max', 'memory.low': '0' };
-      assert.deepEqual(limitsOfV2(limits), { cpuShares: shares, cpuPeriodUs: 100_000, memoryReservationBytes: 0 });
+      assert.deepEqual(limitsOfV2(limits, asked), { cpuShares: shares, cpuPeriodUs: 100_000, memoryReservationBytes: 0 });
     });
+  test('limits swap by itself', () => {
+    const limits = { 'cpu.weight': none, 'cpu.max': none, 'memory.max': '64', 'memory.swap.max': '0', 'memory.low': none };
+    assert.deepEqual(limitsOfV2(limits), { memoryBytes: 64, swapBytes: 0 });
+  });
 });
 
 test('a process is in one place of each hierarchy', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { lstat, mkdir, statfs } from 'node:fs/promises';
 import { describe, test, type TestContext } from 'node:test';
+import { readCgroupHierarchy } from '../../../src/base/cgroup-hierarchy.ts';
 import type { PodUid } from '../../../src/model/pod.ts';
 import type { ContainerId } from '../../../src/ports/container-runtime.ts';
 import type { RunningContainer, RunningPod } from '../../../src/ports/running-pods.ts';
@@ -24,7 +25,11 @@ const container = (id: string, name: string, pid: number): RunningContainer => (
 });
 
 const versions = {
-  'version 1': { cgroup: cgroupV1, procCgroup: (path: string) => `2:cpu,cpuacct:${path}\n3:memory:${path}\n4:pids:${path}\n`, marker: {} },
+  'version 1': {
+    cgroup: cgroupV1,
+    procCgroup: (path: string) => `2:cpu,cpuacct:${path}\n3:memory:${path}\n4:pids:${path}\n5:blkio:${path}\n`,
+    marker: {},
+  },
   'version 2': {
     cgroup: cgroupV2,
     procCgroup: (path: string) => `0::${path}\n`,
@@ -69,7 +74,8 @@ async function setUp(t: TestContext, version: Version, over: { readonly below?: 
     },
   ];
   const listings = { count: 0 };
-  const stats = await podStats({
+  const stats = podStats({
+    cgroups: await readCgroupHierarchy(machine.at('sys/fs/cgroup')),
     hostFiles: directHostFiles,
     clock,
     running: {
@@ -90,7 +96,7 @@ async function setUp(t: TestContext, version: Version, over: { readonly below?: 
     imageDir: () => Promise.resolve(machine.root),
     imageBytes: () => Promise.resolve(4242),
     runtimePidFile: machine.at('docker.pid'),
-    root: machine.root,
+    proc: machine.at('proc'),
     ...over.deps,
   });
   t.after(() => {
@@ -129,6 +135,20 @@ for (const version of ['version 1', 'version 2'] as const) {
       assert.deepEqual(app?.cpu?.throttling?.throttledPeriods, 21);
     });
 
+    test('a container tells swap, processes killed for memory, disks, and how long it waited where that is counted', async (t) => {
+      const { clock, stats } = await setUp(t, version);
+      const [pod] = await answer(clock, stats.pods(never));
+      const app = pod?.containers[0];
+      const isV2 = version === 'version 2';
+      assert.deepEqual([app?.memory?.swapBytes, app?.memory?.swapLimitBytes, app?.memory?.oomKills], [11, isV2 ? 20 : undefined, 6]);
+      assert.deepEqual(app?.disks, [{ device: '/dev/sda', readBytes: 4096, writtenBytes: 512, reads: 3, writes: 1 }]);
+      assert.deepEqual(
+        [app?.pressure?.cpu?.some, app?.pressure?.cpu?.full.totalUs, app?.pressure?.io?.some.totalUs],
+        isV2 ? [{ avg10: 1.5, avg60: 0.2, avg300: 0, totalUs: 5000 }, 40, 7000] : [undefined, undefined, undefined],
+      );
+      assert.deepEqual([pod?.memory?.swapBytes, pod?.pressure], [22, undefined]);
+    });
+
     test('a pod is the sum of its containers, with the network of its sandbox', async (t) => {
       const { clock, stats } = await setUp(t, version);
       const [pod] = await answer(clock, stats.pods(never));
@@ -151,6 +171,7 @@ for (const version of ['version 1', 'version 2'] as const) {
       const [pod] = await answer(clock, stats.pods(never));
       assert.deepEqual([pod?.cgroup, pod?.cpu?.usageCoreNanoSeconds, pod?.memory?.usageBytes], [parent, 7e9, 9000]);
       assert.notEqual(pod?.cpu?.usageNanoCores, undefined);
+      assert.equal(pod?.pressure?.memory?.some.totalUs, version === 'version 2' ? 6000 : undefined);
     });
 
     test('the node tells its own, without network ends of pods', async (t) => {
@@ -168,6 +189,12 @@ for (const version of ['version 1', 'version 2'] as const) {
       assert.deepEqual([node.pids?.max, node.pids?.running, node.startedAtMs], [20_000, 545, 1_000_000]);
       assert.equal(node.imageFs?.usedBytes, 4242);
       assert.equal(node.fs?.device, '/dev/root');
+      assert.deepEqual([node.swap?.usedBytes, node.swap?.availableBytes], [20 * 1024, 480 * 1024]);
+      assert.deepEqual([node.pressure?.cpu?.some.totalUs, node.pressure?.io], [90, undefined], "the machine's own");
+      assert.deepEqual(
+        node.disks?.map(({ device, reads }) => [device, reads]),
+        [['/dev/sda', 3]],
+      );
       assert.deepEqual(
         node.systemContainers.map(({ name, cpu, memory }) => [name, cpu?.usageCoreNanoSeconds, memory?.workingSetBytes]),
         [
@@ -214,7 +241,7 @@ describe('stats', () => {
     const [pod] = await answer(clock, stats.pods(never, 'cpuAndMemory'));
     const node = await answer(clock, stats.node(never, 'cpuAndMemory'));
     assert.deepEqual(Object.keys(pod?.containers[0] ?? {}).toSorted(), ['cpu', 'id', 'memory', 'name', 'startedAtMs']);
-    assert.deepEqual(Object.keys(node).toSorted(), ['cpu', 'memory', 'startedAtMs', 'systemContainers']);
+    assert.deepEqual(Object.keys(node).toSorted(), ['cpu', 'memory', 'startedAtMs', 'swap', 'systemContainers']);
   });
 
   test('are measured once for all who ask within a second', async (t) => {

@@ -17,12 +17,17 @@ const fs = { atMs, availableBytes: 1, capacityBytes: 2, usedBytes: 3, inodesFree
 const eth0 = { name: 'eth0', rxBytes: 1, rxErrors: 2, rxPackets: 3, rxDropped: 4, txBytes: 5, txErrors: 6, txPackets: 7, txDropped: 8 };
 const network = { atMs, interfaces: [eth0] };
 
+const share = { avg10: 1.5, avg60: 0.5, avg300: 0.25 };
+const waited = (totalUs: number) => ({ some: { ...share, totalUs }, full: { avg10: 0, avg60: 0, avg300: 0, totalUs: 40 } });
+const pressure = { atMs, cpu: waited(1_500_000), memory: waited(2), io: waited(3) };
+const disks = [{ device: '/dev/sda', readBytes: 4096, writtenBytes: 512, reads: 3, writes: 1 }];
+
 const app: ContainerUsage = {
   id: 'c1' as ContainerId,
   name: 'app',
   startedAtMs: atMs,
   cpu,
-  memory: { ...memory, cacheBytes: 3, limitHits: 2 },
+  memory: { ...memory, cacheBytes: 3 },
   rootfs: fs,
   logs: fs,
   cgroup: '/docker/c1',
@@ -65,6 +70,14 @@ const cpuJson = { time, usageNanoCores: 5, usageCoreNanoSeconds: 1_500_000_000 }
 const memoryJson = { time, availableBytes: 9, usageBytes: 8, workingSetBytes: 7, rssBytes: 6, pageFaults: 5, majorPageFaults: 4 };
 const fsJson = { time, availableBytes: 1, capacityBytes: 2, usedBytes: 3, inodesFree: 4, inodes: 5, inodesUsed: 6 };
 const eth0Json = { name: 'eth0', rxBytes: 1, rxErrors: 2, txBytes: 5, txErrors: 6 };
+
+/** On cgroup v2, with swap. */
+const busy: ContainerUsage = {
+  ...app,
+  memory: { ...memory, limitHits: 2, swapBytes: 11, swapLimitBytes: 20, oomKills: 6 },
+  pressure,
+  disks,
+};
 
 describe('the summary', () => {
   test("has the kubelet's field names, and no other", () => {
@@ -124,6 +137,25 @@ describe('the summary', () => {
     });
   });
 
+  test('tells swap, and how long was waited', () => {
+    const full = { total: 40, avg10: 0, avg60: 0, avg300: 0 };
+    const psi = (total: number) => ({ full, some: { total, ...share } });
+    const swap = { atMs, usedBytes: 1, availableBytes: 2 };
+    const pod = { ...web, memory: { ...memory, swapBytes: 11 }, pressure, containers: [busy] };
+    const told = json(summaryOf({ ...node, swap, pressure }, [pod], { nodeName: 'n1' })) as Record<'node', unknown> & {
+      readonly pods: readonly (Record<string, unknown> & { readonly containers: readonly unknown[] })[];
+    };
+    const parts = {
+      cpu: { ...cpuJson, psi: psi(1_500_000) },
+      memory: { ...memoryJson, psi: psi(2) },
+      io: { time, psi: psi(3) },
+    };
+    const { containers = [], ...rest } = told.pods[0] ?? {};
+    assert.partialDeepStrictEqual(told.node, { ...parts, swap: { time, swapAvailableBytes: 2, swapUsageBytes: 1 } });
+    assert.partialDeepStrictEqual(rest, { ...parts, swap: { time, swapUsageBytes: 11 } });
+    assert.partialDeepStrictEqual(containers[0], { ...parts, swap: { time, swapAvailableBytes: 9, swapUsageBytes: 11 } });
+  });
+
   test('without pods is complete', () => {
     const nothing: NodeUsage = { startedAtMs: atMs, systemContainers: [], network: { atMs, interfaces: [] } };
     assert.deepEqual(json(summaryOf(nothing, [], { nodeName: 'n1' })), {
@@ -156,6 +188,18 @@ describe('/metrics/resource', () => {
     assert.match(text, /^# TYPE node_cpu_usage_seconds_total counter$/m);
   });
 
+  test('tells swap where there is any', () => {
+    const swap = { atMs, usedBytes: 1, availableBytes: 2 };
+    const text = resourceMetrics({ node: { ...node, swap }, pods: [{ ...web, memory: { ...memory, swapBytes: 12 }, containers: [busy] }] });
+    for (const [name, expected] of [
+      ['node_swap_usage_bytes', ` 1 ${atMs}`],
+      ['container_swap_usage_bytes', `{container="app",namespace="shop",pod="web"} 11 ${atMs}`],
+      ['container_swap_limit_bytes', `{container="app",namespace="shop",pod="web"} 20 ${atMs}`],
+      ['pod_swap_usage_bytes', `{namespace="shop",pod="web"} 12 ${atMs}`],
+    ] as const)
+      assert.deepEqual(samples(text, name), [name + expected]);
+  });
+
   test('tells when it could not be measured', () => {
     const text = resourceMetrics(undefined);
     assert.deepEqual(
@@ -171,14 +215,26 @@ describe('/metrics/cadvisor', () => {
     nowMs: atMs,
     machine: { cores: 2, memoryBytes: 1024, machineId: 'm', systemUuid: 's', bootId: 'b' },
     versions: { kernel: '6.1', os: 'Debian', engine: '20.10', agent: '0.1.0' },
-    usage: { node, pods: [web] },
+    usage: { node: { ...node, disks, pressure }, pods: [{ ...web, containers: [busy] }] },
   });
   const labels = 'container="app",id="/docker/c1",image="busy\\"box\\\\",name="k8s_app_web",namespace="shop",pod="web"';
+
+  const root = 'container="",id="/",image="",name="",namespace="",pod=""';
 
   for (const [name, expected] of [
     ['container_cpu_usage_seconds_total', `{container="app",cpu="total",${labels.slice('container="app",'.length)}} 1.5 ${atMs}`],
     ['container_memory_working_set_bytes', `{${labels}} 7 ${atMs}`],
     ['container_memory_failcnt', `{${labels}} 2 ${atMs}`],
+    ['container_oom_events_total', `{${labels}} 6 ${atMs}`],
+    ['container_pressure_cpu_waiting_seconds_total', `{${labels}} 1.5 ${atMs}`],
+    ['container_pressure_cpu_stalled_seconds_total', `{${labels}} 0.00004 ${atMs}`],
+    ['container_pressure_memory_waiting_seconds_total', `{${labels}} 0.000002 ${atMs}`],
+    ['container_pressure_io_waiting_seconds_total', `{${labels}} 0.000003 ${atMs}`],
+    ['container_pressure_cpu_waiting_seconds_total', `{${root}} 1.5 ${atMs}`],
+    ['container_fs_reads_bytes_total', `{container="app",device="/dev/sda",${labels.slice('container="app",'.length)}} 4096`],
+    ['container_fs_reads_total', `{container="",device="/dev/sda",${root.slice('container="",'.length)}} 3`],
+    ['container_fs_writes_bytes_total', `{container="app",device="/dev/sda",${labels.slice('container="app",'.length)}} 512`],
+    ['container_fs_writes_total', `{container="app",device="/dev/sda",${labels.slice('container="app",'.length)}} 1`],
     ['container_last_seen', `{${labels}} ${Math.floor(atMs / 1000)} ${atMs}`],
     ['container_start_time_seconds', `{${labels}} ${Math.floor(atMs / 1000)}`],
     ['container_fs_usage_bytes', `{container="app",device="/dev/sda",${labels.slice('container="app",'.length)}} 3`],

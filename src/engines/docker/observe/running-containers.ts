@@ -64,7 +64,7 @@ export class RunningContainers implements RunningPods {
 }
 
 function running(info: ContainerInspectInfo, name: string): RunningContainer {
-  const { Id, Name, State, Created, Config, LogPath, GraphDriver } = info;
+  const { Id, Name, State, Created, Config, HostConfig, LogPath, GraphDriver } = info;
   // Other storage drivers have no such directory, or count their space themselves.
   const upper: unknown = Object.entries(GraphDriver?.Data ?? {}).find(([key]) => key === 'UpperDir')?.[1];
   return {
@@ -74,6 +74,7 @@ function running(info: ContainerInspectInfo, name: string): RunningContainer {
     image: Config.Image,
     startedAtMs: dockerTimeMs(State.StartedAt) ?? dockerTimeMs(Created) ?? 0,
     pid: State.Pid,
+    cpuShares: HostConfig.CpuShares || undefined,
     logPath: LogPath || undefined,
     writableLayer: typeof upper === 'string' ? upper : undefined,
   };
