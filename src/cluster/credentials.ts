@@ -12,6 +12,7 @@ import { nodeSubject } from './certificates/certificate-request.ts';
 import { type CertificateHappenings, CertificateRotation } from './certificates/certificate-rotation.ts';
 import { CertificateStore } from './certificates/certificate-store.ts';
 import { findIdentity } from './certificates/find-identity.ts';
+import { keepKubeconfigPair } from './certificates/keep-kubeconfig-pair.ts';
 import { rotatingCredentials } from './certificates/rotating-credentials.ts';
 import { checkAccess, explainNodeName } from './kube/check-access.ts';
 import type { ClusterAccess } from './kube/cluster-access.ts';
@@ -85,6 +86,7 @@ export async function clusterCredentials(
       };
       await bootstrap({ ...deps, kubeconfigPair, bootstrapClients }, signal);
     }
+    if (rotateCertificates) await keepKubeconfigPair({ store, kubeconfigPair, log }, signal);
     const given = (await load(kubeconfig)).credentials;
     const rotation = new CertificateRotation({
       find: () => findIdentity({ store: rotateCertificates ? store : undefined, kubeconfigPair, kubeconfigPath: kubeconfig, clock, log }),
