@@ -36,7 +36,8 @@ export interface ContainerInMaking {
 
 /**
  * A part in the life of each pod. Participants act in the order of the list of capabilities, and release in the reverse one. All of it is
- * safe to repeat, and all of it is in the pod's record. When `signal` aborts, they reject within 5 s and hold nothing that `release` does not
+ * safe to repeat, and all of it is in the pod's record. A step that takes all of them longer than 5 minutes, or one of them to release, has
+ * failed and is retried. When `signal` aborts, they reject within 5 s and hold nothing that `release` does not
  * release: later nothing waits for them.
  */
 export interface PodParticipant {

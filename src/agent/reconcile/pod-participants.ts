@@ -1,13 +1,14 @@
 import type { Clock } from '../../base/clock.ts';
 import { errorText } from '../../base/error-text.ts';
 import { soonAfterAbort } from '../../base/soon-after-abort.ts';
+import { deadline } from '../../base/deadline.ts';
 import { withDeadline } from '../../base/with-deadline.ts';
 import type { NodeUse } from '../../model/node-use.ts';
 import type { PodRefusal } from '../../model/pod-admission.ts';
 import type { Container, Pod, PodUid } from '../../model/pod.ts';
 import type { Device, Mount } from '../../ports/container-runtime.ts';
 import type { Given } from '../../ports/contribution.ts';
-import type { ContainerAdditions, ContainerInMaking, OutOfDate, SandboxAdditions } from '../../ports/pod-participant.ts';
+import type { ContainerAdditions, ContainerInMaking, OutOfDate, PodParticipant, SandboxAdditions } from '../../ports/pod-participant.ts';
 
 /** All that the participants give a container. */
 export interface AllContainerAdditions {
@@ -32,6 +33,8 @@ export const noAdditions: Omit<AllContainerAdditions, 'env'> = {
 const ADMIT_WITHIN_MS = 10_000;
 /** How long one may take to make room: other pods have to end for it. */
 const MAKE_ROOM_WITHIN_MS = 120_000;
+/** How long all may take together for any other step: a pod whose volume hangs says so, and the step is retried. */
+const STEP_WITHIN_MS = 300_000;
 /** How long one may take to end what it does once that was aborted. */
 const ABORT_WITHIN_MS = 5_000;
 
@@ -70,10 +73,10 @@ export class PodParticipants {
   /** Rejects with the first that fails. Resolves with what is as it was before, of all of them. */
   async prepare(pod: Pod, signal: AbortSignal): Promise<OutOfDate | undefined> {
     const outOfDate: OutOfDate[] = [];
-    for (const each of this.#inOrder) {
-      const found = await this.#asked(each.pod.prepare?.(pod, signal), signal);
+    await this.#eachInTime('preparing', signal, async (each, within) => {
+      const found = await this.#asked(each.prepare?.(pod, within), within);
       if (found) outOfDate.push(found);
-    }
+    });
     if (outOfDate.length === 0) return undefined;
     return {
       message: outOfDate.map(({ message }) => message).join('; '),
@@ -83,7 +86,9 @@ export class PodParticipants {
 
   async sandbox(pod: Pod, signal: AbortSignal): Promise<SandboxAdditions> {
     let all: SandboxAdditions = {};
-    for (const each of this.#inOrder) all = { ...all, ...(await this.#asked(each.pod.sandbox?.(pod, signal), signal)) };
+    await this.#eachInTime('giving the sandbox its part', signal, async (each, within) => {
+      all = { ...all, ...(await this.#asked(each.sandbox?.(pod, within), within)) };
+    });
     return all;
   }
 
@@ -92,14 +97,14 @@ export class PodParticipants {
     const mounts: Mount[] = [];
     const devices: Device[] = [];
     let { cpuset, cgroupParent, handler } = noAdditions;
-    for (const each of this.#inOrder) {
-      const asked = each.pod.container?.(pod, container, { ...making, env }, signal);
-      const additions: ContainerAdditions = (await this.#asked(asked, signal)) ?? {};
+    await this.#eachInTime(`giving container ${container.name} its part`, signal, async (each, within) => {
+      const asked = each.container?.(pod, container, { ...making, env }, within);
+      const additions: ContainerAdditions = (await this.#asked(asked, within)) ?? {};
       for (const { name, value } of additions.env ?? []) env.set(name, value);
       mounts.push(...(additions.mounts ?? []));
       devices.push(...(additions.devices ?? []));
       ({ cpuset = cpuset, cgroupParent = cgroupParent, handler = handler } = additions);
-    }
+    });
     return { env, mounts, devices, cpuset, cgroupParent, handler };
   }
 
@@ -131,6 +136,17 @@ export class PodParticipants {
     return false;
   }
 
+  /** In order, all within one deadline, which names the one that was at it. */
+  async #eachInTime(what: string, signal: AbortSignal, step: (each: PodParticipant, within: AbortSignal) => Promise<void>): Promise<void> {
+    let at = '';
+    const late = (): Error => new Error(`${at}: ${what} took longer than ${STEP_WITHIN_MS / 1000} s`);
+    using within = deadline(this.#clock, STEP_WITHIN_MS, late, signal);
+    for (const { name, pod } of this.#inOrder) {
+      at = name;
+      await step(pod, within.signal);
+    }
+  }
+
   #asked<T>(answer: Promise<T> | undefined, signal: AbortSignal): Promise<T> | undefined {
     return answer && soonAfterAbort(answer, this.#clock, ABORT_WITHIN_MS, signal);
   }
@@ -138,12 +154,13 @@ export class PodParticipants {
   /** One that fails does not keep the others from what is theirs. Rejects with all that failed. */
   async #eachBackwards(verb: 'tearDown' | 'release', uid: PodUid, signal: AbortSignal): Promise<void> {
     const failed: { readonly name: string; readonly error: unknown }[] = [];
-    for (const each of this.#backwards) {
+    for (const { name, pod } of this.#backwards) {
+      if (!pod[verb]) continue;
       try {
-        await this.#asked(each.pod[verb]?.(uid, signal), signal);
+        await withDeadline(this.#clock, STEP_WITHIN_MS, verb, signal, async (within) => this.#asked(pod[verb]?.(uid, within), within));
       } catch (error) {
         signal.throwIfAborted();
-        failed.push({ name: each.name, error });
+        failed.push({ name, error });
       }
     }
     const [first, ...more] = failed;

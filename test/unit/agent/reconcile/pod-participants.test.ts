@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { PodParticipants } from '../../../../src/agent/reconcile/pod-participants.ts';
 import { NodeUse } from '../../../../src/model/node-use.ts';
 import type { PodRefusal } from '../../../../src/model/pod-admission.ts';
@@ -32,7 +32,8 @@ function participants(named: Readonly<Record<string, PodParticipant>>) {
     },
   });
   const list = Object.entries(named).map(([name, own]) => ({ name, pod: { ...own, ...noting(name, own) } }));
-  return { asked, all: new PodParticipants(list, new FakeClock()) };
+  const clock = new FakeClock();
+  return { asked, clock, all: new PodParticipants(list, clock) };
 }
 
 test('admission asks in order until one refuses; then those before may have allocated, and all release backwards', async () => {
@@ -147,4 +148,45 @@ test('what participants give a sandbox adds up, the later going before', async (
     new FakeClock(),
   );
   assert.deepEqual(await some.sandbox(pod, signal), { hostname: 'b', handler: 'runsc' });
+});
+
+describe('a participant that hangs', () => {
+  const untilAborted = (signal: AbortSignal): Promise<never> =>
+    new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+  const never = (): Promise<never> => new Promise(() => {});
+
+  for (const [what, hanging, step] of [
+    ['preparing', { prepare: (_, within) => untilAborted(within) }, (all) => all.prepare(pod, signal)],
+    ['giving the sandbox its part', { sandbox: (_, within) => untilAborted(within) }, (all) => all.sandbox(pod, signal)],
+    [
+      'giving container c its part',
+      { container: (_, __, ___, within) => untilAborted(within) },
+      (all) => all.container(pod, aContainer('c'), { env: new Map(), podIps: async () => [] }, signal),
+    ],
+  ] as const satisfies readonly (readonly [string, PodParticipant, (all: PodParticipants) => Promise<unknown>])[])
+    test(`${what}: is named after five minutes, and not a moment before`, async () => {
+      const { all, clock } = participants({ quick: {}, slow: hanging, after: {} });
+      let ended = false;
+      const asked = step(all).finally(() => (ended = true));
+      const failed = assert.rejects(asked, { message: `slow: ${what} took longer than 300 s` });
+      await clock.advance(299_999);
+      assert.equal(ended, false);
+      await clock.advance(1);
+      await failed;
+    });
+
+  test('one that does not even hear the end of its time is left behind 5 s later', async () => {
+    const { all, clock } = participants({ deaf: { prepare: never } });
+    const failed = assert.rejects(all.prepare(pod, signal), /deaf: preparing took longer than 300 s/);
+    await clock.advance(305_000);
+    await failed;
+  });
+
+  test('releasing: the others release all the same, and it is named', async () => {
+    const { all, asked, clock } = participants({ first: {}, slow: { release: (_, within) => untilAborted(within) }, last: {} });
+    const failed = assert.rejects(all.release(uid, signal), /release took longer than 300 s/);
+    await clock.advance(300_000);
+    await failed;
+    assert.deepEqual(asked, ['last releases', 'slow releases', 'first releases']);
+  });
 });
