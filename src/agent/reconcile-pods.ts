@@ -1,6 +1,7 @@
 import { jitter } from '../base/jitter.ts';
+import type { Logger } from '../base/logger.ts';
 import { SandboxImageMissingError } from '../model/sandbox-image-missing-error.ts';
-import type { PodFullName, PodUid } from '../model/pod.ts';
+import { type Pod, type PodFullName, type PodUid, showPod } from '../model/pod.ts';
 import type { ContainerRuntime } from '../ports/container-runtime.ts';
 import type { Given } from '../ports/contribution.ts';
 import type { ImagePuller } from '../ports/image-puller.ts';
@@ -8,6 +9,7 @@ import type { NodeParts } from '../ports/node-parts.ts';
 import type { Handler } from '../ports/work-queue.ts';
 import type { AgentState } from './agent-state.ts';
 import { nextRestartCount } from './status/next-restart-count.ts';
+import { changesForLater } from './reconcile/changes-for-later.ts';
 import { containerSpec } from './reconcile/container-spec.ts';
 import { planPodLife } from './reconcile/plan-pod-life.ts';
 import { PodAddresses } from './reconcile/pod-addresses.ts';
@@ -67,6 +69,7 @@ export function reconcilePods(
     },
     onLook: (desired, observed, { life }) => {
       memory.noteLook(desired?.pod, observed, clock);
+      logChangesForLater(desired?.pod, memory.previous(observed.uid), log);
       if (life === 'terminating') probes.ending(observed.uid);
     },
     factsFor: (desired, observed, at) => {
@@ -159,6 +162,13 @@ export function reconcilePods(
       runtimeName: engine.name,
     }),
   });
+}
+
+/** A running container is not stopped for them, as in Kubernetes. */
+function logChangesForLater(pod: Pod | undefined, before: Pod | undefined, log: Logger): void {
+  if (pod === undefined || before === undefined || before === pod) return;
+  for (const { container, fields } of changesForLater(before, pod))
+    log.info('changed fields of a container count from its next start', { pod: showPod(pod), container, fields });
 }
 
 /** The sandbox's image is pulled when the engine turns out to lack it, so that no sandbox pays for asking. */

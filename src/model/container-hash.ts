@@ -1,4 +1,5 @@
 import { containerJson } from './container-json.ts';
+import { always, struct, text } from './go-json.ts';
 import type { Container } from './pod.ts';
 
 const OFFSET_BASIS = 0x811c9dc5;
@@ -25,17 +26,29 @@ export function deepHash(bytes: Uint8Array): number {
   return update(hash, ']') >>> 0;
 }
 
-const hashes = new WeakMap<Container, string>();
+const identityJson = struct({ image: always(text, '""'), name: always(text, '""') });
 
 /**
- * What tells whether a running container was made from this spec, in hexadecimal: the annotation io.kubernetes.container.hash
- * (pkg/kubelet/container HashContainer). Remembered per object, as a pod is never mutated. Throws QuantityParseError.
+ * What tells whether a running container is still the one that is wanted, in hexadecimal: the annotation io.kubernetes.container.hash. Its
+ * name and image count, nothing else (HashContainer in pkg/kubelet/container, as of 1.31).
  */
-export function containerHash(container: Container): string {
-  let hash = hashes.get(container);
+export function containerHash({ name, image }: Pick<Container, 'name' | 'image'>): string {
+  return hexHash(identityJson({ name, image }) ?? '{}');
+}
+
+const wholeHashes = new WeakMap<Container, string>();
+
+/**
+ * The same over the whole spec, as kubelets of up to 1.30 and earlier versions of this agent noted it down. Remembered per object, as a pod
+ * is never mutated. Throws QuantityParseError.
+ */
+export function wholeContainerHash(container: Container): string {
+  let hash = wholeHashes.get(container);
   if (hash === undefined) {
-    hash = deepHash(Buffer.from(containerJson(container))).toString(16);
-    hashes.set(container, hash);
+    hash = hexHash(containerJson(container));
+    wholeHashes.set(container, hash);
   }
   return hash;
 }
+
+const hexHash = (json: string): string => deepHash(Buffer.from(json)).toString(16);

@@ -35,7 +35,9 @@ export interface ObservedContainer {
   readonly image: string;
   /** As status.imageID shows it: docker-pullable://repo@digest, or docker://sha256:… */
   readonly imageId: string;
-  /** The label that `startContainer` wrote: hexadecimal, see model/container-hash. */
+  /** All names that the engine has for the image: its id, tags and digests. Undefined where it does not tell. */
+  readonly imageNames?: readonly string[] | undefined;
+  /** The label that `startContainer` wrote: hexadecimal, see model/container-hash. Others note down hashes of their own. */
   readonly specHash: string;
   /** Counts restarts from 0: the last part of the docker name, and status.restartCount. */
   readonly attempt: number;

@@ -1,12 +1,11 @@
-import { changedFields } from '../../model/changed-fields.ts';
-import { containerHash } from '../../model/container-hash.ts';
-import { isSidecar, restartsOnFailure } from '../../model/pod-predicates.ts';
+import { allContainers, isSidecar, restartsOnFailure } from '../../model/pod-predicates.ts';
 import type { Container, Pod } from '../../model/pod.ts';
 import { shouldRestartContainer } from '../../model/should-restart-container.ts';
 import type { ContainerId, ObservedContainer, ObservedPod, SandboxId } from '../../ports/container-runtime.ts';
 import type { PlanFacts } from '../../ports/pod-plan.ts';
 import { initActions } from './init-actions.ts';
 import { exitCodeOf, newestOf } from './instances.ts';
+import { isMadeFrom } from './is-made-from.ts';
 import { type ActuatedResources, type ContainersToUpdate, noUpdates, podLevelChanged, resizeContainer } from './resize-actions.ts';
 import { type ContainerToReset, containersToReset } from './restart-all.ts';
 import { sandboxChanged } from './sandbox-changed.ts';
@@ -248,16 +247,12 @@ interface Fault {
   readonly grace?: Pick<ContainerToKill, 'terminationGracePeriodSeconds'>;
 }
 
-function specFault({ specHash }: ObservedContainer, container: Container, facts: ContainerFacts): Fault | undefined {
-  const { name } = container;
-  const hash = containerHash(container);
-  if (specHash === hash) return undefined;
-  const before = facts.previousPod?.spec;
-  const old = [...(before?.initContainers ?? []), ...(before?.containers ?? [])].find(
-    (c) => c.name === name && containerHash(c) === specHash,
-  );
-  const fields = old ? ` (${changedFields(old, container).join(', ')})` : '';
-  return { what: 'definition changed', because: `container ${name}'s spec changed: hash ${specHash} → ${hash}${fields}` };
+function specFault(newest: ObservedContainer, container: Container, { previousPod }: ContainerFacts): Fault | undefined {
+  if (isMadeFrom(newest, container)) return undefined;
+  const { name, image } = container;
+  const before = previousPod && allContainers(previousPod.spec).find((one) => one.name === name && isMadeFrom(newest, one));
+  const because = `container ${name} is of another image: ${before?.image ?? newest.image} → ${image}`;
+  return { what: 'definition changed', because };
 }
 
 function probeFault(probe: 'liveness' | 'startup', container: Container): Fault {

@@ -13,7 +13,7 @@ export type PartRole =
   | { readonly kind: 'sandbox'; readonly network: ObservedSandbox['network'] }
   | ({ readonly kind: 'container'; readonly sandbox: string } & Pick<
       ObservedContainer,
-      'image' | 'imageId' | 'specHash' | 'resources' | 'terminationGracePeriodSeconds' | 'deletionGracePeriodSeconds'
+      'image' | 'imageId' | 'imageNames' | 'specHash' | 'resources' | 'terminationGracePeriodSeconds' | 'deletionGracePeriodSeconds'
     >);
 
 /** What the kernel would enforce. */

@@ -157,6 +157,7 @@ export class FakeRuntime implements ContainerRuntime {
       sandbox,
       image: image.repoTags[0] ?? image.repoDigests[0] ?? image.id,
       imageId: `docker-pullable://${image.repoDigests[0]}`,
+      imageNames: [image.id, ...image.repoTags, ...image.repoDigests],
       specHash: containerHash(container),
       resources: resourcesIn(pod, container),
       terminationGracePeriodSeconds,

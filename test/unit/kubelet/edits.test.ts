@@ -4,8 +4,8 @@ import { aPodThat, edited, server, sidecar } from '../../builders/pods-that.ts';
 import { scenario } from '../../fakes/scenario.ts';
 
 /** Ten seconds of clean-up before it ends. */
-const slowToEnd = (marker: string) =>
-  server('app', { command: ['sh', '-c', 'trap "sleep 10; exit 0" TERM; sleep 100000 & wait'], args: [marker] });
+const slowToEnd = (tag: string) =>
+  server('app', { command: ['sh', '-c', 'trap "sleep 10; exit 0" TERM; sleep 100000 & wait'], image: `busybox:${tag}` });
 
 scenario('an edited pod: the old one ends, with its grace, before the new one starts', async (it) => {
   const old = aPodThat('web', { containers: [slowToEnd('1')] });
@@ -34,7 +34,7 @@ scenario('of two edits within 50 ms only the last runs', async (it) => {
 });
 
 scenario('two edits under the same uid while the old container ends: only the last spec runs', async (it) => {
-  const spec = (marker: string) => ({ containers: [slowToEnd(marker)] });
+  const spec = (tag: string) => ({ containers: [slowToEnd(tag)] });
   it.declare(aPodThat('web', spec('1')));
   await it.advance(1000);
   it.declare(aPodThat('web', spec('2')));
@@ -120,7 +120,7 @@ for (const restartPolicy of ['OnFailure', 'Never']) {
   scenario(
     `a changed container whose new start fails or is overtaken has not ended by itself, with restart policy ${restartPolicy}`,
     async (it) => {
-      const pod = (marker: string) => aPodThat('web', { restartPolicy, containers: [server('app', { args: [marker] })] });
+      const pod = (tag: string) => aPodThat('web', { restartPolicy, containers: [server('app', { image: `busybox:${tag}` })] });
       it.declare(pod('1'));
       await it.advance(1000);
       it.declare(pod('2'));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { containerHash, deepHash } from '../../../src/model/container-hash.ts';
+import { containerHash, deepHash, wholeContainerHash } from '../../../src/model/container-hash.ts';
 import { containerJson } from '../../../src/model/container-json.ts';
 import type { Container } from '../../../src/model/pod.ts';
 
@@ -65,9 +65,20 @@ test('text is escaped as Go escapes it, and is still JSON', () => {
   );
 });
 
-test('equal containers have equal hashes, and a changed one another', () => {
+test('of the whole spec: equal containers have equal hashes, and a changed one another', () => {
   const container: Container = { name: 'a', image: 'busybox' };
-  assert.equal(containerHash(container), '7685b545');
-  assert.equal(containerHash(container), containerHash({ image: 'busybox', name: 'a' }));
-  assert.notEqual(containerHash({ ...container, image: 'busybox:1' }), containerHash(container));
+  assert.equal(wholeContainerHash(container), '7685b545');
+  assert.equal(wholeContainerHash(container), wholeContainerHash({ image: 'busybox', name: 'a' }));
+  assert.notEqual(wholeContainerHash({ ...container, args: ['a'] }), wholeContainerHash(container));
+});
+
+test('what tells containers apart is their name and their image, as the text that Go makes of the two', () => {
+  const hashOf = (json: string): string => deepHash(Buffer.from(json)).toString(16);
+  assert.equal(containerHash({ name: 'a', image: 'busybox' }), hashOf('{"image":"busybox","name":"a"}'));
+  // As Kubernetes 1.31 and later have it for these.
+  assert.equal(containerHash({ name: 'test_container', image: 'foo/image:v1' }), '8e45cbd0');
+  assert.equal(containerHash({ name: 'a' }), hashOf('{"image":"","name":"a"}'));
+  assert.equal(containerHash({ name: 'a', image: 'a&b' }), hashOf(String.raw`{"image":"a\u0026b","name":"a"}`));
+  const resized: Container = { name: 'a', image: 'busybox', args: ['a'], resources: { limits: { cpu: '1' } } };
+  assert.equal(containerHash(resized), containerHash({ name: 'a', image: 'busybox' }));
 });

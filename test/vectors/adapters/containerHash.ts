@@ -1,10 +1,10 @@
-import { containerHash } from '../../../src/model/container-hash.ts';
+import { wholeContainerHash } from '../../../src/model/container-hash.ts';
 import { containerJson } from '../../../src/model/container-json.ts';
 import type { Container } from '../../../src/model/pod.ts';
 
 /** `hashedText` only explains the hash. */
 export function run(container: Container): unknown {
-  const hex = containerHash(container);
+  const hex = wholeContainerHash(container);
   return { hash: Number.parseInt(hex, 16), hex, goJSON: containerJson(container) };
 }
 

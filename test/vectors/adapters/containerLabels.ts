@@ -1,6 +1,7 @@
 import { containerLabels, podLabels, readContainerLabels } from '../../../src/engines/docker/identity/container-labels.ts';
 import { POD_NAME_LABEL, POD_NAMESPACE_LABEL, POD_UID_LABEL, type StringMap } from '../../../src/engines/docker/identity/docker-labels.ts';
 import { containerLogDirectory, relativeLogPath } from '../../../src/engines/docker/logs/log-paths.ts';
+import { wholeContainerHash } from '../../../src/model/container-hash.ts';
 import type { Pod } from '../../../src/model/pod.ts';
 
 type Input =
@@ -15,7 +16,7 @@ function make(pod: Pod, restartCount: number): unknown {
   const [container] = pod.spec.containers;
   if (!container) throw new Error('a pod without containers');
   const ofPod = podLabels(pod);
-  const ofContainer = containerLabels(pod, container, restartCount);
+  const ofContainer = containerLabels(pod, container, { attempt: restartCount, hash: wholeContainerHash(container) });
   return {
     podLabels: ofPod.labels,
     podAnnotations: pod.metadata.annotations && ofPod.annotations,

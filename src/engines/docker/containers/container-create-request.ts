@@ -1,3 +1,4 @@
+import { containerHash } from '../../../model/container-hash.ts';
 import type { Pod } from '../../../model/pod.ts';
 import type { ContainerSpec, Device, Mount } from '../../../ports/container-runtime.ts';
 import { containerLabels } from '../identity/container-labels.ts';
@@ -54,7 +55,7 @@ export function containerCreateRequest(input: ContainerInput): CreateRequest {
       Image: spec.imageRef,
       WorkingDir: container.workingDir || undefined,
       StopSignal: container.lifecycle?.stopSignal || undefined,
-      Labels: containerDockerLabels(containerLabels(pod, container, attempt, input.extraAnnotations), {
+      Labels: containerDockerLabels(containerLabels(pod, container, { attempt, hash: containerHash(container) }, input.extraAnnotations), {
         sandboxId,
         logPath: containerLogPath(input.podLogsDir, pod, container.name, attempt),
       }),

@@ -148,12 +148,19 @@ async function userOf(images: ImageFactsCache, pod: Pod, { container, imageRef }
 }
 
 /**
- * Made from the same spec, for the same sandbox; name and attempt are the same already. One that was never started is not: what else it was
- * made of, an environment from a ConfigMap, may have changed since.
+ * Of the same image and command, for the same sandbox; name and attempt are the same already. One that was never started is not: what else it
+ * was made of, an environment from a ConfigMap, may have changed since.
  */
 function isSame({ Config, State }: ContainerInspectInfo, { body }: CreateRequest): boolean {
   const labels = [SANDBOX_ID_LABEL, `annotation.${HASH_ANNOTATION}`];
-  return ['running', 'exited'].includes(State.Status) && labels.every((label) => Config.Labels[label] === body.Labels[label]);
+  const isAsAsked = (asked: readonly string[] | undefined, found: unknown): boolean =>
+    asked === undefined || isDeepStrictEqual(asked, found);
+  return (
+    ['running', 'exited'].includes(State.Status) &&
+    labels.every((label) => Config.Labels[label] === body.Labels[label]) &&
+    isAsAsked(body.Entrypoint, Config.Entrypoint) &&
+    isAsAsked(body.Cmd, Config.Cmd)
+  );
 }
 
 /** From when docker printed runc's nested quotes (pkg/kubelet/dockershim transformStartContainerError). */

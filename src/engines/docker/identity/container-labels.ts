@@ -1,4 +1,3 @@
-import { containerHash } from '../../../model/container-hash.ts';
 import type { Container, Pod } from '../../../model/pod.ts';
 import {
   CONTAINER_NAME_LABEL,
@@ -26,16 +25,16 @@ export function podLabels({ metadata }: Pick<Pod, 'metadata'>): LabelsAndAnnotat
   return { labels: { ...metadata.labels, ...identity(metadata) }, annotations: metadata.annotations ?? {} };
 }
 
-/** Of one container. `extraAnnotations` are those of device plugins; the kubelet's own win. */
+/** Of one container. `hash`: see model/container-hash. `extraAnnotations` are those of device plugins; the kubelet's own win. */
 export function containerLabels(
   pod: Pick<Pod, 'metadata' | 'spec'>,
   container: Container,
-  attempt: number,
+  { attempt, hash }: { readonly attempt: number; readonly hash: string },
   extraAnnotations: StringMap = {},
 ): LabelsAndAnnotations {
   const annotations: Record<string, string> = {
     ...extraAnnotations,
-    [HASH_ANNOTATION]: containerHash(container),
+    [HASH_ANNOTATION]: hash,
     [RESTART_COUNT_ANNOTATION]: String(attempt),
     [TERMINATION_MESSAGE_PATH_ANNOTATION]: container.terminationMessagePath ?? '',
     [TERMINATION_MESSAGE_POLICY_ANNOTATION]: container.terminationMessagePolicy ?? '',

@@ -82,6 +82,7 @@ function container(
     name: name.container,
     image: repoTags.includes(asked) ? asked : (repoTags[0] ?? asked),
     imageId: repoDigests[0] === undefined ? `docker://${info.Image}` : `docker-pullable://${repoDigests[0]}`,
+    imageNames: [asked, info.Image, ...repoTags, ...repoDigests],
     specHash: note.hash,
     attempt: name.attempt,
     sandboxId: sandboxId as SandboxId | undefined,

@@ -57,7 +57,7 @@ test('a grace period is read back from its label, up to the greatest that Kubern
   const greatest = Number(2n ** 63n - 1n);
   for (const seconds of [0, 30, 2 ** 31, Number.MAX_SAFE_INTEGER, greatest]) {
     const pod = aPod('web', { terminationGracePeriodSeconds: seconds }, { deletionGracePeriodSeconds: seconds });
-    const note = readContainerLabels(containerLabels(pod, aContainer('app'), 0));
+    const note = readContainerLabels(containerLabels(pod, aContainer('app'), { attempt: 0, hash: '1' }));
     assert.equal(note.terminationGracePeriodSeconds, seconds);
     assert.equal(note.deletionGracePeriodSeconds, seconds);
   }
