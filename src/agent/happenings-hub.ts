@@ -52,6 +52,7 @@ export function happeningsHub(log: Pick<Logger, 'error'>): HappeningsHub {
       probeExecuted: kind('probeExecuted'),
       imagePulled: kind('imagePulled'),
       healthChecked: kind('healthChecked'),
+      volumeMounted: kind('volumeMounted'),
       podEnded: kind('podEnded'),
       certificateInUse: kind('certificateInUse'),
       certificateRenewed: kind('certificateRenewed'),

@@ -17,6 +17,7 @@ import { podStartMetrics } from './pod-start-metrics.ts';
 import { probeMetrics } from './probe-metrics.ts';
 import { processMetrics } from './process-metrics.ts';
 import { serverMetrics } from './server-metrics.ts';
+import { storageMetrics } from './storage-metrics.ts';
 import { workQueueMetrics } from './work-queue-metrics.ts';
 
 export interface KubeletMetricsOptions {
@@ -40,6 +41,8 @@ export interface KubeletMetrics {
   probeText(): Promise<string>;
   /** What /metrics/slis answers. */
   sliText(): Promise<string>;
+  /** Counts for /metrics/slis from zero. */
+  resetSlis(): void;
 }
 
 /** Registers everything in registries of its own. */
@@ -64,6 +67,7 @@ export function kubeletMetrics({ clock, nodeName, version }: KubeletMetricsOptio
       ...apiMetrics(set),
       ...workQueueMetrics(set, monotonicMs),
       ...serverMetrics(set, monotonicMs),
+      ...storageMetrics(set),
       ...certificateMetrics(set, nowMs),
       probeExecuted: ofProbes.probeExecuted,
       podEnded: (pod) => {
@@ -84,6 +88,7 @@ export function kubeletMetrics({ clock, nodeName, version }: KubeletMetricsOptio
     text: () => registry.metrics(),
     probeText: () => probes.registry.metrics(),
     sliText: () => slis.registry.metrics(),
+    resetSlis: () => slis.registry.resetMetrics(),
   };
 }
 

@@ -50,6 +50,8 @@ export function processMetrics(
   gauge('nodejs_heap_size_total_bytes', 'Process heap size from Node.js in bytes.', () => process.memoryUsage().heapTotal);
   gauge('nodejs_heap_size_used_bytes', 'Process heap size used from Node.js in bytes.', () => process.memoryUsage().heapUsed);
   gauge('nodejs_external_memory_bytes', 'Node.js external memory size in bytes.', () => process.memoryUsage().external);
+  // Timers, sockets and the like are here what goroutines are to a kubelet: dashboards ask for this name.
+  gauge('go_goroutines', 'Number of active resources of Node.js.', () => process.getActiveResourcesInfo().length);
   gauge('nodejs_active_resources_total', 'Total number of active resources.', () => process.getActiveResourcesInfo().length);
   let last = performance.eventLoopUtilization();
   gauge('nodejs_eventloop_utilization', 'Share of time since the last scrape in which the event loop was busy, from 0 to 1.', () => {

@@ -67,6 +67,14 @@ export interface ImagePulled {
   readonly tookMs: number;
 }
 
+/** A volume of a pod was made, or found again as it was; those of changing contents are looked at again and again. */
+export interface VolumeMounted {
+  /** "kubernetes.io/config-map" */
+  readonly plugin: string;
+  readonly tookMs: number;
+  readonly failed: boolean;
+}
+
 /** One look of /healthz at one of its checks. */
 export interface HealthChecked {
   readonly check: string;
@@ -134,6 +142,7 @@ export interface HappeningKinds {
   readonly probeExecuted: ProbeExecuted;
   readonly imagePulled: ImagePulled;
   readonly healthChecked: HealthChecked;
+  readonly volumeMounted: VolumeMounted;
   /** Nothing of the pod is left in the engine. May be reported again of the same uid when it comes back. */
   readonly podEnded: PodEnded;
   /** Only of certificates that the agent itself renews (rotateCertificates, rotateServerCertificates). */

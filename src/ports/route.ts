@@ -13,7 +13,7 @@ export interface RouteRequest {
 
 /** One thing that the server answers, declared in one place: who may reach it follows from its flags and its path. */
 export interface Route {
-  readonly methods: readonly ('GET' | 'POST' | 'PUT')[];
+  readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'DELETE')[];
   /** "/containerLogs/{namespace}/{pod}/{container}"; "/logs/{rest*}" takes all below it. */
   readonly path: string;
   /** Off with enableDebuggingHandlers=false. */

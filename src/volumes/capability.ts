@@ -10,7 +10,7 @@ import { podVolumes } from './pod-volumes.ts';
 
 /** A pod's volumes: made before its containers start, kept up to date while they run, removed with it. */
 export function capability(node: NodeParts): Contribution {
-  const { options, clock, log, events, hostFiles, objects, cluster } = node;
+  const { options, clock, log, events, tell, hostFiles, objects, cluster } = node;
   const { tokens, claims } = objects;
   const allocatable = (): Readonly<Record<string, string>> => node.node.resources.allocatable();
   const stop = new AbortController();
@@ -19,6 +19,7 @@ export function capability(node: NodeParts): Contribution {
     rootDir: options.rootDir,
     clock,
     events,
+    tell,
     mounts,
     hostFiles,
     factsFor: (pod) => ({ objects: objects.for(pod), tokens, claims, allocatable, node: () => cluster.node() }),

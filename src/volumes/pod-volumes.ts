@@ -6,6 +6,7 @@ import { allContainers } from '../model/pod-predicates.ts';
 import type { Container, Pod, PodUid } from '../model/pod.ts';
 import type { Mount } from '../ports/container-runtime.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
+import type { Happenings } from '../ports/happenings.ts';
 import type { OutOfDate } from '../ports/pod-participant.ts';
 import type { VolumeFile } from '../ports/volume-files.ts';
 import { holdsState } from './atomic-writer.ts';
@@ -56,6 +57,7 @@ export interface PodVolumesDeps {
   readonly rootDir: string;
   readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
   readonly events: EventRecorder;
+  readonly tell: Pick<Happenings, 'volumeMounted'>;
   /** What volumes are made of, where that depends on the pod. */
   readonly factsFor: (pod: Pod) => PayloadFacts & ClaimFacts;
   readonly mounts: Mounts;
@@ -63,7 +65,7 @@ export interface PodVolumesDeps {
 }
 
 /** Volumes where the kubelet has them: ROOT/pods/UID/volumes/PLUGIN/NAME. After a restart what is there is found again. */
-export function podVolumes({ rootDir, clock, events, factsFor, mounts, hostFiles }: PodVolumesDeps): PodVolumes {
+export function podVolumes({ rootDir, clock, events, tell, factsFor, mounts, hostFiles }: PodVolumesDeps): PodVolumes {
   const directories = new PodDirectories(rootDir);
   const failedMounts = new FailedMounts(clock, events);
   const serial = new SerialByKey<PodUid>();
@@ -106,14 +108,19 @@ export function podVolumes({ rootDir, clock, events, factsFor, mounts, hostFiles
       return { error, refused: true, message: errorText(error) };
     }
     const { changes, plugin } = kind;
+    const beganMs = clock.monotonicMs();
+    const mounted = (failed: boolean): void =>
+      tell.volumeMounted({ plugin: plugin.replace('~', '/'), tookMs: clock.monotonicMs() - beganMs, failed });
     try {
       if (resolved.refusal) throw resolved.refusal;
       const made = await setUp(pod, resolved, kind, signal);
       present.set(uid, ofPod.set(volume.name, { ...made, changes }));
+      mounted(false);
       failedMounts.worked(pod, volume.name);
       return undefined;
     } catch (error) {
       signal.throwIfAborted();
+      mounted(true);
       const step = error instanceof MountStepError ? error.step : 'SetUp';
       const message = `MountVolume.${step} failed for volume "${resolved.name}" : ${errorText(error)}`;
       const retryInMs = failedMounts.failed(pod, volume.name, message);

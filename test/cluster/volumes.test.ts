@@ -18,6 +18,7 @@ import { TokenManager } from '../../src/objects/token-manager.ts';
 import type { ObjectStore } from '../../src/ports/object-store.ts';
 import { systemMounts } from '../../src/volumes/mounts.ts';
 import { directHostFiles } from '../fakes/direct-host-files.ts';
+import { silentHappenings } from '../fakes/silent-happenings.ts';
 import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
 import { connectAs } from '../builders/clients-under-test.ts';
 import { kubeconfigOf, kubectl, nodeKubeconfig } from '../builders/cluster-under-test.ts';
@@ -63,6 +64,7 @@ before(async () => {
     mounts: systemMounts({ clock: systemClock }),
     hostFiles: directHostFiles,
     events: { record: () => {} },
+    tell: silentHappenings,
     factsFor: () => facts,
   });
 });

@@ -25,6 +25,8 @@ export class VolumeStage {
   /** The tokens that were asked for. */
   readonly asked: TokenRequest[] = [];
   readonly events: string[] = [];
+  /** Volumes that were made, or could not be: "kubernetes.io/empty-dir made". */
+  readonly reported: string[] = [];
   /** What is mounted where, and the directories that are in use. */
   readonly mounted = new Map<string, unknown>();
   readonly busy = new Set<string>();
@@ -44,6 +46,7 @@ export class VolumeStage {
       for (const map of [stage.objects, stage.claims, stage.persistentVolumes, stage.mounted, stage.busy, stage.lasting]) map.clear();
       stage.asked.length = 0;
       stage.events.length = 0;
+      stage.reported.length = 0;
       for (const name of await readdir(stage.rootDir)) await rm(join(stage.rootDir, name), { recursive: true, force: true });
     });
     after(() => rm(stage.rootDir, { recursive: true, force: true }));
@@ -57,6 +60,7 @@ export class VolumeStage {
       hostFiles: directHostFiles,
       clock: { now: () => this.nowMs, monotonicMs: () => this.nowMs },
       events: { record: (_about, type, reason, message) => events.push(`${type} ${reason} ${message}`) },
+      tell: { volumeMounted: ({ plugin, failed }) => this.reported.push(`${plugin} ${failed ? 'failed' : 'made'}`) },
       mounts: {
         tmpfs: async (directory, options) => void mounted.set(directory, options),
         mount: async (directory, request) => void mounted.set(directory, request),

@@ -19,6 +19,7 @@ import { checkHostPath } from '../../src/volumes/host-path-volume.ts';
 import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
 import { DeadMounts } from '../builders/dead-mounts.ts';
 import { aContainer, aPod } from '../builders/a-pod.ts';
+import { silentHappenings } from '../fakes/silent-happenings.ts';
 
 const VOLUMES = 40;
 const signal = AbortSignal.timeout(110_000);
@@ -136,6 +137,7 @@ async function stage(t: TestContext, hang: 'killable' | 'unkillable'): Promise<S
     rootDir,
     clock,
     events: { record: () => {} },
+    tell: silentHappenings,
     mounts: systemMounts({ clock, silent: () => hostFiles.silent(), stop: stop.signal }),
     hostFiles,
     factsFor: () => ({

@@ -11,6 +11,7 @@ import type { HostFiles } from '../../src/ports/host-files.ts';
 import type { PersistentVolume } from '../../src/ports/claim-reader.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { directHostFiles } from '../fakes/direct-host-files.ts';
+import { silentHappenings } from '../fakes/silent-happenings.ts';
 import { systemMounts } from '../../src/volumes/mounts.ts';
 import { mountTable } from '../../src/volumes/mount-table.ts';
 import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
@@ -50,6 +51,7 @@ const newVolumes = (
     hostFiles,
     clock: { now: () => Date.UTC(2026, 0), monotonicMs: () => 0 },
     events: { record: () => {} },
+    tell: silentHappenings,
     factsFor: () => ({
       objects: { get: async ({ name }) => ({ metadata: { name, uid: '1', resourceVersion: '1' }, data: dataOf() }) },
       tokens: { get: async () => 'a.b.c' },

@@ -14,9 +14,21 @@ test('what happens is counted at /metrics, and what probes find at a page of its
   assert.ok(listener?.keyReady && listener.probeExecuted);
   listener.keyReady({ queue: 'pods', key: 'a' });
   listener.probeExecuted({ pod: aPod('web'), container: 'app', kind: 'startup', result: 'unknown', tookMs: 20 });
+  listener.volumeMounted?.({ plugin: 'kubernetes.io/secret', tookMs: 200, failed: false });
+  listener.volumeMounted?.({ plugin: 'kubernetes.io/nfs', tookMs: 700_000, failed: true });
   const texts = await Promise.all(metricTexts.map((text) => text(signal)));
   assert.match(texts.join(''), /^kubelet_node_name\{node="n1"\} 1$/m);
   assert.match(texts.join(''), /^workqueue_adds_total\{name="pods"\} 1$/m);
+  const ofVolume = (plugin: string, status: string): string =>
+    `volume_plugin="kubernetes.io/${plugin}",operation_name="volume_mount",status="${status}",migrated="false"`;
+  for (const [line, count] of [
+    [`bucket{le="0.1",${ofVolume('secret', 'success')}}`, 0],
+    [`bucket{le="0.25",${ofVolume('secret', 'success')}}`, 1],
+    [`bucket{le="600",${ofVolume('nfs', 'fail-unknown')}}`, 0],
+    [`count{${ofVolume('nfs', 'fail-unknown')}}`, 1],
+  ] as const)
+    assert.ok(texts.join('').includes(`\nstorage_operation_duration_seconds_${line} ${count}\n`), line);
+  assert.match(texts.join(''), /^go_goroutines [1-9]\d*$/m);
   const served = await serveRoutes(routes);
   t.after(() => served.close());
   const probes = await (await fetch(`${served.url}/metrics/probes`)).text();
@@ -24,6 +36,8 @@ test('what happens is counted at /metrics, and what probes find at a page of its
   const slis = await (await fetch(`${served.url}/metrics/slis`)).text();
   assert.match(slis, /^kubernetes_healthcheck\{name="syncloop",type="healthz"\} 0$/m);
   assert.match(slis, /^kubernetes_healthchecks_total\{name="syncloop",type="healthz",status="error"\} 1$/m);
+  assert.equal(await (await fetch(`${served.url}/metrics/slis`, { method: 'DELETE' })).text(), 'metrics reset\n');
+  assert.doesNotMatch(await (await fetch(`${served.url}/metrics/slis`)).text(), /syncloop/);
   assert.match(probes, /^prober_probe_duration_seconds_count\{probe_type="Startup",container="app",pod="web",namespace="default"\} 1$/m);
   assert.match(probes, /^prober_probe_total\{probe_type="Startup",result="unknown",container="app",pod="web",/m);
 });

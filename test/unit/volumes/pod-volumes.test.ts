@@ -25,6 +25,15 @@ test('an emptyDir is for everybody, and stays as its pod made it; at the end not
   assert.deepEqual(await readdir(join(rootDir, 'pods')), []);
 });
 
+test('how long a volume took is reported, once for what stays and with each look for what changes, and that it failed', async () => {
+  const pod = podWith({ name: 'e', emptyDir: {} }, { name: 's', secret: { secretName: 'login' } });
+  await assert.rejects(stage.volumes.prepare(pod, signal));
+  assert.deepEqual(stage.reported, ['kubernetes.io/empty-dir made', 'kubernetes.io/secret failed']);
+  objects.set('Secret default/login', { data: {} });
+  await stage.volumes.prepare(pod, signal);
+  assert.deepEqual(stage.reported.slice(2), ['kubernetes.io/secret made']);
+});
+
 test('a kind that is not supported holds the pod, unless no container mounts the volume', async () => {
   const rbd = { name: 'r', rbd: { image: 'i', monitors: ['m'] } };
   const why = 'volume "r" is of kind rbd, which this node does not support';
