@@ -159,7 +159,7 @@ export function reconcilePods(
       admissions,
       ends,
       hostIps: ips,
-      runtimeName: engine.name,
+      engine,
     }),
   });
 }

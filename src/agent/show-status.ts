@@ -5,6 +5,7 @@ import type { StartFailure } from '../model/start-failure.ts';
 import { formatTime } from '../model/time.ts';
 import type { ContainerProbes } from '../ports/container-probes.ts';
 import type { ObservedPod } from '../ports/container-runtime.ts';
+import type { Engine } from '../ports/engine.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { PodEnds } from '../ports/pod-ends.ts';
 import type { DesiredPod } from '../ports/pod-store.ts';
@@ -25,13 +26,12 @@ export interface ShowStatusDeps {
   readonly ends: Pick<PodEnds, 'of'>;
   /** The node's addresses, primary first. */
   readonly hostIps: readonly string[];
-  /** As container ids begin: "docker". */
-  readonly runtimeName: string;
+  readonly engine: Pick<Engine, 'name' | 'lastFeatures'>;
 }
 
 /** Shows what is known of a pod: that it was refused for good, or how it was observed and probed. */
 export function showStatus(deps: ShowStatusDeps): (desired: DesiredPod, observed: ObservedPod) => void {
-  const { clock, statuses, events, probes, memory, backoff, admissions, ends, hostIps, runtimeName } = deps;
+  const { clock, statuses, events, probes, memory, backoff, admissions, ends, hostIps, engine } = deps;
 
   /** A container that a crash loop holds back shows that, not how its last start failed. */
   const startErrors = (pod: Pod, observed: ObservedPod): ReadonlyMap<string, StartFailure> => {
@@ -58,7 +58,9 @@ export function showStatus(deps: ShowStatusDeps): (desired: DesiredPod, observed
       startup: (id) => probes.startup(id),
       readiness: (id) => probes.readiness(id),
       hostIPs: hostIps,
-      runtimeName,
+      // As container ids begin: "docker".
+      runtimeName: engine.name,
+      recursiveReadOnly: engine.lastFeatures()?.handlers[0]?.recursiveReadOnly,
       ending: pod.metadata.deletionTimestamp !== undefined,
       end: ends.of(uid),
       running: observed.containers.some(({ state }) => state.phase === 'running'),

@@ -8,7 +8,7 @@ import type { Node } from './node.ts';
 import type { Pod, PodStatus } from './pod.ts';
 import { podQosClass } from './qos.ts';
 import { forbiddenSysctl } from './sysctls.ts';
-import { type UnsupportedDemand, unsupportedDemand } from './unsupported-demand.ts';
+import { type EngineSupport, type UnsupportedDemand, unsupportedDemand } from './unsupported-demand.ts';
 
 /** In the words of status.reason (pkg/kubelet/lifecycle, pkg/kubelet/sysctl). */
 export type PodRefusalReason =
@@ -42,6 +42,8 @@ export interface PodAdmission {
   readonly otherPods: NodeUse;
   /** Undefined: it cannot be had. Without `allocatable` its resources are not judged. */
   readonly node: Node | undefined;
+  /** Matters where the pod depends on the engine. */
+  readonly engine: EngineSupport;
 }
 
 /**
@@ -57,7 +59,7 @@ export function admitPod(admission: PodAdmission, rules: AdmissionRules): PodRef
   if (misplaced) return misplaced;
   const privilege = forbiddenPrivilege(pod, rules.privileges);
   if (privilege !== undefined) return { reason: 'Forbidden', message: privilege };
-  const unsupported = unsupportedDemand(pod);
+  const unsupported = unsupportedDemand(pod, admission.engine);
   if (unsupported) return unsupported;
   const unconfined = appArmorFault(pod, rules.appArmor);
   return unconfined === undefined ? undefined : { reason: 'AppArmor', message: `Cannot enforce AppArmor: ${unconfined}` };
@@ -67,7 +69,7 @@ export function admitPod(admission: PodAdmission, rules: AdmissionRules): PodRef
  * The predicates in the kubelet's order: resources, node selector and affinity, node name, host ports. A critical pod is never refused
  * for want of resources.
  */
-export function fitPod({ pod, otherPods, node }: PodAdmission): PodRefusal | undefined {
+export function fitPod({ pod, otherPods, node }: Omit<PodAdmission, 'engine'>): PodRefusal | undefined {
   if (node === undefined) return { reason: 'InvalidNodeInfo', message: 'Kubelet cannot get node info.' };
   const { spec } = pod;
   const { allocatable } = node.status ?? {};

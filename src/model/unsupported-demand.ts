@@ -11,21 +11,34 @@ export interface UnsupportedDemand {
   readonly message: string;
 }
 
+/** What not every engine can do for a pod. */
+export interface EngineSupport {
+  readonly supplementalGroupsPolicy: boolean;
+  readonly userNamespaces: boolean;
+}
+
+export const noEngineSupport: EngineSupport = { supplementalGroupsPolicy: false, userNamespaces: false };
+
+/** Whether what the engine supports matters for the pod. */
+export const dependsOnEngine = ({ spec }: Pick<Pod, 'spec'>): boolean => asksForStrictGroups(spec) || spec.hostUsers === false;
+
+const asksForStrictGroups = ({ securityContext }: Pod['spec']): boolean => securityContext?.supplementalGroupsPolicy === 'Strict';
+
 /** Undefined when there is none. Reasons and messages are newer kubelets' (pkg/kubelet/lifecycle), where they have one. */
-export function unsupportedDemand({ spec }: Pick<Pod, 'spec'>): UnsupportedDemand | undefined {
+export function unsupportedDemand({ spec }: Pick<Pod, 'spec'>, engine: EngineSupport): UnsupportedDemand | undefined {
   if (spec.os !== undefined && spec.os.name !== 'linux') {
     return {
       reason: 'PodOSNotSupported',
       message: `Failed to admit pod as the OS field doesn't match node OS (spec.os.name: ${JSON.stringify(spec.os.name)})`,
     };
   }
-  if (spec.securityContext?.supplementalGroupsPolicy === 'Strict') {
+  if (asksForStrictGroups(spec) && !engine.supplementalGroupsPolicy) {
     return {
       reason: 'SupplementalGroupsPolicyNotSupported',
       message: 'SupplementalGroupsPolicy=Strict is not supported in this node (spec.securityContext.supplementalGroupsPolicy)',
     };
   }
-  if (spec.hostUsers === false) {
+  if (spec.hostUsers === false && !engine.userNamespaces) {
     return { reason: 'UserNamespacesNotSupported', message: 'user namespaces are not supported in this node (spec.hostUsers)' };
   }
   if (spec.runtimeClassName) {

@@ -1,7 +1,9 @@
 import { aborted } from '../base/aborted.ts';
 import { admitPod } from '../model/pod-admission.ts';
 import { nodeReference } from '../model/object-reference.ts';
+import { dependsOnEngine, type EngineSupport, noEngineSupport } from '../model/unsupported-demand.ts';
 import type { Contribution } from '../ports/contribution.ts';
+import type { EngineFeatures } from '../ports/engine-features.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
 import type { Staged } from '../ports/staged.ts';
 import { admissionRules } from './admission-rules.ts';
@@ -13,7 +15,12 @@ import { runtimeErrors } from './runtime-errors.ts';
 export function capability(node: NodeParts): Contribution {
   const rules = admissionRules(node.options);
   return {
-    pod: { admit: async (pod, others) => admitPod({ pod, otherPods: others, node: node.node.known() }, rules) },
+    pod: {
+      admit: async (pod, others, signal) => {
+        const engine = dependsOnEngine(pod) ? engineSupport(await node.engine.features(signal)) : noEngineSupport;
+        return admitPod({ pod, otherPods: others, node: node.node.known(), engine }, rules);
+      },
+    },
     node: {
       errors: () => {
         const networkFault = node.engine.networkFault();
@@ -23,6 +30,12 @@ export function capability(node: NodeParts): Contribution {
     services: [resources(node), ...(node.cluster.exists ? [status(node), lease(node)] : [])],
   };
 }
+
+/** Pods run by the default handler. */
+const engineSupport = ({ handlers, supplementalGroupsPolicy }: EngineFeatures): EngineSupport => ({
+  supplementalGroupsPolicy,
+  userNamespaces: handlers[0]?.userNamespaces ?? false,
+});
 
 /** Counts what participants add to the node's resources, for admission too. */
 const resources = (node: NodeParts): Staged => ({

@@ -122,6 +122,8 @@ export interface Mount {
   readonly hostPath: string;
   readonly containerPath: string;
   readonly readOnly: boolean;
+  /** What is mounted below it is read-only, too. Of a mount that is read-only and private, and only where the engine can: see EngineFeatures. */
+  readonly recursiveReadOnly?: true | undefined;
   /** Whether mounts made later cross over. Private unless said otherwise. */
   readonly propagation?: 'private' | 'hostToContainer' | 'bidirectional' | undefined;
   /** A group that the container's processes are in, so that they may use what is mounted. */

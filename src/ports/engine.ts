@@ -16,8 +16,10 @@ export interface Engine {
   readonly access: ContainerAccess;
   /** For those who measure. */
   readonly running: RunningPods;
-  /** Asks the engine. */
+  /** What it can do, as of a minute ago at most. */
   features(signal: AbortSignal): Promise<EngineFeatures>;
+  /** As it said last; undefined: it has not yet. */
+  lastFeatures(): EngineFeatures | undefined;
   /** Where the engine keeps its data; undefined: not on this machine, or it does not say. */
   dataDirectory(signal: AbortSignal): Promise<string | undefined>;
   /** Why no pod can be connected to the pods' network now, in the kubelet's words; undefined: it works. */

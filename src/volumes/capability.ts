@@ -22,6 +22,7 @@ export function capability(node: NodeParts): Contribution {
     tell,
     mounts,
     hostFiles,
+    engineFeatures: (signal) => node.engine.features(signal),
     factsFor: (pod) => ({ objects: objects.for(pod), tokens, claims, allocatable, node: () => cluster.node() }),
   });
   const sweeper = orphanSweeper({

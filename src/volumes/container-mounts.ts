@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { errorText } from '../base/error-text.ts';
 import { ContainerStartError } from '../model/container-start-error.ts';
 import { expand } from '../model/expansion.ts';
+import { quote } from '../model/go-text.ts';
 import type { Container } from '../model/pod.ts';
 import type { Mount } from '../ports/container-runtime.ts';
 import type { HostFiles } from '../ports/host-files.ts';
@@ -20,6 +21,8 @@ export interface ContainerMountFacts {
   readonly subPathsDir: string;
   readonly mounts: Pick<Mounts, 'bind' | 'share'>;
   readonly hostFiles: HostFiles;
+  /** Whether the engine can make a mount read-only with all that is mounted below it; asked only where a container wants that. */
+  readonly recursiveReadOnly: () => Promise<boolean>;
   readonly signal: AbortSignal;
 }
 
@@ -29,14 +32,10 @@ export function containerMounts(container: Container, facts: ContainerMountFacts
 }
 
 async function oneMount(container: Container, mount: ContainerVolumeMount, i: number, facts: ContainerMountFacts): Promise<Mount> {
-  const { name, mountPath, readOnly: onlyRead, subPath, subPathExpr, recursiveReadOnly, mountPropagation } = mount;
+  const { name, mountPath, readOnly: onlyRead, subPath, subPathExpr, mountPropagation } = mount;
   const volume = facts.volumes.get(name);
   if (volume === undefined) throw configError(`cannot find volume "${name}" to mount into container "${container.name}"`);
-  if (recursiveReadOnly === 'Enabled') {
-    throw configError(
-      `volume mount ${mountPath}: recursiveReadOnly: Enabled cannot be had from this node's engine (IfPossible goes without)`,
-    );
-  }
+  const recursiveReadOnly = await isRecursive(mount, facts);
   const propagation = propagationOf(mountPropagation);
   let { hostPath } = volume;
   if (propagation !== 'private' && hostPath.startsWith(`${facts.podDir}/`)) await facts.mounts.share(hostPath);
@@ -59,9 +58,28 @@ async function oneMount(container: Container, mount: ContainerVolumeMount, i: nu
     hostPath,
     containerPath,
     readOnly: onlyRead === true || volume.readOnly,
+    ...(recursiveReadOnly && { recursiveReadOnly }),
     ...(propagation !== 'private' && { propagation }),
     ...(supplementalGroup !== undefined && { supplementalGroup }),
   };
+}
+
+/** resolveRecursiveReadOnly in pkg/kubelet/kubelet_pods.go. */
+async function isRecursive(
+  { name, readOnly, recursiveReadOnly = 'Disabled', mountPropagation = 'None' }: ContainerVolumeMount,
+  facts: Pick<ContainerMountFacts, 'recursiveReadOnly'>,
+): Promise<boolean> {
+  if (recursiveReadOnly === 'Disabled') return false;
+  const refused = (why: string): ContainerStartError =>
+    configError(`failed to resolve recursive read-only mode: volume ${quote(name)} requested recursive read-only mode, but it is ${why}`);
+  if (readOnly !== true) throw refused('not read-only');
+  if (mountPropagation !== 'None') throw refused(`not compatible with propagation ${quote(mountPropagation)}`);
+  if (recursiveReadOnly !== 'Enabled' && recursiveReadOnly !== 'IfPossible') {
+    throw configError(`failed to resolve recursive read-only mode: unknown recursive read-only mode ${quote(recursiveReadOnly)}`);
+  }
+  const can = await facts.recursiveReadOnly();
+  if (recursiveReadOnly === 'Enabled' && !can) throw refused('not supported by the runtime');
+  return can;
 }
 
 function propagationOf(written: string | undefined): NonNullable<Mount['propagation']> {

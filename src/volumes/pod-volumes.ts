@@ -5,6 +5,7 @@ import { SerialByKey } from '../base/serial-by-key.ts';
 import { allContainers } from '../model/pod-predicates.ts';
 import type { Container, Pod, PodUid } from '../model/pod.ts';
 import type { Mount } from '../ports/container-runtime.ts';
+import type { EngineFeatures } from '../ports/engine-features.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { Happenings } from '../ports/happenings.ts';
 import type { OutOfDate } from '../ports/pod-participant.ts';
@@ -62,10 +63,11 @@ export interface PodVolumesDeps {
   readonly factsFor: (pod: Pod) => PayloadFacts & ClaimFacts;
   readonly mounts: Mounts;
   readonly hostFiles: HostFiles;
+  readonly engineFeatures: (signal: AbortSignal) => Promise<EngineFeatures>;
 }
 
 /** Volumes where the kubelet has them: ROOT/pods/UID/volumes/PLUGIN/NAME. After a restart what is there is found again. */
-export function podVolumes({ rootDir, clock, events, tell, factsFor, mounts, hostFiles }: PodVolumesDeps): PodVolumes {
+export function podVolumes({ rootDir, clock, events, tell, factsFor, mounts, hostFiles, engineFeatures }: PodVolumesDeps): PodVolumes {
   const directories = new PodDirectories(rootDir);
   const failedMounts = new FailedMounts(clock, events);
   const serial = new SerialByKey<PodUid>();
@@ -190,6 +192,8 @@ export function podVolumes({ rootDir, clock, events, tell, factsFor, mounts, hos
         subPathsDir,
         mounts,
         hostFiles,
+        // Pods run by the default handler.
+        recursiveReadOnly: async () => (await engineFeatures(signal)).handlers[0]?.recursiveReadOnly ?? false,
         signal,
       });
     },

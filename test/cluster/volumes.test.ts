@@ -65,6 +65,7 @@ before(async () => {
     hostFiles: directHostFiles,
     events: { record: () => {} },
     tell: silentHappenings,
+    engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true }),
     factsFor: () => facts,
   });
 });

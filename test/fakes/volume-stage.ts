@@ -7,6 +7,7 @@ import { ApiError } from '../../src/model/api-error.ts';
 import { type ObjectReferenceOfPod, referenceKey } from '../../src/model/pod-references.ts';
 import type { Pod, PodUid } from '../../src/model/pod.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../src/ports/claim-reader.ts';
+import type { EngineFeatures } from '../../src/ports/engine-features.ts';
 import type { ReferencedObject } from '../../src/ports/object-store.ts';
 import type { TokenRequest } from '../../src/ports/service-account-tokens.ts';
 import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
@@ -33,6 +34,8 @@ export class VolumeStage {
   /** Directories whose unmounting lasts until this. */
   readonly lasting = new Map<string, Promise<void>>();
   nowMs = 0;
+  /** What the engine can. */
+  features: EngineFeatures = ableEngine;
   volumes: PodVolumes = this.#newVolumes();
 
   /** For all tests of a file. */
@@ -41,6 +44,7 @@ export class VolumeStage {
     beforeEach(() => {
       stage.volumes = stage.#newVolumes();
       stage.nowMs = 0;
+      stage.features = ableEngine;
     });
     afterEach(async () => {
       for (const map of [stage.objects, stage.claims, stage.persistentVolumes, stage.mounted, stage.busy, stage.lasting]) map.clear();
@@ -58,6 +62,7 @@ export class VolumeStage {
     return podVolumes({
       rootDir: this.rootDir,
       hostFiles: directHostFiles,
+      engineFeatures: async () => this.features,
       clock: { now: () => this.nowMs, monotonicMs: () => this.nowMs },
       events: { record: (_about, type, reason, message) => events.push(`${type} ${reason} ${message}`) },
       tell: { volumeMounted: ({ plugin, failed }) => this.reported.push(`${plugin} ${failed ? 'failed' : 'made'}`) },
@@ -101,6 +106,11 @@ export class VolumeStage {
     return join(this.rootDir, 'pods', this.uid, 'volumes', `kubernetes.io~${plugin}`, name);
   }
 }
+
+const ableEngine: EngineFeatures = {
+  handlers: [{ name: '', recursiveReadOnly: true, userNamespaces: true }],
+  supplementalGroupsPolicy: true,
+};
 
 const notThere = (message: string): never => {
   throw new ApiError(404, 'NotFound', message);

@@ -49,6 +49,7 @@ const newVolumes = (
     rootDir,
     mounts,
     hostFiles,
+    engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true }),
     clock: { now: () => Date.UTC(2026, 0), monotonicMs: () => 0 },
     events: { record: () => {} },
     tell: silentHappenings,

@@ -20,10 +20,12 @@ import { engineEvents } from './observe/engine-events.ts';
 import { EngineLogFiles } from './logs/engine-log-files.ts';
 import { ImageFactsCache } from './images/image-facts.ts';
 import { inspectContainer } from './client/inspect-container.ts';
+import type { KnownFeatures } from './observe/known-features.ts';
 import { listContainers, listPods } from './observe/list-pods.ts';
 import type { LogLinks, LoggedContainer } from './logs/log-links.ts';
 import { observePod } from './observe/observe-pod.ts';
 import { deleteContainer } from './containers/remove-container.ts';
+import { PrimaryGroups } from './containers/primary-groups.ts';
 import { runSandbox } from './sandbox/run-sandbox.ts';
 import { createAhead, startContainer } from './containers/start-container.ts';
 import { stopContainer } from './containers/stop-container.ts';
@@ -32,6 +34,7 @@ import { TerminationMessages } from './containers/termination-messages.ts';
 
 export interface DockerRuntimeOptions {
   readonly client: EngineClient;
+  readonly features: Pick<KnownFeatures, 'now'>;
   readonly clock: Clock;
   /** In [0, 1). */
   readonly random: () => number;
@@ -59,6 +62,7 @@ export function dockerRuntime(options: DockerRuntimeOptions): ContainerRuntime {
   const starting = {
     ...options,
     images,
+    primaryGroups: new PrimaryGroups(client),
     logFiles: new EngineLogFiles(client, clock),
     messages,
   };

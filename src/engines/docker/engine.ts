@@ -13,7 +13,7 @@ import { engineClient } from './client/engine-client.ts';
 import { LogLinks } from './logs/log-links.ts';
 import { CONTAINER_LOGS_DIR, POD_LOGS_DIR } from './logs/log-paths.ts';
 import { logLinkSweeper } from './logs/log-link-sweeper.ts';
-import { engineFeatures } from './observe/engine-features.ts';
+import { KnownFeatures } from './observe/known-features.ts';
 import { engineDataDirectory, RunningContainers } from './observe/running-containers.ts';
 
 /** The Docker engine that the options name. `network`: who connects the pods in its place; undefined: it does so itself. */
@@ -26,8 +26,10 @@ export function dockerEngine(
   const client = engineClient({ endpoint: dockerEndpoint, clock, requestTimeoutMs: runtimeRequestTimeoutMs, tell });
   const logLinks = new LogLinks(POD_LOGS_DIR, CONTAINER_LOGS_DIR, log);
   const access = dockerAccess({ client, clock });
+  const features = new KnownFeatures(client, clock);
   const runtime = dockerRuntime({
     client,
+    features,
     clock,
     random,
     log,
@@ -51,7 +53,8 @@ export function dockerEngine(
     access,
     images: new DockerImageService({ engine: client, clock, log, imagePullProgressDeadlineMs }),
     running: new RunningContainers(client),
-    features: (signal) => engineFeatures(client, signal),
+    features: (signal) => features.now(signal),
+    lastFeatures: () => features.last,
     dataDirectory: (signal) => engineDataDirectory(client, signal),
     networkFault: () => networkNotReady(network?.sandboxes.fault()),
     networkChanges: network?.changes ?? NEVER,

@@ -1,6 +1,13 @@
 import { NEVER } from 'rxjs';
 import type { Engine } from '../../ports/engine.ts';
+import type { EngineFeatures } from '../../ports/engine-features.ts';
 import type { FakeEngine } from './fake-engine.ts';
+
+/** Nothing runs there that could tell the difference. */
+const features: EngineFeatures = {
+  handlers: [{ name: '', recursiveReadOnly: true, userNamespaces: false }],
+  supplementalGroupsPolicy: true,
+};
 
 /** The embedded engine as the agent has it. Nothing of it has a process, a network or a place on the disk. */
 export function embeddedEngine({ runtime, images, access, controls }: FakeEngine): Engine {
@@ -10,7 +17,8 @@ export function embeddedEngine({ runtime, images, access, controls }: FakeEngine
     images,
     access,
     running: { list: async () => [], stale: () => {} },
-    features: async () => ({ handlers: [{ name: '', recursiveReadOnly: false, userNamespaces: false }], supplementalGroupsPolicy: false }),
+    features: async () => features,
+    lastFeatures: () => features,
     dataDirectory: async () => undefined,
     networkFault: () => undefined,
     networkChanges: NEVER,

@@ -15,7 +15,7 @@ import type {
   V1SecretKeySelector,
   V1VolumeMount,
 } from '@kubernetes/client-node';
-import { approximated, honoured, ignored, is, names, refused, section } from './entry.ts';
+import { approximated, honoured, honouredBy, ignored, names, refused, section } from './entry.ts';
 import { lifecycle, probe } from './probes.ts';
 import { securityContext } from './security.ts';
 
@@ -67,9 +67,9 @@ const volumeMounts = section<V1VolumeMount>('VolumeMount', {
   mountPropagation: honoured,
   name: honoured,
   readOnly: honoured,
-  recursiveReadOnly: refused('the container waits with CreateContainerConfigError: the engine cannot do it (IfPossible goes without)', {
-    when: is('Enabled'),
-  }),
+  recursiveReadOnly: honouredBy(
+    'engines since 25 on Linux 5.12; on others IfPossible goes without, and a container that says Enabled waits with CreateContainerConfigError',
+  ),
   subPath: honoured,
   subPathExpr: honoured,
 });

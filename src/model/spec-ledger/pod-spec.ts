@@ -47,7 +47,10 @@ export const podSpecLedger = section<V1PodSpec>('PodSpec', {
   hostIPC: honoured,
   hostNetwork: honoured,
   hostPID: honoured,
-  hostUsers: refused('the pod fails with reason UserNamespacesNotSupported', { when: is(false) }),
+  hostUsers: approximated(
+    'on an engine with userns-remap all its containers share one range of users, and volumes show the owners of the node; on another the pod fails with reason UserNamespacesNotSupported',
+    { when: is(false) },
+  ),
   hostname: honoured,
   hostnameOverride: honoured,
   imagePullSecrets: section<V1LocalObjectReference>('LocalObjectReference', { name: honoured }),

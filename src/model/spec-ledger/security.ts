@@ -6,7 +6,7 @@ import type {
   V1AppArmorProfile,
   V1Sysctl,
 } from '@kubernetes/client-node';
-import { approximated, honoured, ignored, is, refused, section } from './entry.ts';
+import { approximated, honoured, ignored, section } from './entry.ts';
 
 const seLinux = approximated('processes are labelled; the files of volumes are not relabelled');
 const windows = ignored('this node runs Linux');
@@ -25,12 +25,7 @@ export const podSecurityContext = section<V1PodSecurityContext>('PodSecurityCont
   seLinuxOptions: seLinux,
   seccompProfile,
   supplementalGroups: honoured,
-  supplementalGroupsPolicy: refused(
-    'the pod fails with reason SupplementalGroupsPolicyNotSupported: the engine adds the groups of the image',
-    {
-      when: is('Strict'),
-    },
-  ),
+  supplementalGroupsPolicy: honoured,
   sysctls: section<V1Sysctl>('Sysctl', { name: honoured, value: honoured }),
   windowsOptions: windows,
 });

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { NodeUse } from '../../../src/model/node-use.ts';
 import { forbiddenPrivilege, type HostPrivileges } from '../../../src/model/host-privileges.ts';
 import { admitPod, type PodAdmission } from '../../../src/model/pod-admission.ts';
+import { noEngineSupport } from '../../../src/model/unsupported-demand.ts';
 import type { Pod, PodSpec } from '../../../src/model/pod.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
 
@@ -46,8 +47,8 @@ test('each refusal has its reason, and its message names the field', () => {
     privileges: { ...all, hostPidSources: ['file'] },
     appArmor: { fault: 'AppArmor is not enabled on the host', loadedProfiles: () => new Set<string>() },
   };
-  const reasonOf = (spec: Partial<PodSpec>): string | undefined => {
-    const admission: PodAdmission = { pod: aPod('p', spec), otherPods: new NodeUse(), node: { metadata: { name: 'n' } } };
+  const reasonOf = (spec: Partial<PodSpec>, engine = noEngineSupport): string | undefined => {
+    const admission: PodAdmission = { pod: aPod('p', spec), otherPods: new NodeUse(), node: { metadata: { name: 'n' } }, engine };
     const refusal = admitPod(admission, rules);
     return refusal && `${refusal.reason}: ${/\(?(spec\.[\w.[\]]+)/.exec(refusal.message)?.[1] ?? refusal.message}`;
   };
@@ -67,4 +68,6 @@ test('each refusal has its reason, and its message names the field', () => {
     [{ securityContext: { appArmorProfile: { type: 'RuntimeDefault' } } }, 'AppArmor: spec.securityContext.appArmorProfile'],
   ];
   for (const [spec, expected] of rows) assert.equal(reasonOf(spec), expected);
+  const able = { supplementalGroupsPolicy: true, userNamespaces: true };
+  assert.equal(reasonOf({ hostUsers: false, securityContext: { supplementalGroupsPolicy: 'Strict' } }, able), undefined);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { lstat, readdir, readlink, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
 import { VolumeStage } from '../../fakes/volume-stage.ts';
 
@@ -89,7 +89,7 @@ test('a container says how mounts cross over, and that all of a mount is only re
   const volumeMounts = [
     { name: 'e', mountPath: 'data', mountPropagation: 'Bidirectional' },
     { name: 'h', mountPath: '/host', mountPropagation: 'HostToContainer' },
-    { name: 'h', mountPath: '/plain', mountPropagation: 'None', readOnly: true, recursiveReadOnly: 'IfPossible' },
+    { name: 'h', mountPath: '/plain', mountPropagation: 'None', readOnly: true, recursiveReadOnly: 'Disabled' },
   ];
   const list = [
     { name: 'e', emptyDir: {} },
@@ -104,11 +104,40 @@ test('a container says how mounts cross over, and that all of a mount is only re
     { hostPath: '/srv', containerPath: '/plain', readOnly: true },
   ]);
   assert.deepEqual([...mounted], [[dir('empty-dir', 'e'), 'shared']]);
-  const strict = aContainer('app', { volumeMounts: [{ name: 'h', mountPath: '/x', readOnly: true, recursiveReadOnly: 'Enabled' }] });
-  await assert.rejects(async () => stage.volumes.mountsFor(pod, strict, env, signal), {
-    reason: 'CreateContainerConfigError',
-    message: /recursiveReadOnly/,
+});
+
+describe('a mount that is to be read-only with all below it', () => {
+  const mountOf = async (over: object): Promise<unknown> => {
+    const container = aContainer('app', { volumeMounts: [{ name: 'h', mountPath: '/x', readOnly: true, ...over }] });
+    const pod = aPod('web', { volumes: [{ name: 'h', hostPath: { path: '/srv' } }], containers: [container] });
+    await stage.volumes.prepare(pod, signal);
+    return (await stage.volumes.mountsFor(pod, container, env, signal))[0];
+  };
+  const plain = { hostPath: '/srv', containerPath: '/x', readOnly: true };
+  const unable = { ...stage.features, handlers: [{ name: '', recursiveReadOnly: false, userNamespaces: false }] };
+
+  test('is so where the engine can', async () => {
+    for (const recursiveReadOnly of ['Enabled', 'IfPossible'])
+      assert.deepEqual(await mountOf({ recursiveReadOnly }), { ...plain, recursiveReadOnly: true });
   });
+
+  test('is plain where the engine cannot and it need not be, and is refused where it must', async () => {
+    stage.features = unable;
+    assert.deepEqual(await mountOf({ recursiveReadOnly: 'IfPossible' }), plain);
+    await assert.rejects(mountOf({ recursiveReadOnly: 'Enabled' }), {
+      reason: 'CreateContainerConfigError',
+      message:
+        'failed to resolve recursive read-only mode: volume "h" requested recursive read-only mode, but it is not supported by the runtime',
+    });
+  });
+
+  for (const [why, over] of [
+    ['not read-only', { readOnly: false, recursiveReadOnly: 'IfPossible' }],
+    ['not compatible with propagation "HostToContainer"', { recursiveReadOnly: 'Enabled', mountPropagation: 'HostToContainer' }],
+  ] as const) {
+    test(`is refused where it is ${why}`, () =>
+      assert.rejects(mountOf(over), { message: new RegExp(`requested recursive read-only mode, but it is ${why}$`) }));
+  }
 });
 
 test('a block device is refused', async () => {

@@ -100,6 +100,7 @@ async function container(input: Input): Promise<object> {
   }
   const request = containerCreateRequest({
     pod,
+    asksForOneMount: false,
     spec: {
       container: of,
       attempt: restartCount,

@@ -30,6 +30,10 @@ export interface ContainerInput {
   readonly cgroupParent: string;
   readonly extraSupplementalGroups: readonly number[];
   readonly extraAnnotations: StringMap;
+  /** See DockerFeatures. */
+  readonly asksForOneMount: boolean;
+  /** The group of a user for whom the spec names none, where he is to have no others; undefined: left to the image. */
+  readonly primaryGroup?: number | undefined;
 }
 
 /** A container of any kind as dockershim made it (pkg/kubelet/kuberuntime generateContainerConfig, pkg/kubelet/dockershim CreateContainer). */
@@ -39,11 +43,13 @@ export function containerCreateRequest(input: ContainerInput): CreateRequest {
   const security = effectiveSecurityContext(pod, container);
   const { fsGroup, supplementalGroups } = pod.spec.securityContext ?? {};
   const sandbox = `container:${sandboxId}`;
+  // Docker's own way to write a mount cannot say what becomes of those below it.
+  const hasOptions = ({ readOnly, recursiveReadOnly }: Mount): boolean => recursiveReadOnly === true || (readOnly && input.asksForOneMount);
   const unmasked = security.privileged === true || security.procMount === 'Unmasked';
   return {
     name: containerDockerName(pod, container.name, attempt),
     body: {
-      User: dockerUser(security, input.imageUser),
+      User: dockerUser(security, input.imageUser, input.primaryGroup),
       Tty: container.tty === true,
       OpenStdin: container.stdin === true,
       StdinOnce: container.stdinOnce === true,
@@ -60,7 +66,8 @@ export function containerCreateRequest(input: ContainerInput): CreateRequest {
         logPath: containerLogPath(input.podLogsDir, pod, container.name, attempt),
       }),
       HostConfig: {
-        Binds: spec.mounts.map(bind),
+        Binds: spec.mounts.filter((mount) => !hasOptions(mount)).map(bind),
+        Mounts: optional(spec.mounts.filter(hasOptions).map(bindMount)),
         Devices: spec.devices?.map(device) ?? [],
         NetworkMode: sandbox,
         IpcMode: sandbox,
@@ -109,3 +116,18 @@ function bind({ hostPath, containerPath, readOnly, propagation }: Mount): string
   ];
   return [hostPath, containerPath, ...(attributes.length > 0 ? [attributes.join(',')] : [])].join(':');
 }
+
+/** The same with more to say; its source is made where it is missing, as there. */
+function bindMount({ hostPath, containerPath, recursiveReadOnly, propagation }: Mount): object {
+  const Propagation = propagation === 'bidirectional' ? 'rshared' : propagation === 'hostToContainer' ? 'rslave' : 'rprivate';
+  const depth = recursiveReadOnly ? { ReadOnlyForceRecursive: true } : { ReadOnlyNonRecursive: true };
+  return {
+    Type: 'bind',
+    Source: hostPath,
+    Target: containerPath,
+    ReadOnly: true,
+    BindOptions: { Propagation, CreateMountpoint: true, ...depth },
+  };
+}
+
+const optional = <T>(list: readonly T[]): readonly T[] | undefined => (list.length > 0 ? list : undefined);

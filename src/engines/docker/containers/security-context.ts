@@ -22,10 +22,11 @@ export function parseImageUser(user: string): ImageUser {
   return BigInt.asIntN(64, uid) === uid ? { uid } : { username: name };
 }
 
-/** Docker's `User`: "UID", "NAME" or "UID:GID". */
-export function dockerUser({ runAsUser, runAsGroup }: SecurityContext, imageUser: ImageUser): string {
+/** Docker's `User`: "UID", "NAME" or "UID:GID". With a group the user is in no other that the image has him in. */
+export function dockerUser({ runAsUser, runAsGroup }: SecurityContext, imageUser: ImageUser, primaryGroup?: number): string {
   const user = isSet(runAsUser) ? String(runAsUser) : 'uid' in imageUser ? String(imageUser.uid) : imageUser.username;
-  return isSet(runAsGroup) ? `${user}:${runAsGroup}` : user;
+  const group = isSet(runAsGroup) ? runAsGroup : primaryGroup;
+  return group === undefined ? user : `${user}:${group}`;
 }
 
 /** Why a container that must not run as root would; undefined when all is well (pkg/kubelet/kuberuntime verifyRunAsNonRoot). */

@@ -3,7 +3,7 @@ import type { ContainerInspectInfo } from 'dockerode';
 import { ContainerStartError, type ContainerStartReason } from '../../../model/container-start-error.ts';
 import type { Pod } from '../../../model/pod.ts';
 import type { ContainerId, ContainerSpec, CreatedContainer, SandboxId } from '../../../ports/container-runtime.ts';
-import { containerCreateRequest } from './container-create-request.ts';
+import { containerCreateRequest, type ContainerInput } from './container-create-request.ts';
 import { HASH_ANNOTATION } from '../identity/container-labels.ts';
 import type { NodeResources } from './container-resources.ts';
 import { createContainer, type Creating, startCreated } from './create-container.ts';
@@ -14,11 +14,16 @@ import type { EngineLogFiles } from '../logs/engine-log-files.ts';
 import type { ImageFactsCache } from '../images/image-facts.ts';
 import type { LogLinks } from '../logs/log-links.ts';
 import { seccompOpts, seccompProfile } from './seccomp.ts';
-import { effectiveSecurityContext, type ImageUser, isSet, nonRootViolation, parseImageUser } from './security-context.ts';
+import { dockerUser, effectiveSecurityContext, type ImageUser, isSet, nonRootViolation, parseImageUser } from './security-context.ts';
+import type { KnownFeatures } from '../observe/known-features.ts';
+import type { PrimaryGroups } from './primary-groups.ts';
+import { deleteContainer } from './remove-container.ts';
 import type { MessageFile, TerminationMessages } from './termination-messages.ts';
 
 export interface ContainerStarting extends Creating {
   readonly images: ImageFactsCache;
+  readonly features: Pick<KnownFeatures, 'now'>;
+  readonly primaryGroups: PrimaryGroups;
   readonly logFiles: EngineLogFiles;
   readonly logLinks: LogLinks;
   readonly messages: TerminationMessages;
@@ -127,7 +132,7 @@ async function prepare(
     signal,
     async () => seccompOpts(seccompProfile(pod, container, context.seccompProfileRoot), context.seccompDefault),
   );
-  return containerCreateRequest({
+  const input = {
     pod,
     spec,
     sandboxId,
@@ -138,7 +143,42 @@ async function prepare(
     cgroupParent: namedCgroupParent(spec.cgroupParent),
     extraSupplementalGroups: [...new Set(spec.mounts.flatMap(({ supplementalGroup }) => supplementalGroup ?? []))],
     extraAnnotations: {},
-  });
+    asksForOneMount: await orStartError('CreateContainerError', '', signal, () => asksForOneMount(context, spec, signal)),
+  };
+  if (pod.spec.securityContext?.supplementalGroupsPolicy !== 'Strict') return containerCreateRequest(input);
+  const primaryGroup = await orStartError('CreateContainerError', "failed to find the user's primary group: ", signal, () =>
+    primaryGroupOf(context, input, signal),
+  );
+  return containerCreateRequest({ ...input, primaryGroup });
+}
+
+/** The engine is asked only where it matters. Older ones take no notice of what they do not know, so that they are not asked for it. */
+async function asksForOneMount({ features }: ContainerStarting, { mounts }: ContainerSpec, signal: AbortSignal): Promise<boolean> {
+  if (!mounts.some(({ readOnly }) => readOnly)) return false;
+  const { asksForOneMount: asks } = await features.now(signal);
+  const recursive = mounts.find(({ recursiveReadOnly }) => recursiveReadOnly);
+  if (recursive && !asks)
+    throw new Error(`mount ${recursive.containerPath}: this engine cannot make it read-only with all that is below it`);
+  return asks;
+}
+
+/**
+ * Undefined where the spec says it. The container of which the image is read is the one to be made, as the engine would have it: one that
+ * is left when this fails is replaced by the next attempt.
+ */
+async function primaryGroupOf(context: ContainerStarting, input: ContainerInput, signal: AbortSignal): Promise<number | undefined> {
+  const { client, primaryGroups } = context;
+  const { pod, spec, imageUser } = input;
+  const security = effectiveSecurityContext(pod, spec.container);
+  if (isSet(security.runAsGroup)) return undefined;
+  const withContainer = async (read: (id: string) => Promise<number>): Promise<number> => {
+    const request = containerCreateRequest(input);
+    const { id, adopted } = await createContainer(context, request, (holder) => isSame(holder, request), signal);
+    const group = await read(id);
+    if (adopted === undefined) await deleteContainer(client, id, signal);
+    return group;
+  };
+  return primaryGroups.of(spec.imageRef, dockerUser(security, imageUser), withContainer, signal);
 }
 
 /** The image is asked only when the spec leaves the user to it. An image that is not there says root: the create will tell. */

@@ -1,12 +1,64 @@
-import { isJsonObject } from '../../../base/json-object.ts';
+import { isJsonObject, type JsonObject } from '../../../base/json-object.ts';
 import type { EngineFeatures } from '../../../ports/engine-features.ts';
 import type { EngineClient } from '../client/engine-client.ts';
 
+/** Besides what the Node shows. */
+export interface DockerFeatures extends EngineFeatures {
+  /** A mount that is read-only is so with all that is mounted below it, unless it is asked for otherwise: engines since 25. */
+  readonly asksForOneMount: boolean;
+}
+
+/** From these on: of the engine BindOptions.ReadOnlyForceRecursive, of Linux mount_setattr(2). */
+const RECURSIVE_ENGINE = [25, 0] as const;
+const RECURSIVE_KERNEL = [5, 12] as const;
+
 /** What the engine can do, with its handlers: its default under no name, and all under their own. */
-export async function engineFeatures(client: EngineClient, signal: AbortSignal): Promise<EngineFeatures> {
-  const info: unknown = await client.call('GET /info', client.requestTimeoutMs, signal, (docker) => docker.info());
-  const runtimes = isJsonObject(info) && isJsonObject(info['Runtimes']) ? Object.keys(info['Runtimes']) : [];
-  const can = { recursiveReadOnly: false, userNamespaces: false };
-  // A container's supplemental groups are those of its image's /etc/group, and those given.
-  return { handlers: ['', ...runtimes.toSorted()].map((name) => ({ name, ...can })), supplementalGroupsPolicy: false };
+export async function engineFeatures(client: EngineClient, signal: AbortSignal): Promise<DockerFeatures> {
+  const answer: unknown = await client.call('GET /info', client.requestTimeoutMs, signal, (docker) => docker.info());
+  const info = isJsonObject(answer) ? answer : {};
+  const runtimes = isJsonObject(info['Runtimes']) ? info['Runtimes'] : {};
+  const asksForOneMount = isAtLeast(info['ServerVersion'], RECURSIVE_ENGINE);
+  const userNamespaces = hasSecurityOption(info, 'userns');
+  const recursive = asksForOneMount && isAtLeast(info['KernelVersion'], RECURSIVE_KERNEL);
+  const handler = (name: string, runtime: unknown): EngineFeatures['handlers'][number] => ({
+    name,
+    recursiveReadOnly: recursive && mountOptionsOf(runtime)?.includes('rro') !== false,
+    userNamespaces,
+  });
+  const byName = Object.entries(runtimes).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    handlers: [handler('', runtimes[String(info['DefaultRuntime'])]), ...byName.map(([name, runtime]) => handler(name, runtime))],
+    // A user who is given with a group has no others of the image's.
+    supplementalGroupsPolicy: true,
+    asksForOneMount,
+  };
+}
+
+/** "28.5.2+dfsg4", "6.18.44-fc-v669". */
+function isAtLeast(version: unknown, [major, minor]: readonly [number, number]): boolean {
+  const found = typeof version === 'string' ? /^(\d+)\.(\d+)/.exec(version) : null;
+  if (!found) return false;
+  const [ofMajor, ofMinor] = [Number(found[1]), Number(found[2])];
+  return ofMajor > major || (ofMajor === major && ofMinor >= minor);
+}
+
+/** As "name=userns". */
+function hasSecurityOption({ SecurityOptions }: JsonObject, name: string): boolean {
+  return (
+    Array.isArray(SecurityOptions) &&
+    SecurityOptions.some((option) => typeof option === 'string' && option.split(',').includes(`name=${name}`))
+  );
+}
+
+/** What a runtime says of itself by `features` of the OCI runtime specification; undefined where it or the engine says nothing. */
+function mountOptionsOf(runtime: unknown): readonly unknown[] | undefined {
+  const status = isJsonObject(runtime) ? runtime['status'] : undefined;
+  const text = isJsonObject(status) ? status['org.opencontainers.runtime-spec.features'] : undefined;
+  if (typeof text !== 'string') return undefined;
+  try {
+    const said: unknown = JSON.parse(text);
+    return isJsonObject(said) && Array.isArray(said['mountOptions']) ? said['mountOptions'] : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -35,12 +35,11 @@ test('a pod that asks for what everybody asks for is honoured', () => {
 
 test('each field that is not honoured as it is written is named by its path', () => {
   const rows: readonly (readonly [Partial<PodSpec>, readonly string[]])[] = [
-    [{ hostUsers: false }, ['spec.hostUsers refused']],
+    [{ hostUsers: false }, ['spec.hostUsers approximated']],
     [{ os: { name: 'windows' } }, ['spec.os.name refused']],
     [{ runtimeClassName: 'gvisor' }, ['spec.runtimeClassName refused']],
     [{ hostnameOverride: 'other' }, []],
-    [{ securityContext: { supplementalGroupsPolicy: 'Strict' } }, ['spec.securityContext.supplementalGroupsPolicy refused']],
-    [{ securityContext: { supplementalGroupsPolicy: 'Merge' } }, []],
+    [{ securityContext: { supplementalGroupsPolicy: 'Strict' } }, []],
     [{ securityContext: { seLinuxOptions: { level: 's0' } } }, ['spec.securityContext.seLinuxOptions approximated']],
     [{ volumes: [{ name: 'v', emptyDir: { medium: 'HugePages' } }] }, ['spec.volumes[0].emptyDir.medium refused']],
     [{ volumes: [{ name: 'v', emptyDir: { sizeLimit: '1Gi' } }] }, ['spec.volumes[0].emptyDir approximated']],

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { engineFeatures } from '../../../../../src/engines/docker/observe/engine-features.ts';
+import { type DockerFeatures, engineFeatures } from '../../../../../src/engines/docker/observe/engine-features.ts';
 import { anEngineClient } from '../../../../builders/docker-parts.ts';
 import { FakeClock } from '../../../../fakes/fake-clock.ts';
 import { scriptedEngine } from '../../../../fakes/scripted-engine.ts';
 
-async function handlersOf(t: TestContext, info: unknown): Promise<readonly string[]> {
+async function featuresOf(t: TestContext, info: unknown): Promise<DockerFeatures> {
   const engine = await scriptedEngine((_, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(info));
   });
@@ -14,9 +14,11 @@ async function handlersOf(t: TestContext, info: unknown): Promise<readonly strin
     client.close();
     await engine.close();
   });
-  const { handlers } = await engineFeatures(client, new AbortController().signal);
-  return handlers.map(({ name }) => name);
+  return engineFeatures(client, new AbortController().signal);
 }
+
+const handlersOf = async (t: TestContext, info: unknown): Promise<readonly string[]> =>
+  (await featuresOf(t, info)).handlers.map(({ name }) => name);
 
 test("the engine's handlers are its default, without a name, and those that it was given", async (t) => {
   const Runtimes = { runc: { path: 'runc' }, kata: { path: '/opt/kata' }, 'io.containerd.runc.v2': { path: 'runc' } };
@@ -25,4 +27,47 @@ test("the engine's handlers are its default, without a name, and those that it w
 
 test('an engine that names none has its default', async (t) => {
   assert.deepEqual(await handlersOf(t, { Runtimes: null }), ['']);
+});
+
+const runtimeThat = (mountOptions: readonly string[]) => ({
+  path: 'runc',
+  status: { 'org.opencontainers.runtime-spec.features': JSON.stringify({ mountOptions }) },
+});
+
+test('read-only mounts are so with all below them from an engine, a kernel and a runtime on that can', async (t) => {
+  const Runtimes = { runc: runtimeThat(['ro', 'rro']), old: runtimeThat(['ro']), other: { path: 'other' } };
+  const rows = [
+    [{ ServerVersion: '25.0.0', KernelVersion: '5.12.0', DefaultRuntime: 'runc', Runtimes }, ['', 'other', 'runc']],
+    [{ ServerVersion: '28.5.2+dfsg4', KernelVersion: '6.18.44-x', DefaultRuntime: 'old', Runtimes }, ['other', 'runc']],
+    [{ ServerVersion: '24.0.9', KernelVersion: '6.1.0', DefaultRuntime: 'runc', Runtimes }, []],
+    [{ ServerVersion: '25.0.0', KernelVersion: '5.11.9', DefaultRuntime: 'runc', Runtimes }, []],
+    [{}, []],
+  ] as const;
+  for (const [info, able] of rows) {
+    const { handlers } = await featuresOf(t, info);
+    assert.deepEqual(
+      handlers.filter(({ recursiveReadOnly }) => recursiveReadOnly).map(({ name }) => name),
+      able,
+    );
+  }
+});
+
+test('only engines since 25 are asked to leave alone what is mounted below a mount', async (t) => {
+  for (const [ServerVersion, asks] of [
+    ['20.10.24+dfsg1', false],
+    ['24.9.9', false],
+    ['25.0.0-rc.1', true],
+    ['28.5.2', true],
+    [undefined, false],
+  ] as const)
+    assert.equal((await featuresOf(t, { ServerVersion })).asksForOneMount, asks);
+});
+
+test('pods have user namespaces where the engine maps users', async (t) => {
+  for (const [SecurityOptions, maps] of [
+    [['name=seccomp,profile=builtin', 'name=userns'], true],
+    [['name=seccomp,profile=userns'], false],
+    [null, false],
+  ] as const)
+    assert.equal((await featuresOf(t, { SecurityOptions })).handlers[0]?.userNamespaces, maps);
 });
