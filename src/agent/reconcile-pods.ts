@@ -8,6 +8,7 @@ import type { ImagePuller } from '../ports/image-puller.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
 import type { Handler } from '../ports/work-queue.ts';
 import type { AgentState } from './agent-state.ts';
+import { allContainersRestart } from './status/all-containers-restart.ts';
 import { nextRestartCount } from './status/next-restart-count.ts';
 import { changesForLater } from './reconcile/changes-for-later.ts';
 import { containerSpec } from './reconcile/container-spec.ts';
@@ -38,7 +39,7 @@ export function reconcilePods(
   const admissions = new PodAdmissions({ pods, lives, statuses, participants, wake: node.wake, log });
   const memory = new PodMemory();
   const restarts = new Restarts(node.restartMarks);
-  const backoff = new RestartBackoff(clock);
+  const backoff = new RestartBackoff(clock, options.maxContainerRestartPeriodMs);
   const addresses = new PodAddresses(runtime, ips);
   const runSandbox = sandboxRunner(runtime, images);
 
@@ -85,6 +86,7 @@ export function reconcilePods(
         restartHold: (pod, container, instances) => backoff.hold(pod, container, instances),
         liveness: (id) => probes.liveness(id),
         startup: (id) => probes.startup(id),
+        restartAllContainers: desired && allContainersRestart(desired.pod, observed, status),
         ageMs: desired && clock.monotonicMs() - memory.began(uid, clock).monotonicMs,
         phase: status?.phase,
         nextRestartCount: (name) => {
@@ -115,7 +117,10 @@ export function reconcilePods(
         addresses.given(pod.metadata.uid, sandbox.ips);
         return sandbox;
       },
-      onStart: (pod, container, observed) => backoff.started(pod, container, observed),
+      onRestart: (pod, container, observed) => {
+        backoff.started(pod, container, observed);
+        backoff.gc();
+      },
       containerSpec: async (pod, container, made, signal) => {
         const isEarly = made.sandbox === 'starting';
         const knownIps = async (): Promise<readonly string[] | 'unknown'> =>

@@ -185,7 +185,6 @@ export const acceptedOptions: readonly AcceptedOption[] = [
   { flag: 'topology-manager-policy-options', config: 'topologyManagerPolicyOptions', kind: mapStringString },
   { config: 'containerLogMaxWorkers', kind: int32, unset: 1 },
   { config: 'containerLogMonitorInterval', kind: duration, unset: 10_000 },
-  { config: 'crashLoopBackOff.maxContainerRestartPeriod', kind: duration, unset: 300_000 },
   { config: 'imageMaximumGCAge', kind: duration, unset: 0 },
   { config: 'imagePullCredentialsVerificationPolicy', kind: string, unset: 'NeverVerifyPreloadedImages' },
   { config: 'memorySwap.swapBehavior', kind: string },

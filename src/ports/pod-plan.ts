@@ -27,7 +27,13 @@ export type PodAction =
       /** It is stopped to be started again: its exit code says nothing about the pod. */
       readonly restart?: true;
     }
-  | { readonly do: 'removeContainer'; readonly id: ContainerId; readonly name: string }
+  | {
+      readonly do: 'removeContainer';
+      readonly id: ContainerId;
+      readonly name: string;
+      /** Its end has asked for all containers of the pod to start again: a restart to be counted, as its start will not tell of it. */
+      readonly restartsAll?: true;
+    }
   /** It has ended for good and stays declared: what only a running pod needs is released. */
   | { readonly do: 'tearDown' }
   /** Nothing of it is in the engine: all that it had here is released. */
@@ -71,6 +77,8 @@ export interface PlanFacts {
   readonly liveness: (id: ContainerId) => ProbeResult | undefined;
   /** A sidecar that has a startup probe has started once this says so. */
   readonly startup: (id: ContainerId) => ProbeResult | undefined;
+  /** The end of a container has asked for all containers of the pod to start again, and they have not been removed for it yet. */
+  readonly restartAllContainers?: boolean | undefined;
   /** How long ago the pod began, which activeDeadlineSeconds limits; undefined: not started. */
   readonly ageMs?: number | undefined;
   /** The last phase that was reported: a pod that has Succeeded or Failed does not begin again. */

@@ -8,6 +8,7 @@ import { type ContainerId, containerIdOf } from '../model/container-id.ts';
 import { isTerminalPhase } from '../model/pod-predicates.ts';
 import { type Container, type ContainerStatus, type Pod, type PodStatus, type PodUid, showPod } from '../model/pod.ts';
 import type { ProbeResult } from '../model/probe-result.ts';
+import { mayRestart, mayRestartAll } from '../model/should-restart-container.ts';
 import { parseTime } from '../model/time.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { Happenings } from '../ports/happenings.ts';
@@ -170,7 +171,7 @@ export class ProbeWorker {
     const { running, terminated } = found.state ?? {};
     if (running === undefined) {
       results.set(this.kind, id, 'failure', metadata.uid);
-      return terminated === undefined || this.container.restartPolicy === 'Always' || spec.restartPolicy !== 'Never';
+      return terminated === undefined || mayRestart(spec, this.container) || mayRestartAll(spec);
     }
     if (Math.trunc(runningMs / 1000) < (this.probe.initialDelaySeconds ?? 0)) return true;
     // Until it has started there is only the startup probe, and from then on only the others.

@@ -12,6 +12,7 @@ import type { NodeUse } from '../../src/model/node-use.ts';
 import type { Node } from '../../src/model/node.ts';
 import type { PodRefusal } from '../../src/model/pod-admission.ts';
 import type { Pod } from '../../src/model/pod.ts';
+import type { KubeletOptions } from '../../src/options/kubelet-options.ts';
 import * as objects from '../../src/objects/capability.ts';
 import type { Capability } from '../../src/ports/capability.ts';
 import type { Cluster } from '../../src/ports/cluster.ts';
@@ -67,6 +68,7 @@ interface Parts {
   readonly outOfDate?: ((pod: Pod) => OutOfDate | undefined) | undefined;
   /** Hears what is logged; nothing by default. */
   readonly log?: Logger | undefined;
+  readonly options?: Partial<KubeletOptions> | undefined;
   /** More that it can do. */
   readonly capabilities?: readonly Capability[] | undefined;
 }
@@ -116,7 +118,12 @@ export function startAgent(parts: Parts): Pick<AgentOnFakeEngine, 'statuses' | '
     ...(parts.capabilities ?? []),
   ];
   const stopping = new AbortController();
-  const done = runAgent(someOptions({ nodeName: 'n1', rootDir: '/dev/null/rxlet' }), surroundings(parts, events), stopping.signal, list);
+  const done = runAgent(
+    someOptions({ nodeName: 'n1', rootDir: '/dev/null/rxlet', ...parts.options }),
+    surroundings(parts, events),
+    stopping.signal,
+    list,
+  );
   // Who stops the agent hears of it.
   done.catch(() => {});
   const started = (): NodeParts => {

@@ -51,11 +51,9 @@ export interface ComputedPodActions {
 }
 
 /** Of the planner's facts, those about containers. */
-export interface ContainerFacts extends Pick<PlanFacts, 'liveness' | 'startup' | 'previousPod'> {
+export interface ContainerFacts extends Pick<PlanFacts, 'liveness' | 'startup' | 'previousPod' | 'restartAllContainers'> {
   /** Undefined: resources are not compared. */
   readonly actuated?: ActuatedResources | undefined;
-  /** The end of a container has asked for all of them to start again. */
-  readonly restartAllContainers?: boolean | undefined;
 }
 
 /** computePodActions in pkg/kubelet/kuberuntime. The pod is meant to run: its end is another matter. */

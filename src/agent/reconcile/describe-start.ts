@@ -1,5 +1,6 @@
 import { isSidecar } from '../../model/pod-predicates.ts';
 import type { Container, Pod } from '../../model/pod.ts';
+import { restartActionFor } from '../../model/should-restart-container.ts';
 import type { ObservedContainer } from '../../ports/container-runtime.ts';
 
 /** Why a container is to be started, by its newest instance; undefined where that was said already: it is stopped first. */
@@ -11,7 +12,9 @@ export function describeStart(pod: Pod, container: Container, newest: ObservedCo
     case 'created':
       return `${what} was created but not started`;
     case 'exited': {
-      const policy = isSidecar(container) ? 'sidecars always restart' : `restart policy ${pod.spec.restartPolicy ?? 'Always'}`;
+      const own = container.restartPolicy ?? pod.spec.restartPolicy ?? 'Always';
+      const rule = container.restartPolicy && restartActionFor(container, state.exitCode);
+      const policy = isSidecar(container) ? 'sidecars always restart' : rule ? `restart rule ${rule}` : `restart policy ${own}`;
       const exited = `${what} exited with code ${state.exitCode} (${state.reason})`;
       // A plain init container that succeeded only runs again when the whole pod does.
       return `${exited}: ${isInit(pod, container) && !isSidecar(container) && state.exitCode === 0 ? 'the pod starts over' : policy}`;

@@ -14,7 +14,10 @@ import { sandboxChanged } from './sandbox-changed.ts';
 export function neededActions(pod: Pod, observed: ObservedPod, facts: ContainerFacts): ComputedPodActions {
   const lost = sandboxChanged(pod, observed).because !== undefined;
   const begun = lost ? observed.containers.filter(({ state }) => state.phase !== 'created') : observed.containers;
-  const computed = computePodActions(pod, { ...observed, containers: begun }, facts);
+  const begunPod = { ...observed, containers: begun };
+  const reset = facts.restartAllContainers ? computePodActions(pod, begunPod, facts) : undefined;
+  if (reset && reset.containersToReset.length > 0) return reset;
+  const computed = computePodActions(pod, begunPod, { ...facts, restartAllContainers: false });
   if (sidecarsOf(pod.spec).length === 0 || !appContainersHaveFinished(pod, observed)) return computed;
   const nothing = { initContainersToStart: [], containersToStart: [], ephemeralContainersToStart: [], containersToKill: [] };
   return { ...computed, ...nothing, killPod: true, createSandbox: false, because: nothingLeft(pod), initializing: undefined };

@@ -10,6 +10,7 @@ import { describeHeld, heldContainers } from './held-containers.ts';
 import { isRunning, mayRun, newestOf, nextAttempt } from './instances.ts';
 import { leftoversOf } from './leftovers.ts';
 import { neededActions } from './needed-actions.ts';
+import { whoAskForAll } from './restart-all.ts';
 import { nextToStop, stopContainer } from './stop-order.ts';
 
 /** The next steps of one pod. Applied again and again to what it brings about, it ends in a plan without actions. */
@@ -72,6 +73,7 @@ function deletePod(pod: Pod, observed: ObservedPod, facts: PlanFacts, because: s
 /** Brings a pod that is meant to run closer to its spec. */
 function syncPod(pod: Pod, observed: ObservedPod, facts: PlanFacts): PodPlan {
   const computed = neededActions(pod, observed, facts);
+  if (computed.containersToReset.length > 0) return resetPod(pod, observed, facts, computed);
   const actions: PodAction[] = [];
   const because: string[] = [];
   if (computed.because !== undefined) because.push(computed.because);
@@ -118,6 +120,37 @@ function syncPod(pod: Pod, observed: ObservedPod, facts: PlanFacts): PodPlan {
     next: earliest([...held.map(({ notBeforeMs }) => notBeforeMs - facts.nowMs), deadlineLeftMs(pod, facts.ageMs)]),
     because,
     ...(held.length === 0 ? {} : { held: held.map(({ container: { name }, notBeforeMs }) => ({ name, notBeforeMs })) }),
+  };
+}
+
+/** All containers go, without a grace period, and the next look begins with the first of them; a pod that asks for it again and again waits. */
+function resetPod(pod: Pod, observed: ObservedPod, facts: PlanFacts, { containersToReset }: ComputedPodActions): PodPlan {
+  const askers = whoAskForAll(pod, observed);
+  const held = heldContainers(pod, observed, facts, { initContainersToStart: [], containersToStart: askers });
+  if (held.length > 0) {
+    return {
+      actions: [],
+      next: earliest([...held.map(({ notBeforeMs }) => notBeforeMs - facts.nowMs), deadlineLeftMs(pod, facts.ageMs)]),
+      because: held.map(describeHeld),
+      held: held.map(({ container: { name }, notBeforeMs }) => ({ name, notBeforeMs })),
+    };
+  }
+  const why = 'all containers of the pod start again';
+  const asked = new Set(askers.map(({ name }) => newestOf(observed, name)?.id));
+  return {
+    actions: [
+      ...containersToReset.flatMap(({ id, name, kill }): readonly PodAction[] =>
+        kill ? [{ do: 'stopContainer', id, name, graceMs: 0, why: `Stopping container ${name}: ${why}` }] : [],
+      ),
+      ...containersToReset.map(({ id, name }): PodAction => ({
+        do: 'removeContainer',
+        id,
+        name,
+        ...(asked.has(id) ? { restartsAll: true } : {}),
+      })),
+    ],
+    next: { afterMs: 0 },
+    because: askers.length > 0 ? askers.map(({ name }) => `container ${name} ended with a code that restarts all containers`) : [why],
   };
 }
 

@@ -216,7 +216,7 @@ function retryTime(errors: readonly unknown[], nowMs: number): number | undefine
 }
 
 /** After these the image backs off, and says so when it is asked for again: status shows the failure first and then ImagePullBackOff. */
-const pullFailures: ReadonlySet<string> = new Set(['ErrImagePull', 'RegistryUnavailable']);
+const pullFailures: ReadonlySet<string> = new Set(['ErrImagePull', 'RegistryUnavailable', 'SignatureValidationFailed']);
 const PULL_FAILURE_SHOWN_MS = 2_000;
 
 function earlier(a: Next, b: Next): Next {

@@ -39,8 +39,8 @@ export interface PodStepsDeps {
   readonly release: (uid: PodUid, isDeclared: boolean, signal: AbortSignal) => Promise<void>;
   /** Why no pod can be connected to the pods' network now; undefined: it works. */
   readonly networkFault: () => string | undefined;
-  /** Called when a container is about to be started, so that a crash loop is counted. */
-  readonly onStart: (pod: Pod, container: Container, observed: StepContext['observed']) => void;
+  /** Called when a container is about to be started, or is removed to be, so that a crash loop is counted. */
+  readonly onRestart: (pod: Pod, container: Container, observed: StepContext['observed']) => void;
   /** Rejects with `sandbox` starting where the container is made of what only a running one knows. */
   readonly containerSpec: (
     pod: Pod,
@@ -63,7 +63,7 @@ export function podSteps({
   admit,
   release,
   networkFault,
-  onStart,
+  onRestart,
   containerSpec,
 }: PodStepsDeps): Executors<StepContext> {
   /** An event about the pod as it is declared, or was when it was declared last. */
@@ -158,7 +158,7 @@ export function podSteps({
         const imageRef = ahead?.image.ref ?? (await images.ensureImage(pod, container, signal));
         const made = { attempt, imageRef, sandbox: 'running' } as const;
         const spec = { ...(await containerSpec(pod, container, made, signal)), ...targetOf(context, name) };
-        onStart(pod, container, context.observed);
+        onRestart(pod, container, context.observed);
         id = await (ahead ? ahead.created.start(spec, signal) : runtime.startContainer(pod, sandbox, spec, signal));
       } catch (error) {
         if (signal.aborted) throw error;
@@ -186,7 +186,12 @@ export function podSteps({
       tell(context, 'Normal', 'Killing', why, name);
       await stop(context, { id, name, graceMs }, signal);
     },
-    removeContainer: ({ id }, _context, signal) => runtime.removeContainer(id, signal),
+    async removeContainer({ id, name, restartsAll }, context, signal) {
+      await runtime.removeContainer(id, signal);
+      const { desired, observed } = context;
+      const container = restartsAll && desired && findContainer(desired.pod, name);
+      if (container) onRestart(desired.pod, container, observed);
+    },
     async stopSandbox({ id }, context, signal) {
       await runtime.stopSandbox(id, signal);
       if (context.sandbox === id) context.sandbox = undefined;
@@ -210,6 +215,7 @@ const pullReasons: ReadonlySet<string> = new Set([
   'ErrImageNeverPull',
   'ImageInspectError',
   'RegistryUnavailable',
+  'SignatureValidationFailed',
   'InvalidImageName',
 ]);
 

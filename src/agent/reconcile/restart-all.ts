@@ -1,6 +1,7 @@
 import type { Container, Pod } from '../../model/pod.ts';
 import { restartActionFor } from '../../model/should-restart-container.ts';
 import type { ContainerId, ObservedPod } from '../../ports/container-runtime.ts';
+import { newestOf } from './instances.ts';
 
 /** A container to remove, and to kill before where it may run. */
 export interface ContainerToReset {
@@ -23,6 +24,14 @@ export function containersToReset({ spec }: Pick<Pod, 'spec'>, observed: Pick<Ob
       })),
   );
   return [...found.filter(({ asked }) => !asked), ...found.filter(({ asked }) => asked)].map(({ reset }) => reset);
+}
+
+/** The containers whose ends asked for it. */
+export function whoAskForAll({ spec }: Pick<Pod, 'spec'>, observed: Pick<ObservedPod, 'containers'>): readonly Container[] {
+  return [...(spec.initContainers ?? []), ...spec.containers].filter((container) => {
+    const state = newestOf(observed, container.name)?.state;
+    return state?.phase === 'exited' && asksForAll(container, state.exitCode);
+  });
 }
 
 /** Whether this end of the container restarts all of the pod's. */

@@ -68,6 +68,10 @@ export class RestartBackoff {
   /** Forgets containers that have been well for long. Call it now and then. */
   gc(): void {
     this.#backoff.gc();
+    for (const [uid, ids] of this.#ids) {
+      for (const id of ids) if (this.#backoff.get(id) === 0) ids.delete(id);
+      if (ids.size === 0) this.#ids.delete(uid);
+    }
   }
 
   /** The next start of any of the pod's containers is free. */

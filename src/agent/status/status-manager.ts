@@ -1,13 +1,14 @@
 import { Subject, type Observable } from 'rxjs';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
-import { isSidecar } from '../../model/pod-predicates.ts';
+import { allContainers, isSidecar } from '../../model/pod-predicates.ts';
 import { type ContainerStatus, type Pod, type PodCondition, type PodStatus, type PodUid, showPod } from '../../model/pod.ts';
 import { formatTime } from '../../model/time.ts';
 import type { PodStatuses, StatusChange } from '../../ports/pod-statuses.ts';
 import { normalizePodStatus } from '../../model/normalize-pod-status.ts';
 import { kubeletConditions } from '../../model/pod-conditions.ts';
 import { samePodStatus } from '../../model/same-pod-status.ts';
+import { mayRestartAll, restartsAfter } from '../../model/should-restart-container.ts';
 
 export interface PodStatusManagerDeps {
   readonly clock: Pick<Clock, 'now'>;
@@ -109,15 +110,16 @@ function withTransitionTime(condition: PodCondition, old: PodStatus, now: string
   return { ...condition, lastTransitionTime: (before?.status === condition.status ? before.lastTransitionTime : undefined) ?? now };
 }
 
-/** checkContainerStateTransition; sidecars may always come back. */
+/** checkContainerStateTransition; sidecars may always come back, and all may where the end of one restarts them all. */
 function revivedContainer(pod: Pod, old: PodStatus, status: PodStatus): string | undefined {
   const { restartPolicy, initContainers = [] } = pod.spec;
-  if (restartPolicy === undefined || restartPolicy === 'Always') return undefined;
+  if (restartPolicy === undefined || restartPolicy === 'Always' || mayRestartAll(pod.spec)) return undefined;
   const sidecars = new Set(initContainers.filter(isSidecar).map(({ name }) => name));
   const revived = (before: readonly ContainerStatus[] = [], after: readonly ContainerStatus[] = []): ContainerStatus | undefined =>
     before.find(({ name, state }) => {
       if (!state?.terminated || sidecars.has(name)) return false;
-      if (state.terminated.exitCode !== 0 && restartPolicy === 'OnFailure') return false;
+      const container = allContainers(pod.spec).find((one) => one.name === name) ?? { name };
+      if (restartsAfter(pod.spec, container, state.terminated.exitCode)) return false;
       return after.some((one) => one.name === name && !one.state?.terminated);
     });
   return (revived(old.containerStatuses, status.containerStatuses) ?? revived(old.initContainerStatuses, status.initContainerStatuses))

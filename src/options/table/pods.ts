@@ -58,6 +58,13 @@ export const podOptions = {
     zeroInFileIsUnset: true,
     help: 'The longest time between two looks at a pod when nothing has happened to it.',
   }),
+  maxContainerRestartPeriodMs: option<number>({
+    config: 'crashLoopBackOff.maxContainerRestartPeriod',
+    kind: duration,
+    default: 5 * minute,
+    group: 'Pods',
+    help: 'The longest time that a container which ends again and again waits for its next start. The first is 10 s, or this where it is shorter.',
+  }),
   runOnce: option<boolean>({
     flag: 'runonce',
     config: 'runOnce',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Container, Pod, PodUid } from '../../../../src/model/pod.ts';
+import { ContainerStartError } from '../../../../src/model/container-start-error.ts';
 import type { ContainerHooks } from '../../../../src/ports/container-hooks.ts';
 import type { ContainerId, ObservedPod, SandboxId } from '../../../../src/ports/container-runtime.ts';
 import { PodMemory } from '../../../../src/agent/reconcile/pod-memory.ts';
@@ -13,19 +14,21 @@ const never = new AbortController().signal;
 const ID = 'app-0' as ContainerId;
 const stopApp = { do: 'stopContainer', id: ID, name: 'app', graceMs: 30_000, why: 'Stopping container app' } as const;
 
+const engine: PodStepsDeps['runtime'] = {
+  createContainer: async () => ({ start: async () => ID }),
+  startContainer: async () => ID,
+  stopContainer: async () => {},
+  removeContainer: async () => {},
+  stopSandbox: async () => {},
+  removeSandbox: async () => {},
+};
+
 /** The steps on an engine that notes what it is told, with these hooks and other parts. */
 function steps(hooks: Partial<ContainerHooks> = {}, over: Partial<PodStepsDeps> = {}) {
   const done: string[] = [];
   const memory = new PodMemory();
   const executors = podSteps({
-    runtime: {
-      createContainer: async () => ({ start: async () => ID }),
-      startContainer: async () => ID,
-      stopContainer: async (id, graceMs) => void done.push(`stop ${id} in ${graceMs}`),
-      removeContainer: async () => {},
-      stopSandbox: async () => {},
-      removeSandbox: async () => {},
-    },
+    runtime: { ...engine, stopContainer: async (id, graceMs) => void done.push(`stop ${id} in ${graceMs}`) },
     runSandbox: async () => ({ id: 'sandbox' as SandboxId, ips: [] }),
     images: { ensureImage: async () => 'image', presentImage: async () => undefined },
     events: { record: (_pod, _type, reason, message) => done.push(`${reason}: ${message}`) },
@@ -44,7 +47,7 @@ function steps(hooks: Partial<ContainerHooks> = {}, over: Partial<PodStepsDeps> 
     admit: async () => undefined,
     release: async () => {},
     networkFault: () => undefined,
-    onStart: () => {},
+    onRestart: () => {},
     containerSpec: async (_pod, container) => ({
       container,
       attempt: 0,
@@ -127,6 +130,41 @@ test('a stop gives preStop its time, and the container what is left', async () =
   const { done, executors } = steps();
   await executors.stopContainer(stopApp, context(pod, anObservedPod(pod, { containers: [anInstance(pod, 'app')] })), never);
   assert.deepEqual(done, ['Killing: Stopping container app', 'preStop app with a hook', 'stop app-0 in 25000', 'ended app-0']);
+});
+
+for (const [reason, told] of [
+  ['ErrImagePull', 'ErrImagePull'],
+  ['SignatureValidationFailed', 'SignatureValidationFailed'],
+  ['RegistryUnavailable', 'RegistryUnavailable'],
+  ['CreateContainerConfigError', 'the words'],
+] as const)
+  test(`a start that fails for ${reason} is told as ${told}: the image puller has said the rest`, async () => {
+    const ensureImage = async (): Promise<string> => Promise.reject(new ContainerStartError(reason, 'the words'));
+    const { done, executors } = steps({}, { images: { ensureImage, presentImage: async () => undefined } });
+    const start = { do: 'startContainer', name: 'app', attempt: 0, init: false } as const;
+    await assert.rejects(executors.startContainer(start, context(pod, anObservedPod(pod)), never), { reason });
+    assert.deepEqual(done, [`Failed: Error: ${told}`]);
+  });
+
+test('a restart of all containers is counted once the one that asked for it is removed', async () => {
+  const counted: string[] = [];
+  let fails = true;
+  const removeContainer = async (): Promise<void> => (fails ? Promise.reject(new Error('the engine is away')) : undefined);
+  const { executors } = steps(
+    {},
+    {
+      runtime: { ...engine, removeContainer },
+      onRestart: (_pod, { name }) => void counted.push(name),
+    },
+  );
+  const observed = anObservedPod(pod, { containers: [anInstance(pod, 'app', { state: exited(42) })] });
+  const remove = { do: 'removeContainer', id: ID, name: 'app' } as const;
+  await assert.rejects(executors.removeContainer({ ...remove, restartsAll: true }, context(pod, observed), never));
+  fails = false;
+  await executors.removeContainer(remove, context(pod, observed), never);
+  assert.deepEqual(counted, []);
+  await executors.removeContainer({ ...remove, restartsAll: true }, context(pod, observed), never);
+  assert.deepEqual(counted, ['app']);
 });
 
 test('a container that has ended has no preStop', async () => {

@@ -43,6 +43,36 @@ test('delays double up to five minutes, in the words of Go', () => {
   assert.deepEqual(delays, ['10s', '20s', '40s', '1m20s', '2m40s', '5m0s', '5m0s']);
 });
 
+test('the longest delay is the one that is given, and the first is not longer', () => {
+  for (const [maxMs, delays] of [
+    [1000, ['1s', '1s', '1s']],
+    [15_000, ['10s', '15s', '15s']],
+  ] as const) {
+    const backoff = new RestartBackoff({ now: () => 0, monotonicMs: () => 0 }, maxMs);
+    backoff.seen(endedAt(0));
+    const seen = delays.map(() => {
+      backoff.started(pod, app, endedAt(0));
+      return backoff.message(pod, app).split(' ')[1];
+    });
+    assert.deepEqual(seen, delays);
+  }
+});
+
+test('what has been quiet for more than ten minutes is forgotten when garbage is collected', () => {
+  let nowMs = 0;
+  const backoff = new Asked(() => nowMs);
+  const old = aContainer('app', { image: 'old' });
+  backoff.started(pod, old, endedAt(0));
+  for (const [atMs, delayMs] of [
+    [600_000, 10_000],
+    [600_001, 0],
+  ] as const) {
+    nowMs = atMs;
+    backoff.gc();
+    assert.equal(backoff.delayMs(pod, old), delayMs);
+  }
+});
+
 test('a container that never ended is never held', () => {
   const backoff = new Asked(() => 0);
   backoff.started(pod, app, anObservedPod(pod));

@@ -101,6 +101,24 @@ test('a container that ended for good does not come back', () => {
   }
 });
 
+test('a container comes back by its own policy, by its rules, and where one end restarts all', () => {
+  const rule = (action: string) => [{ action, exitCodes: { operator: 'In', values: [3] } }];
+  const rows = [
+    [aContainer('app', { restartPolicy: 'OnFailure' }), 1, true],
+    [aContainer('app', { restartPolicy: 'OnFailure' }), 0, false],
+    [aContainer('app', { restartPolicy: 'Never', restartPolicyRules: rule('Restart') }), 3, true],
+    [aContainer('app', { restartPolicy: 'Never', restartPolicyRules: rule('Restart') }), 4, false],
+    [aContainer('app', { restartPolicy: 'Never', restartPolicyRules: rule('RestartAllContainers') }), 4, true],
+  ] as const;
+  for (const [index, [container, exitCode, accepted]] of rows.entries()) {
+    const some = aPod(`web-${index}`, { restartPolicy: 'Never', containers: [container] });
+    manager.set(some, { containerStatuses: [withState('app', { terminated: { exitCode } })] });
+    const before = changes.length;
+    manager.set(some, { containerStatuses: [withState('app', { running: {} })] });
+    assert.equal(changes.length > before, accepted, `row ${index}`);
+  }
+});
+
 test('a sidecar comes back under any restart policy', () => {
   const some = aPod('web', { restartPolicy: 'Never', initContainers: [aContainer('proxy', { restartPolicy: 'Always' })] });
   manager.set(some, { initContainerStatuses: [withState('proxy', { terminated: { exitCode: 1 } })] });
