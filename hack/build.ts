@@ -52,6 +52,7 @@ async function bundle(): Promise<readonly { readonly path: string; readonly cont
     entryPoints: {
       rxlet: 'src/start.ts',
       'host-files-main': 'src/host-files-main.ts',
+      'auth-provider-main': 'src/cluster/kube/auth-provider-main.ts',
       'manifest-worker': 'src/sources/manifest-worker.ts',
     },
     outdir: dist,

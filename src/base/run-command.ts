@@ -16,14 +16,21 @@ export interface CommandLimits {
   readonly deadlineMs: number;
   /** Kills it, and rejects with its reason. */
   readonly signal: AbortSignal;
+  /** What it reads; absent: nothing. */
+  readonly input?: string;
+  /** Absent: the agent's own. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 const MAX_OUTPUT_CHARS = 1 << 20;
 
 /** Runs a program in a process group of its own. Neither deadline nor abort waits for its end, and whatever it started is killed with it. */
-export function runCommand(program: string, argv: readonly string[], { clock, deadlineMs, signal }: CommandLimits): Promise<CommandEnd> {
+export function runCommand(program: string, argv: readonly string[], how: CommandLimits): Promise<CommandEnd> {
+  const { clock, deadlineMs, signal, input, env = process.env } = how;
   return abortable(signal, (resolve) => {
-    const child = spawn(program, argv, { stdio: ['ignore', 'pipe', 'pipe'], cwd: '/', detached: true });
+    const child = spawn(program, argv, { stdio: 'pipe', cwd: '/', detached: true, env });
+    // One that does not read it all ends as it likes.
+    child.stdin.on('error', () => {}).end(input);
     const output = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const) {
       child[name].setEncoding('utf8').on('data', (text: string) => {
@@ -32,7 +39,7 @@ export function runCommand(program: string, argv: readonly string[], { clock, de
     }
     const leave = (): void => {
       killGroup(child.pid);
-      for (const stream of [child.stdout, child.stderr]) stream.destroy();
+      for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
       child.unref();
     };
     const deadline = clock.schedule(() => {

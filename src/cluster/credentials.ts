@@ -17,6 +17,7 @@ import { rotatingCredentials } from './certificates/rotating-credentials.ts';
 import { checkAccess, explainNodeName } from './kube/check-access.ts';
 import type { ClusterAccess } from './kube/cluster-access.ts';
 import type { OwnedKubeClients } from './kube/kube-clients.ts';
+import { proxyName } from './kube/proxy.ts';
 import { loadKubeconfig } from './kube/load-kubeconfig.ts';
 import { ApiUnreachableError } from '../model/api-error.ts';
 import type { KubeletOptions } from '../options/kubelet-options.ts';
@@ -123,7 +124,7 @@ export async function clusterCredentials(
     const probe = open({ ...access, credentials });
     try {
       await checkAccess({ api: probe.heartbeat, access, nodeName, clock }, signal);
-      log.info('joined the cluster', { server: access.server, by: access.origin });
+      log.info('joined the cluster', { server: access.server, by: access.origin, ...(access.proxy && { proxy: proxyName(access.proxy) }) });
     } catch (error) {
       if (!(error instanceof ApiUnreachableError)) throw error;
       log.warn('the API server cannot be reached; static pods run, and the rest follows when it answers', { error });
@@ -163,7 +164,7 @@ async function accessBeforeCertificate(
   try {
     return await load(kubeconfig);
   } catch {
-    // Whatever is wrong with it, the bootstrap writes another one.
-    return load(bootstrapKubeconfig);
+    // Whatever is wrong with it, the bootstrap writes another one, which acts for nobody else.
+    return { ...(await load(bootstrapKubeconfig)), impersonation: undefined };
   }
 }

@@ -13,6 +13,7 @@ import { cancelClosedStreams } from './cancelled-streams.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import { connectionFault } from './connection-fault.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
+import { through } from './proxy.ts';
 import { SilenceWatch } from './silence-watch.ts';
 
 /** What is reported of requests to the API server. */
@@ -69,6 +70,7 @@ interface Generation {
   readonly identity: PemPair | undefined;
   readonly pool: Pool;
   readonly retired: AbortController;
+  readonly ended: AbortController;
   readonly watch: SilenceWatch;
   http2: boolean;
 }
@@ -99,9 +101,10 @@ export class ApiTransport {
     this.#basePath = url.pathname.replace(/\/+$/, '');
   }
 
-  /** "GET https://10.0.0.1:6443/api/v1/nodes": without the query. */
+  /** "GET https://10.0.0.1:6443/api/v1/nodes", and through which proxy: without the query. */
   describe({ method, path }: Pick<TransportRequest, 'method' | 'path'>): string {
-    return `${method} ${this.#options.access.server}${path.replace(/\?.*$/s, '')}`;
+    const { server, proxy } = this.#options.access;
+    return `${method} ${server}${path.replace(/\?.*$/s, '')}${through(proxy)}`;
   }
 
   /** Resolves when there are credentials. Rejects where there will be none, or with the signal's reason. */
@@ -116,7 +119,11 @@ export class ApiTransport {
     signal.throwIfAborted();
     const generation = this.#generationOf(identity);
     const { method, path, body, contentType } = request;
-    const headers: Record<string, string> = { accept: 'application/json', 'user-agent': this.#options.userAgent };
+    const headers: Record<string, string | string[]> = {
+      accept: 'application/json',
+      'user-agent': this.#options.userAgent,
+      ...this.#options.access.impersonation,
+    };
     if (authorization !== undefined) headers['authorization'] = authorization;
     if (body !== undefined) headers['content-type'] = contentType ?? 'application/json';
     const sentAtMs = this.#options.clock.monotonicMs();
@@ -215,14 +222,16 @@ export class ApiTransport {
       generation.http2 = socket instanceof TLSSocket && socket.alpnProtocol === 'h2';
       if (generation.http2) watch.add(socket);
     };
-    const connect = usable(access, () => apiConnector({ access, identity, connectTimeoutMs: CONNECT_TIMEOUT_MS, onConnected }));
+    const ended = new AbortController();
+    const connector = { access, identity, clock, connectTimeoutMs: CONNECT_TIMEOUT_MS, signal: ended.signal, onConnected };
+    const connect = usable(access, () => apiConnector(connector));
     const pool = new Pool(this.#origin, {
       connect,
       allowH2: true,
       h2Options: { maxConcurrentStreams: MAX_CONCURRENT_STREAMS, pingInterval: pingEveryMs },
       keepAliveTimeout: 30_000,
     });
-    const generation: Generation = { identity, pool, retired: new AbortController(), watch, http2: false };
+    const generation: Generation = { identity, pool, retired: new AbortController(), ended, watch, http2: false };
     return generation;
   }
 
@@ -239,6 +248,7 @@ export class ApiTransport {
 
   async #destroy(generation: Generation, error: Error): Promise<void> {
     this.#generations.delete(generation);
+    generation.ended.abort(error);
     await generation.pool.destroy(error);
     generation.watch.stop();
   }

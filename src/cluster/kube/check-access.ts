@@ -6,6 +6,7 @@ import { ApiError, ApiUnreachableError, isNotFound } from '../../model/api-error
 import type { KubeApi } from '../../ports/kube-api.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import { connectionFault } from './connection-fault.ts';
+import { through } from './proxy.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
 
 /** The agent must say what is wrong within five seconds of its start. */
@@ -25,7 +26,8 @@ export interface CheckAccessDeps {
  * no answer, or none of use, which may pass.
  */
 export async function checkAccess({ api, access, nodeName, clock }: CheckAccessDeps, signal: AbortSignal): Promise<void> {
-  const { origin, server } = access;
+  const { origin } = access;
+  const server = `${access.server}${through(access.proxy)}`;
   using within = deadline(clock, DEADLINE_MS, 'the first request', signal);
   try {
     await api.request({ method: 'GET', path: `/api/v1/nodes/${encodeURIComponent(nodeName)}` }, within.signal);

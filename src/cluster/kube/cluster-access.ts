@@ -1,3 +1,4 @@
+import type { Proxy } from './proxy.ts';
 import type { Credentials, CredentialSource } from '../../ports/api-credentials.ts';
 
 /** All that it takes to speak to one API server. */
@@ -11,8 +12,12 @@ export interface ClusterAccess {
   readonly insecureSkipTlsVerify?: boolean | undefined;
   /** The name to ask the server for, and to find in its certificate, in place of its address. */
   readonly tlsServerName?: string | undefined;
-  /** An http or https proxy to tunnel through. */
+  /** As the kubeconfig says it; for those who write one like it. */
   readonly proxyUrl?: string | undefined;
+  /** What connections go through, whoever names it. */
+  readonly proxy?: Proxy | undefined;
+  /** Headers that ask the server to act for someone else: Impersonate-User and its like. */
+  readonly impersonation?: Readonly<Record<string, string | string[]>> | undefined;
   readonly credentials: CredentialSource;
   /** Resolves when there are credentials to ask with, which requests wait for as long as it takes; absent: there are. */
   readonly ready?: ((signal: AbortSignal) => Promise<void>) | undefined;

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { errorText } from '../../base/error-text.ts';
 import type { ClusterAccess } from './cluster-access.ts';
+import { ProxyError } from './proxy.ts';
 
 export interface ConnectionFault {
   /** `untrusted`: the server's certificate does not pass, which no waiting will change. */
@@ -22,6 +23,8 @@ const notSigned = new Set([
 
 /** Puts a failed connection into words: what Node, OpenSSL and undici call it, and what it means here. */
 export function connectionFault(error: unknown, { caPem, tlsServerName }: Pick<ClusterAccess, 'caPem' | 'tlsServerName'>): ConnectionFault {
+  const proxyError = proxyErrorOf(error);
+  if (proxyError !== undefined) return { kind: 'unreachable', text: proxyError.message };
   const [code, found] = codeOf(error);
   if (notSigned.has(code)) {
     const by =
@@ -59,6 +62,12 @@ export function connectionFault(error: unknown, { caPem, tlsServerName }: Pick<C
       }
       return { kind: 'unreachable', text: errorText(error) };
   }
+}
+
+/** What a proxy has failed for is not the server's fault, whatever it was. */
+function proxyErrorOf(error: unknown): ProxyError | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) if (at instanceof ProxyError) return at;
+  return undefined;
 }
 
 /** The first error of a chain that carries a code of its own, outermost first; undici's general ones only when there is no other. */

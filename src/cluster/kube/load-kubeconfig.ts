@@ -7,14 +7,19 @@ import { errorText } from '../../base/error-text.ts';
 import type { Logger } from '../../base/logger.ts';
 import { formatTime } from '../../model/time.ts';
 import type { ClusterAccess } from './cluster-access.ts';
+import { type Environment, environmentProxy } from './environment-proxy.ts';
+import { impersonationOf } from './impersonation.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
 import { type KubeconfigFields, parseKubeconfig } from './parse-kubeconfig.ts';
 import { pemOf } from './pem-of.ts';
+import { parseProxy, type Proxy } from './proxy.ts';
 import { userCredentials } from './user-credentials.ts';
 
 export interface LoadKubeconfigDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  /** Where proxies may be named; absent: the agent's own. */
+  readonly env?: Environment | undefined;
 }
 
 /**
@@ -35,14 +40,17 @@ export async function loadKubeconfig(file: string, deps: LoadKubeconfigDeps): Pr
     );
   }
   if (caPem !== undefined) checkCa(caPem, `kubeconfig ${file}: the certificate-authority of cluster "${clusterName}"`, deps.clock.now());
+  const server = serverOf(cluster, clusterName);
   const access: Omit<ClusterAccess, 'credentials'> = {
-    server: serverOf(cluster, clusterName),
+    server,
     insecureSkipTlsVerify,
     origin,
     caPem,
     caFile: caFileOf(cluster, directory),
     tlsServerName: cluster.text('tls-server-name'),
-    proxyUrl: proxyOf(cluster),
+    proxyUrl: cluster.text('proxy-url'),
+    proxy: proxyOf(cluster) ?? environmentProxy(new URL(server), deps.env ?? process.env),
+    impersonation: impersonationOf(selected.user),
   };
   return { ...access, credentials: await userCredentials(selected.user, { ...deps, directory, origin, cluster: access }) };
 }
@@ -79,13 +87,9 @@ function serverOf(cluster: KubeconfigFields, name: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
-function proxyOf(cluster: KubeconfigFields): string | undefined {
-  const proxy = cluster.text('proxy-url');
-  if (proxy === undefined || /^https?:$/.test(URL.parse(proxy)?.protocol ?? '')) return proxy;
-  throw new KubeconfigError(
-    'malformed',
-    `kubeconfig ${cluster.at('proxy-url')}: proxy-url: expected an http or https URL; no other proxies are supported`,
-  );
+function proxyOf(cluster: KubeconfigFields): Proxy | undefined {
+  const url = cluster.text('proxy-url');
+  return url === undefined ? undefined : parseProxy(url, 'proxy-url', `kubeconfig ${cluster.at('proxy-url')}: proxy-url`);
 }
 
 /** Certificates that can be parsed, one of them at least in force. */

@@ -22,6 +22,10 @@ export interface KubeconfigFields {
   fields(field: string): KubeconfigFields | undefined;
   list(field: string): readonly KubeconfigFields[];
   has(field: string): boolean;
+  /** Of the fields that are there. */
+  names(): readonly string[];
+  /** As it is written, for who reads it by other rules. */
+  value(): unknown;
   /** "FILE:LINE" of a field, or of the entry. */
   at(field?: string): string;
 }
@@ -89,6 +93,8 @@ function nothing(near: KubeconfigFields): KubeconfigFields {
     fields: () => undefined,
     list: () => [],
     has: () => false,
+    names: () => [],
+    value: () => undefined,
     at: () => near.at(),
   };
 }
@@ -122,6 +128,8 @@ function fieldsAt(source: Source, path: Path, here: unknown): KubeconfigFields {
   return {
     at,
     has: (field) => get(field) !== undefined,
+    names: () => (isJsonObject(here) ? Object.keys(here).filter((name) => get(name) !== undefined) : []),
+    value: () => here,
     text: (field) => read(field, 'a string', isText) || undefined,
     flag: (field) => read(field, 'true or false', (value) => typeof value === 'boolean') ?? false,
     texts: (field) => read(field, 'a list of strings', (value): value is readonly string[] => isList(value) && value.every(isText)) ?? [],

@@ -26,19 +26,41 @@ export interface UserCredentialsDeps {
 const FRESH_MS = 60_000;
 
 /**
- * A kubeconfig user's credentials: client certificate, token, basic auth or an exec plugin, from the text or from files that may be
+ * A kubeconfig user's credentials: client certificate, token, basic auth, an exec plugin or an auth provider, from the text or from files that may be
  * replaced at any time. Rejects with KubeconfigError when what is there now is of no use.
  */
 export async function userCredentials(user: KubeconfigFields, deps: UserCredentialsDeps): Promise<CredentialSource> {
-  for (const field of ['auth-provider', 'as', 'as-uid', 'as-groups', 'as-user-extra']) {
-    if (user.has(field)) throw new KubeconfigError('malformed', `kubeconfig ${user.at(field)}: ${field} is not supported`);
-  }
-  const exec = user.fields('exec');
-  if (exec !== undefined) return execCredentials(exec, deps);
   const read = (): Promise<Credentials> => readCredentials(user, deps);
   const first = await read();
   const fromFiles = ['client-certificate', 'client-key', 'tokenFile'].some((field) => user.has(field));
-  return fromFiles ? rereadCredentials(first, read, deps) : fixedCredentials(first);
+  const own = fromFiles ? rereadCredentials(first, read, deps) : fixedCredentials(first);
+  const plugin = await pluginOf(user, deps);
+  // Who has a token needs no other (client-go, exec and auth providers' round trippers).
+  return plugin === undefined || first.authorization !== undefined ? own : bothCredentials(own, plugin);
+}
+
+/** What has to be asked for credentials: a program, or an auth provider. */
+async function pluginOf(user: KubeconfigFields, deps: UserCredentialsDeps): Promise<CredentialSource | undefined> {
+  const [exec, provider] = [user.fields('exec'), user.fields('auth-provider')];
+  if (exec !== undefined && provider !== undefined) {
+    throw new KubeconfigError('malformed', `kubeconfig ${user.at('auth-provider')}: there is an auth-provider and exec; choose one`);
+  }
+  if (exec !== undefined) return execCredentials(exec, deps);
+  if (provider === undefined) return undefined;
+  const { authProviderCredentials } = await import('./auth-provider-credentials.ts');
+  return authProviderCredentials(provider, deps);
+}
+
+/** What the plugin gives, and the client certificate beside it where the plugin gives none. */
+function bothCredentials(own: CredentialSource, plugin: CredentialSource): CredentialSource {
+  return {
+    current: async (signal) => {
+      const [{ identity }, given] = [await own.current(signal), await plugin.current(signal)];
+      return { ...given, identity: given.identity ?? identity };
+    },
+    // Both hear of it.
+    refused: () => [own.refused(), plugin.refused()].includes(true),
+  };
 }
 
 async function readCredentials(user: KubeconfigFields, { clock, directory, origin }: UserCredentialsDeps): Promise<Credentials> {

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { ApiError, ApiUnreachableError } from '../../../../src/model/api-error.ts';
 import type { ClusterAccess } from '../../../../src/cluster/kube/cluster-access.ts';
 import type { Credentials } from '../../../../src/ports/api-credentials.ts';
+import { parseProxy } from '../../../../src/cluster/kube/proxy.ts';
 import { fixedCredentials } from '../../../../src/cluster/kube/cluster-access.ts';
 import type { KubeClientsOptions, OwnedKubeClients } from '../../../../src/cluster/kube/kube-clients.ts';
 import type { ApiRequest } from '../../../../src/ports/kube-api.ts';
@@ -345,7 +346,7 @@ test('a proxy is asked for a tunnel', async () => {
   });
   await once(proxy, 'listening');
   const { port } = proxy.address() as AddressInfo;
-  const answered = clientsOf({ proxyUrl: `http://u:p@127.0.0.1:${port}` }).main.request(get, never);
+  const answered = clientsOf({ proxy: parseProxy(`http://u:p@127.0.0.1:${port}`, 'proxy-url', 'test') }).main.request(get, never);
   (await server.next()).answer(200, { through: true });
   assert.deepEqual(await answered, { through: true });
   assert.deepEqual(asked, [`127.0.0.1:${server.port} Basic ${Buffer.from('u:p').toString('base64')}`]);

@@ -80,6 +80,8 @@ describe('a kubeconfig says', () => {
       insecureSkipTlsVerify: false,
       tlsServerName: 'api.example',
       proxyUrl: 'http://proxy:3128',
+      proxy: { url: new URL('http://proxy:3128'), from: 'proxy-url', user: undefined },
+      impersonation: undefined,
       origin: `kubeconfig ${file}, context "main", user "node"`,
     });
   });
@@ -214,10 +216,28 @@ describe('what is wrong is said with its place:', () => {
       `kubeconfig ${at}: there is a token and a username; choose one`,
     ],
     [
-      'what is not supported',
-      kubeconfig([], ['auth-provider: {name: gcp}']),
+      'two plugins',
+      kubeconfig([], ['auth-provider: {name: gcp}', 'exec: {command: a}']),
       'malformed',
-      'kubeconfig FILE:13: auth-provider is not supported',
+      'kubeconfig FILE:13: there is an auth-provider and exec; choose one',
+    ],
+    [
+      'a plugin without a name',
+      kubeconfig([], ['auth-provider: {config: {}}']),
+      'malformed',
+      'kubeconfig FILE:13: auth-provider has no name',
+    ],
+    [
+      'a proxy of another kind, its password not repeated',
+      kubeconfig(['proxy-url: ftp://u:sesame@proxy'], []),
+      'malformed',
+      'kubeconfig FILE:7: proxy-url: expected the URL of an http, https or socks5 proxy',
+    ],
+    [
+      'someone to act for who has no name',
+      kubeconfig([], ['as-groups: [a]']),
+      'malformed',
+      'kubeconfig FILE:13: as-groups: there is no "as" that says whom to act for',
     ],
     [
       'a plugin of unknown kind',

@@ -1,0 +1,114 @@
+import { fileURLToPath } from 'node:url';
+import { isJsonObject, type JsonObject } from '../../base/json-object.ts';
+import { agoAtMost, type Moment, momentOf } from '../../base/moment.ts';
+import { runCommand } from '../../base/run-command.ts';
+import { unlessAborted } from '../../base/unless-aborted.ts';
+import { parseTime } from '../../model/time.ts';
+import type { Credentials, CredentialSource } from '../../ports/api-credentials.ts';
+import type { ProviderAnswer, ProviderQuestion } from './auth-provider-messages.ts';
+import { checkIdentity } from './check-identity.ts';
+import { KubeconfigError } from './kubeconfig-error.ts';
+import type { KubeconfigFields } from './parse-kubeconfig.ts';
+import type { UserCredentialsDeps } from './user-credentials.ts';
+
+/** A provider that hangs must not hang the agent. */
+const DEADLINE_MS = 30_000;
+/** Of a token that does not say when it ends. */
+const UNKNOWN_LIFE_MS = 10 * 60_000;
+/** What a provider gives is used for so long at least, whatever it says: each question is a process. */
+const LEAST_LIFE_MS = 10_000;
+
+interface Known {
+  readonly credentials: Credentials;
+  readonly givenAt: Moment;
+  readonly lifeMs: number;
+}
+
+/** Credentials of an auth provider (azure, gcp, oidc), from KubeConfig of @kubernetes/client-node: asked at the first use, and when a token has ended or was refused. */
+export function authProviderCredentials(provider: KubeconfigFields, deps: UserCredentialsDeps): CredentialSource {
+  const name = provider.text('name');
+  if (name === undefined) throw new KubeconfigError('malformed', `kubeconfig ${provider.at()}: auth-provider has no name`);
+  const { clock, origin, cluster } = deps;
+  const where = `${origin}: auth-provider ${name}`;
+  const given = provider.fields('config')?.value();
+  let config: JsonObject = isJsonObject(given) ? given : {};
+  let known: Known | undefined;
+  let running: Promise<Credentials> | undefined;
+  const ask = async (): Promise<Credentials> => {
+    try {
+      const answer = await askProvider({ server: cluster.server, provider: { name, config } }, where, deps);
+      const givenAt = momentOf(clock);
+      const credentials = credentialsOf(answer, where, givenAt.dateMs);
+      config = answer.config;
+      known = {
+        credentials,
+        givenAt,
+        lifeMs: Math.max(LEAST_LIFE_MS, (endOf(answer) ?? givenAt.dateMs + UNKNOWN_LIFE_MS) - givenAt.dateMs),
+      };
+      return credentials;
+    } finally {
+      running = undefined;
+    }
+  };
+  return {
+    current: async (signal) => {
+      signal.throwIfAborted();
+      if (known !== undefined && agoAtMost(known.givenAt, clock) < known.lifeMs) return known.credentials;
+      return unlessAborted((running ??= ask()), signal);
+    },
+    refused: () => {
+      if (known !== undefined && agoAtMost(known.givenAt, clock) >= LEAST_LIFE_MS) known = undefined;
+      return known === undefined;
+    },
+  };
+}
+
+type Given = Exclude<ProviderAnswer, { readonly error: string }>;
+
+async function askProvider(question: ProviderQuestion, where: string, { clock }: UserCredentialsDeps): Promise<Given> {
+  const program = fileURLToPath(new URL(`./auth-provider-main.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url));
+  const end = await runCommand(process.execPath, [program], {
+    clock,
+    deadlineMs: DEADLINE_MS,
+    signal: new AbortController().signal,
+    input: JSON.stringify(question),
+    // So that tokens are asked for through the environment's proxies.
+    env: { ...process.env, NODE_USE_ENV_PROXY: '1' },
+  });
+  const failed = (why: string): KubeconfigError => new KubeconfigError('unreadable', `${where} ${why}`);
+  if (end.is === 'late') throw failed(`did not answer within ${DEADLINE_MS / 1000} s`);
+  if (end.is !== 'exited' || end.code !== 0) throw failed('failed: its program ended before it answered');
+  const answer = JSON.parse(end.stdout) as ProviderAnswer;
+  if ('error' in answer) throw failed(`failed: ${answer.error}`);
+  return answer;
+}
+
+function credentialsOf({ authorization, certificatePem, keyPem }: Given, where: string, nowMs: number): Credentials {
+  const identity = certificatePem === undefined || keyPem === undefined ? undefined : { certificatePem, keyPem };
+  if (authorization === undefined && identity === undefined) {
+    throw new KubeconfigError(
+      'malformed',
+      `${where} gives no token: azure, gcp, oidc and exec are known, and oidc needs an id-token that is in force, or client-id, idp-issuer-url and refresh-token beside it`,
+    );
+  }
+  if (identity !== undefined) checkIdentity(identity, `${where}: its client certificate`, nowMs);
+  return { identity, authorization };
+}
+
+/** When the token ends, as the date: by itself, where it is a JSON Web Token, or by what the provider notes beside it; undefined: nobody says. */
+function endOf({ authorization, config }: Given): number | undefined {
+  const [, payload] = authorization?.replace(/^Bearer /, '').split('.') ?? [];
+  const claims = payload === undefined ? undefined : jsonOf(Buffer.from(payload, 'base64url').toString());
+  if (isJsonObject(claims) && typeof claims['exp'] === 'number') return claims['exp'] * 1000;
+  const { expiry, 'expires-on': expiresOn } = config;
+  if (typeof expiry === 'string') return parseTime(expiry);
+  return typeof expiresOn === 'string' && /^\d{1,12}$/.test(expiresOn) ? Number(expiresOn) * 1000 : undefined;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

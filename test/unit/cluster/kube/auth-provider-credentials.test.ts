@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { inspect } from 'node:util';
+import { errorText } from '../../../../src/base/error-text.ts';
+import { formatTime } from '../../../../src/model/time.ts';
+import { loadKubeconfig } from '../../../../src/cluster/kube/load-kubeconfig.ts';
+import type { CredentialSource } from '../../../../src/ports/api-credentials.ts';
+import { aCa } from '../../../builders/a-pki.ts';
+import { FakeClock } from '../../../fakes/fake-clock.ts';
+import { RecordingLogger } from '../../../fakes/recording-logger.ts';
+
+const never = new AbortController().signal;
+const HOUR_S = 3_600;
+
+let directory: string;
+let clock: FakeClock;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'rxlet-auth-provider-'));
+  clock = new FakeClock();
+  clock.frame = Date.now();
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+/** The credentials of a user who has these fields. */
+async function credentialsOf(user: object): Promise<CredentialSource> {
+  const file = join(directory, 'kubelet.conf');
+  const kubeconfig = {
+    'current-context': 'c',
+    contexts: [{ name: 'c', context: { cluster: 'k', user: 'u' } }],
+    clusters: [{ name: 'k', cluster: { server: 'https://10.0.0.1:6443' } }],
+    users: [{ name: 'u', user }],
+  };
+  await writeFile(file, JSON.stringify(kubeconfig));
+  return (await loadKubeconfig(file, { clock, log: new RecordingLogger(), env: {} })).credentials;
+}
+
+const provided = (name: string, config: object): Promise<CredentialSource> => credentialsOf({ 'auth-provider': { name, config } });
+const authorizationOf = async (source: CredentialSource): Promise<string | undefined> => (await source.current(never)).authorization;
+
+const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+/** A JSON Web Token that nobody has signed. */
+const jwt = (claims: object): string => `${part({ alg: 'none' })}.${part(claims)}.c2lnbmVk`;
+const nowSeconds = (): number => Math.floor(Date.now() / 1000);
+
+/** A command that counts its runs and prints what the script says. */
+async function command(script: string): Promise<string> {
+  const path = join(directory, 'command');
+  await writeFile(path, `#!/bin/sh\necho run >>${join(directory, 'runs')}\n${script}\n`);
+  await chmod(path, 0o755);
+  return path;
+}
+const runs = async (): Promise<number> => (await readFile(join(directory, 'runs'), 'utf8')).trim().split('\n').length;
+
+test('a token of oidc that is in force is shown', async () => {
+  const token = jwt({ exp: nowSeconds() + HOUR_S });
+  assert.deepEqual(await (await provided('oidc', { 'id-token': token })).current(never), {
+    identity: undefined,
+    authorization: `Bearer ${token}`,
+  });
+});
+
+test('one of oidc that has ended is exchanged for another, at a provider with a CA of its own', async () => {
+  const ca = aCa();
+  const { certificatePem, keyPem } = ca.issue({ commonName: 'idp', hosts: ['127.0.0.1'] });
+  const grants: (string | null)[] = [];
+  const idp = createServer({ cert: certificatePem, key: keyPem }, (request, response) => {
+    void text(request).then((body) => {
+      const issuer = `https://127.0.0.1:${(idp.address() as AddressInfo).port}`;
+      response.setHeader('content-type', 'application/json');
+      if (request.url?.startsWith('/.well-known/')) {
+        response.end(JSON.stringify({ issuer, token_endpoint: `${issuer}/token`, response_types_supported: ['code'] }));
+        return;
+      }
+      grants.push(new URLSearchParams(body).get('refresh_token'));
+      const claims = { iss: issuer, aud: 'kube', sub: 'me', iat: nowSeconds(), exp: nowSeconds() + HOUR_S };
+      const id = `${part({ alg: 'RS256' })}.${part(claims)}.c2lnbmVk`;
+      response.end(
+        JSON.stringify({ access_token: 'a', token_type: 'bearer', expires_in: 1, id_token: id, refresh_token: `refresh-${grants.length}` }),
+      );
+    });
+  }).listen(0, '127.0.0.1');
+  await once(idp, 'listening');
+  try {
+    const source = await provided('oidc', {
+      'idp-issuer-url': `https://127.0.0.1:${(idp.address() as AddressInfo).port}`,
+      'idp-certificate-authority-data': Buffer.from(ca.pem).toString('base64'),
+      'client-id': 'kube',
+      'refresh-token': 'refresh-0',
+      'id-token': jwt({ exp: nowSeconds() - HOUR_S }),
+    });
+    const first = await authorizationOf(source);
+    assert.match(first ?? '', /^Bearer ey/);
+    assert.equal(await authorizationOf(source), first);
+    assert.deepEqual(grants, ['refresh-0']);
+  } finally {
+    idp.closeAllConnections();
+    idp.close();
+  }
+});
+
+test("a provider's command is run once for many, and not again while its token lasts", async () => {
+  const expiry = formatTime(Date.now() + HOUR_S * 1000);
+  const source = await provided('gcp', {
+    'cmd-path': await command(`echo '{"credential":{"token":"t","expiry":"${expiry}"}}'`),
+    'token-key': '{.credential.token}',
+    'expiry-key': '{.credential.expiry}',
+  });
+  assert.deepEqual(await Promise.all([1, 2, 3].map(() => authorizationOf(source))), ['Bearer t', 'Bearer t', 'Bearer t']);
+  await clock.advance(HOUR_S * 1000 - 60_000);
+  await authorizationOf(source);
+  assert.equal(await runs(), 1);
+});
+
+describe('what is wrong is said', () => {
+  test('without the command line and its output, which may be secret', async () => {
+    for (const script of ['echo sesame >&2; exit 7', 'echo sesame']) {
+      const source = await provided('azure', { 'cmd-path': await command(script), 'cmd-args': '--password=sesame', 'token-key': '{.t}' });
+      await assert.rejects(source.current(never), (error) => {
+        assert.match(
+          errorText(error),
+          /^kubeconfig .*: auth-provider azure failed: (its command failed \(exit code 7\)|what its command printed is not JSON)$/,
+        );
+        assert.doesNotMatch(inspect(error, { depth: 10 }), /sesame/);
+        return true;
+      });
+    }
+  });
+
+  test('of a provider that nobody knows, and of a token that has ended and cannot be exchanged', async () => {
+    for (const source of [await provided('openstack', {}), await provided('oidc', { 'id-token': jwt({ exp: 1 }) })]) {
+      await assert.rejects(source.current(never), {
+        name: 'KubeconfigError',
+        fault: 'malformed',
+        message: /gives no token: azure, gcp, oidc and exec are known/,
+      });
+    }
+  });
+});
+
+test('a token of its own spares a user the provider', async () => {
+  const source = await credentialsOf({ token: 'own', 'auth-provider': { name: 'openstack' } });
+  assert.equal(await authorizationOf(source), 'Bearer own');
+});
