@@ -42,7 +42,7 @@ async function against(t: TestContext, parts: Record<string, Part>) {
       Created: '2026-01-01T00:00:00Z',
       State: { Running: true, Pid: part.pid, StartedAt: '2026-01-01T00:00:01Z' },
       Config: { Image: 'sha256:1' },
-      HostConfig: { NetworkMode: part.network ?? 'default' },
+      HostConfig: { NetworkMode: part.network ?? 'default', CpuShares: part.type === 'container' ? 102 : 0 },
       LogPath: part.type === 'container' ? `/logs/${id}` : '',
       GraphDriver: { Name: 'overlay2', Data: part.driver === undefined ? { UpperDir: `/upper/${id}` } : part.driver },
     });
@@ -78,10 +78,20 @@ describe('what the engine runs', () => {
           engineName: 'k8s_POD_web_shop_u_0',
           pid: 10,
           logPath: undefined,
+          cpuShares: undefined,
           writableLayer: '/upper/s',
         },
         containers: [
-          { ...common, id: 'c', name: 'app', engineName: 'k8s_app_web_shop_u_1', pid: 11, logPath: '/logs/c', writableLayer: '/upper/c' },
+          {
+            ...common,
+            id: 'c',
+            name: 'app',
+            engineName: 'k8s_app_web_shop_u_1',
+            pid: 11,
+            logPath: '/logs/c',
+            writableLayer: '/upper/c',
+            cpuShares: 102,
+          },
         ],
       },
     ]);
