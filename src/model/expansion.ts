@@ -41,3 +41,12 @@ export function expandAll(texts: readonly string[], lookup: (name: string) => st
 export function lookupIn(...maps: readonly ReadonlyMap<string, string>[]): (name: string) => string | undefined {
   return (name) => maps.find((map) => map.has(name))?.get(name);
 }
+
+/** A subPathExpr: every variable must be there. Throws in words (pkg/kubelet/container ExpandContainerVolumeMounts). */
+export function expandSubPath(expression: string, env: ReadonlyMap<string, string>): string {
+  return expand(expression, (name) => {
+    const value = env.get(name);
+    if (value !== undefined) return value;
+    throw new Error(`subPathExpr "${expression}": missing value for "${name}"`);
+  });
+}

@@ -130,6 +130,15 @@ export interface Mount {
   readonly supplementalGroup?: number | undefined;
 }
 
+/** An image that a container sees, read-only. */
+export interface ImageMount {
+  /** What the engine calls it. */
+  readonly imageRef: string;
+  readonly containerPath: string;
+  /** A directory or file in the image; undefined: all of it. */
+  readonly subPath?: string;
+}
+
 /** A container ready to be created: references resolved, `$(VAR)` expanded. */
 export interface ContainerSpec {
   /** As in the pod's spec: identity, hash, resources and security context are read from it. */
@@ -142,6 +151,8 @@ export interface ContainerSpec {
   readonly command: readonly string[] | undefined;
   readonly args: readonly string[] | undefined;
   readonly mounts: readonly Mount[];
+  /** Only where the engine can: see EngineFeatures. */
+  readonly imageMounts?: readonly ImageMount[] | undefined;
   readonly devices?: readonly Device[] | undefined;
   /** The CPUs that it may run on, as cgroups name them: "0-2,7"; undefined: all. */
   readonly cpuset?: string | undefined;

@@ -14,4 +14,6 @@ export interface EngineFeatures {
   readonly handlers: readonly EngineHandler[];
   /** A container can have the supplemental groups that its pod names, and no others: supplementalGroupsPolicy Strict. */
   readonly supplementalGroupsPolicy: boolean;
+  /** A container can have an image mounted. */
+  readonly imageVolumes: boolean;
 }

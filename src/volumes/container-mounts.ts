@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { errorText } from '../base/error-text.ts';
 import { ContainerStartError } from '../model/container-start-error.ts';
-import { expand } from '../model/expansion.ts';
+import { expandSubPath } from '../model/expansion.ts';
 import { quote } from '../model/go-text.ts';
 import type { Container } from '../model/pod.ts';
 import type { Mount } from '../ports/container-runtime.ts';
@@ -27,8 +27,13 @@ export interface ContainerMountFacts {
 }
 
 /** A container's volume mounts, with parts of volumes made ready to be shown (pkg/kubelet makeMounts). Rejects with CreateContainerConfigError. */
-export function containerMounts(container: Container, facts: ContainerMountFacts): Promise<readonly Mount[]> {
-  return Promise.all((container.volumeMounts ?? []).map((mount, i) => oneMount(container, mount, i, facts)));
+export async function containerMounts(container: Container, facts: ContainerMountFacts): Promise<readonly Mount[]> {
+  const mounts = (container.volumeMounts ?? []).map(async (mount, i) => {
+    // The engine mounts images by itself.
+    if (facts.volumes.get(mount.name)?.isImage) return [];
+    return [await oneMount(container, mount, i, facts)];
+  });
+  return (await Promise.all(mounts)).flat();
 }
 
 async function oneMount(container: Container, mount: ContainerVolumeMount, i: number, facts: ContainerMountFacts): Promise<Mount> {
@@ -97,13 +102,12 @@ function propagationOf(written: string | undefined): NonNullable<Mount['propagat
   }
 }
 
-/** Every variable must be there (pkg/kubelet/container ExpandContainerVolumeMounts). */
 function expandPath(expression: string, env: ReadonlyMap<string, string>): string {
-  return expand(expression, (name) => {
-    const value = env.get(name);
-    if (value !== undefined) return value;
-    throw configError(`subPathExpr "${expression}": missing value for "${name}"`);
-  });
+  try {
+    return expandSubPath(expression, env);
+  } catch (error) {
+    throw configError(errorText(error), error);
+  }
 }
 
 function configError(message: string, cause?: unknown): ContainerStartError {

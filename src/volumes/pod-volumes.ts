@@ -88,7 +88,18 @@ export function podVolumes({ rootDir, clock, events, tell, factsFor, mounts, hos
       throw new MountStepError('MountOptionSupport check', 'Mount options are not supported for this volume type');
     const directory = directories.volume(pod.metadata.uid, kind.plugin, name);
     const facts = factsFor(pod);
-    const task = { pod, directory, readOnly, mountOptions, facts, mounts, hostFiles, podsDir: directories.root, nowMs: clock.now() };
+    const task = {
+      pod,
+      directory,
+      readOnly,
+      mountOptions,
+      facts,
+      mounts,
+      hostFiles,
+      engineFeatures,
+      podsDir: directories.root,
+      nowMs: clock.now(),
+    };
     return { ...(await kind.setUp(task, signal)), supplementalGroup };
   };
 
@@ -199,7 +210,7 @@ export function podVolumes({ rootDir, clock, events, tell, factsFor, mounts, hos
     },
     async readFile({ metadata }, volume, path, signal) {
       const found = present.get(metadata.uid)?.get(volume);
-      if (found === undefined) return undefined;
+      if (found === undefined || found.isImage) return undefined;
       const text = await hostFiles.run(readVolumeFile, { volume: found.hostPath, path }, signal);
       return { path: join(found.hostPath, path), text };
     },

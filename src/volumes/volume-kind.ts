@@ -1,6 +1,7 @@
 import type { V1LocalVolumeSource } from '@kubernetes/client-node';
 import type { Pod } from '../model/pod.ts';
 import type { Wire } from '../model/wire.ts';
+import type { EngineFeatures } from '../ports/engine-features.ts';
 import type { HostFiles } from '../ports/host-files.ts';
 import type { Mounts } from './mounts.ts';
 import type { PayloadFacts } from './payload.ts';
@@ -22,6 +23,7 @@ export interface VolumeTask {
   readonly mountOptions: readonly string[];
   readonly facts: PayloadFacts;
   readonly mounts: Mounts;
+  readonly engineFeatures: (signal: AbortSignal) => Promise<EngineFeatures>;
   /** Looks at what is not the agent's own. */
   readonly hostFiles: HostFiles;
   /** Where all pods have their directories. */
@@ -37,6 +39,8 @@ export interface VolumeMount {
   readonly readOnly: boolean;
   /** It is the node's, or a server's: a file system that may not answer. Others lie on the agent's own, or in memory. */
   readonly isHosts?: true;
+  /** It is an image, which the engine mounts: nothing of it is anywhere else. */
+  readonly isImage?: true;
 }
 
 /** A volume of a pod, as its containers get it. */

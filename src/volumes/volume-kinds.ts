@@ -2,6 +2,7 @@ import { configMapPayload } from './config-map-volume.ts';
 import { downwardApiPayload } from './downward-api-volume.ts';
 import { emptyDirVolume } from './empty-dir-volume.ts';
 import { hostPathVolume } from './host-path-volume.ts';
+import { imageVolume } from './image-volume.ts';
 import { localVolume } from './local-volume.ts';
 import { nfsVolume } from './nfs-volume.ts';
 import { payloadVolume } from './payload-volume.ts';
@@ -19,6 +20,7 @@ const kinds: readonly KindOf[] = [
   payloadVolume('projected', projectedPayload, { plugin: 'kubernetes.io~projected', inMemory: true }),
   nfsVolume,
   localVolume,
+  imageVolume,
 ];
 
 /** Undefined for a kind that is not supported. */

@@ -97,6 +97,7 @@ class TestedNode {
         engineFeatures: async () => ({
           handlers: [{ name: '', recursiveReadOnly: true, userNamespaces: false }],
           supplementalGroupsPolicy: true,
+          imageVolumes: false,
         }),
         errors: () => this.errors,
       }),

@@ -65,7 +65,7 @@ before(async () => {
     hostFiles: directHostFiles,
     events: { record: () => {} },
     tell: silentHappenings,
-    engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true }),
+    engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: false }),
     factsFor: () => facts,
   });
 });

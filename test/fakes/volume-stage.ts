@@ -110,6 +110,7 @@ export class VolumeStage {
 const ableEngine: EngineFeatures = {
   handlers: [{ name: '', recursiveReadOnly: true, userNamespaces: true }],
   supplementalGroupsPolicy: true,
+  imageVolumes: true,
 };
 
 const notThere = (message: string): never => {

@@ -138,7 +138,7 @@ async function stage(t: TestContext, hang: 'killable' | 'unkillable'): Promise<S
     clock,
     events: { record: () => {} },
     tell: silentHappenings,
-    engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true }),
+    engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: false }),
     mounts: systemMounts({ clock, silent: () => hostFiles.silent(), stop: stop.signal }),
     hostFiles,
     factsFor: () => ({

@@ -4,6 +4,7 @@ import { expandAll, lookupIn } from '../../model/expansion.ts';
 import type { Container, Pod } from '../../model/pod.ts';
 import type { ContainerSpec } from '../../ports/container-runtime.ts';
 import { containerEnv, type ContainerEnvFacts } from './container-env.ts';
+import { imageMounts } from './image-volumes.ts';
 import type { AllContainerAdditions } from './pod-participants.ts';
 
 /** What a container may ask of its surroundings. */
@@ -15,19 +16,22 @@ export interface ContainerSpecFacts extends ContainerEnvFacts {
 export interface ContainerMade {
   readonly attempt: number;
   readonly imageRef: string;
+  /** What the engine calls the images that the container mounts, by volume. */
+  readonly imageVolumes?: ReadonlyMap<string, string>;
 }
 
 /** Resolves a container's environment, command and arguments. Rejects with CreateContainerConfigError where a reference leads nowhere. */
 export async function containerSpec(
   pod: Pod,
   container: Container,
-  { attempt, imageRef }: ContainerMade,
+  { attempt, imageRef, imageVolumes = new Map() }: ContainerMade,
   signal: AbortSignal,
   facts: ContainerSpecFacts,
 ): Promise<ContainerSpec> {
   const own = await orConfigError(signal, () => containerEnv(pod, container, facts, signal));
   const { env, ...additions } = await facts.additions(own);
   const { command, args } = await orConfigError(signal, async () => expanded(container, env));
+  const images = await orConfigError(signal, async () => imageMounts(pod, container, imageVolumes, env));
   return {
     container,
     attempt,
@@ -36,6 +40,7 @@ export async function containerSpec(
     command,
     args,
     ...additions,
+    ...(images.length > 0 && { imageMounts: images }),
   };
 }
 

@@ -10,6 +10,8 @@ import type { ImagePuller } from '../../ports/image-puller.ts';
 import type { PodAction } from '../../ports/pod-plan.ts';
 import type { DesiredPod } from '../../ports/pod-store.ts';
 import type { Executors } from './execute-plan.ts';
+import type { ContainerMade } from './container-spec.ts';
+import { ensureImageVolumes } from './image-volumes.ts';
 import { newestOf } from './instances.ts';
 import { gracePeriodsOf, killGracePeriodSeconds } from './kill-grace-period.ts';
 import type { PodMemory } from './pod-memory.ts';
@@ -45,7 +47,7 @@ export interface PodStepsDeps {
   readonly containerSpec: (
     pod: Pod,
     container: Container,
-    made: { readonly attempt: number; readonly imageRef: string; readonly sandbox: 'starting' | 'running' },
+    made: ContainerMade & { readonly sandbox: 'starting' | 'running' },
     signal: AbortSignal,
   ) => Promise<ContainerSpec>;
 }
@@ -156,7 +158,8 @@ export function podSteps({
         const ahead = context.ahead?.name === name ? context.ahead : undefined;
         ahead?.image.tell();
         const imageRef = ahead?.image.ref ?? (await images.ensureImage(pod, container, signal));
-        const made = { attempt, imageRef, sandbox: 'running' } as const;
+        const imageVolumes = await ensureImageVolumes(images, pod, container, signal);
+        const made = { attempt, imageRef, imageVolumes, sandbox: 'running' } as const;
         const spec = { ...(await containerSpec(pod, container, made, signal)), ...targetOf(context, name) };
         onRestart(pod, container, context.observed);
         id = await (ahead ? ahead.created.start(spec, signal) : runtime.startContainer(pod, sandbox, spec, signal));

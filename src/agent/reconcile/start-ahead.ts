@@ -1,6 +1,7 @@
 import type { Container, Pod } from '../../model/pod.ts';
 import type { ContainerRuntime, ContainerSpec, CreatedContainer, ObservedPod, SandboxId } from '../../ports/container-runtime.ts';
 import type { ImagePuller, PresentImage } from '../../ports/image-puller.ts';
+import { mountsImages } from './image-volumes.ts';
 import { newestOf } from './instances.ts';
 
 /** The container that is started next, created while its sandbox started. */
@@ -19,7 +20,7 @@ export interface StartAheadDeps {
 
 /**
  * Creates a container in a sandbox that is being started, and reports nothing. Undefined where that waits for the sandbox: the image is not
- * there, a part of a volume is to be shown, or it did not work, now or the last time; the start does it in its turn, and tells why not.
+ * there, a part of a volume or another image is to be shown, or it did not work, now or the last time; the start does it in its turn, and tells why not.
  */
 export async function startAhead(
   { runtime, images, containerSpec }: StartAheadDeps,
@@ -29,6 +30,7 @@ export async function startAhead(
   const { name } = container;
   // Its sandbox did not start the last time: nothing is made again and again for one that never does.
   if (newestOf(observed, name)?.state.phase === 'created') return undefined;
+  if (mountsImages(pod, container)) return undefined;
   if (container.volumeMounts?.some(({ subPath, subPathExpr }) => subPath || subPathExpr)) return undefined;
   try {
     const image = await images.presentImage(pod, container, signal);

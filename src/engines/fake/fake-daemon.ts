@@ -17,7 +17,8 @@ export type PartRole =
     >);
 
 /** What the kernel would enforce. */
-export type Given = Pick<SandboxSpec, 'cgroupParent' | 'handler'> & Partial<Pick<ContainerSpec, 'env' | 'mounts' | 'devices' | 'cpuset'>>;
+export type Given = Pick<SandboxSpec, 'cgroupParent' | 'handler'> &
+  Partial<Pick<ContainerSpec, 'env' | 'mounts' | 'imageMounts' | 'devices' | 'cpuset'>>;
 
 export interface PartSpec {
   readonly uid: PodUid;

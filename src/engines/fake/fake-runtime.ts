@@ -145,10 +145,12 @@ export class FakeRuntime implements ContainerRuntime {
   }
 
   #createContainer(pod: Pod, sandbox: SandboxId, spec: ContainerSpec): Made {
-    const { container, attempt, imageRef, env, mounts, devices, cpuset, cgroupParent, handler } = spec;
+    const { container, attempt, imageRef, env, mounts, imageMounts, devices, cpuset, cgroupParent, handler } = spec;
     const behaviour = this.#behaviour(pod, container.name);
     const image = this.#deps.images.find(imageRef);
     if (!image) throw new FakeEngineError(`No such image: ${imageRef}`);
+    const missing = imageMounts?.find((mount) => !this.#deps.images.find(mount.imageRef));
+    if (missing) throw new FakeEngineError(`No such image: ${missing.imageRef}`);
     if (behaviour.create !== undefined) throw new FakeEngineError(behaviour.create);
     const { terminationGracePeriodSeconds } = pod.spec;
     const { deletionGracePeriodSeconds } = pod.metadata;
@@ -163,7 +165,7 @@ export class FakeRuntime implements ContainerRuntime {
       terminationGracePeriodSeconds,
       deletionGracePeriodSeconds,
     };
-    const given = { env, mounts, devices, cpuset, cgroupParent, handler };
+    const given = { env, mounts, imageMounts, devices, cpuset, cgroupParent, handler };
     const { part, adopted } = this.#createOrAdopt({ ...identity(pod), name: container.name, attempt, role, given });
     return { id: part.id as ContainerId, adopted, spec, behaviour };
   }

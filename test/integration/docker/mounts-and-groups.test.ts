@@ -60,6 +60,18 @@ describe('what a container may write and who it is', () => {
     else await assert.rejects(shows({ recursiveReadOnly: true }), { reason: 'CreateContainerError' });
   });
 
+  test('an image is mounted read-only, whole or a part of it, where the engine can', async () => {
+    const { Id } = await pods.docker.client.call('inspect', 60_000, pods.signal, (docker) => docker.getImage(testImage).inspect());
+    const shows = (script: string, subPath?: string): Promise<string> =>
+      endOf(script, { imageMounts: [{ imageRef: Id, containerPath: '/image', ...(subPath && { subPath }) }] });
+    const whole = (): Promise<string> => shows('ls /image/etc/passwd; touch /image/x');
+    if ((await new KnownFeatures(pods.docker.client, systemClock).now(pods.signal)).imageVolumes) {
+      assert.equal(await whole(), '/image/etc/passwd\ntouch: /image/x: Read-only file system');
+      assert.equal(await shows('ls /image/passwd; touch /image/x', 'etc'), '/image/passwd\ntouch: /image/x: Read-only file system');
+      await assert.rejects(shows('true', 'nowhere'), { reason: /^(Create|Run)ContainerError$/ });
+    } else await assert.rejects(whole(), { reason: 'CreateContainerError' });
+  });
+
   test('a container has the groups that its image has its user in, unless its pod says Strict', async () => {
     const image = await imageWith('echo "member:x:1000:2000::/:/bin/sh" >>/etc/passwd; echo "more:x:3000:member,root" >>/etc/group');
     const groups = (securityContext: NonNullable<PodSpec['securityContext']>): Promise<string> =>

@@ -89,7 +89,11 @@ test('what the API server drops because it does not know it is sent with each re
     facts: async () => ({
       ...facts,
       nowMs: world.clock.now(),
-      engineFeatures: { handlers: [{ name: 'x', recursiveReadOnly: true, userNamespaces: false }], supplementalGroupsPolicy: true },
+      engineFeatures: {
+        handlers: [{ name: 'x', recursiveReadOnly: true, userNamespaces: false }],
+        supplementalGroupsPolicy: true,
+        imageVolumes: false,
+      },
       declaredFeatures: ['ExtendWebSocketsToKubelet'],
     }),
   });

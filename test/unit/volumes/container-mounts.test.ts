@@ -140,6 +140,28 @@ describe('a mount that is to be read-only with all below it', () => {
   }
 });
 
+test('an image is left to the engine, where that can mount one', async () => {
+  const volumeMounts = [
+    { name: 'i', mountPath: '/image' },
+    { name: 'e', mountPath: '/data' },
+  ];
+  const container = aContainer('app', { volumeMounts });
+  const volumes = [
+    { name: 'i', image: { reference: 'example.com/model:1' } },
+    { name: 'e', emptyDir: {} },
+  ];
+  const pod = aPod('web', { volumes, containers: [container] });
+  stage.features = { ...stage.features, imageVolumes: false };
+  await assert.rejects(stage.volumes.prepare(pod, signal), {
+    message: 'MountVolume.SetUp failed for volume "i" : this container engine cannot mount images: a Docker Engine of 28 or later can',
+  });
+  stage.features = { ...stage.features, imageVolumes: true };
+  await stage.volumes.prepare(pod, signal);
+  assert.deepEqual(await stage.volumes.mountsFor(pod, container, env, signal), [
+    { hostPath: dir('empty-dir', 'e'), containerPath: '/data', readOnly: false },
+  ]);
+});
+
 test('a block device is refused', async () => {
   const container = aContainer('app', { volumeDevices: [{ name: 'b', devicePath: '/dev/xvda' }] });
   const pod = aPod('web', { volumes: [{ name: 'b', persistentVolumeClaim: { claimName: 'data' } }], containers: [container] });

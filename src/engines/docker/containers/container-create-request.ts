@@ -1,6 +1,6 @@
 import { containerHash } from '../../../model/container-hash.ts';
 import type { Pod } from '../../../model/pod.ts';
-import type { ContainerSpec, Device, Mount } from '../../../ports/container-runtime.ts';
+import type { ContainerSpec, Device, ImageMount, Mount } from '../../../ports/container-runtime.ts';
 import { containerLabels } from '../identity/container-labels.ts';
 import { dockerResources, type NodeResources } from './container-resources.ts';
 import { type CreateRequest, DEFAULT_SHM_BYTES, dockerGroups } from './create-body.ts';
@@ -67,7 +67,7 @@ export function containerCreateRequest(input: ContainerInput): CreateRequest {
       }),
       HostConfig: {
         Binds: spec.mounts.filter((mount) => !hasOptions(mount)).map(bind),
-        Mounts: optional(spec.mounts.filter(hasOptions).map(bindMount)),
+        Mounts: optional([...spec.mounts.filter(hasOptions).map(bindMount), ...(spec.imageMounts ?? []).map(imageMount)]),
         Devices: spec.devices?.map(device) ?? [],
         NetworkMode: sandbox,
         IpcMode: sandbox,
@@ -128,6 +128,11 @@ function bindMount({ hostPath, containerPath, recursiveReadOnly, propagation }: 
     ReadOnly: true,
     BindOptions: { Propagation, CreateMountpoint: true, ...depth },
   };
+}
+
+function imageMount({ imageRef, containerPath, subPath }: ImageMount): object {
+  const ImageOptions = subPath === undefined ? undefined : { Subpath: subPath };
+  return { Type: 'image', Source: imageRef, Target: containerPath, ReadOnly: true, ImageOptions };
 }
 
 const optional = <T>(list: readonly T[]): readonly T[] | undefined => (list.length > 0 ? list : undefined);

@@ -11,6 +11,8 @@ export interface DockerFeatures extends EngineFeatures {
 /** From these on: of the engine BindOptions.ReadOnlyForceRecursive, of Linux mount_setattr(2). */
 const RECURSIVE_ENGINE = [25, 0] as const;
 const RECURSIVE_KERNEL = [5, 12] as const;
+/** From this on there are mounts of type image (API 1.48). */
+const IMAGES_ENGINE = [28, 0] as const;
 
 /** What the engine can do, with its handlers: its default under no name, and all under their own. */
 export async function engineFeatures(client: EngineClient, signal: AbortSignal): Promise<DockerFeatures> {
@@ -30,6 +32,7 @@ export async function engineFeatures(client: EngineClient, signal: AbortSignal):
     handlers: [handler('', runtimes[String(info['DefaultRuntime'])]), ...byName.map(([name, runtime]) => handler(name, runtime))],
     // A user who is given with a group has no others of the image's.
     supplementalGroupsPolicy: true,
+    imageVolumes: isAtLeast(info['ServerVersion'], IMAGES_ENGINE),
     asksForOneMount,
   };
 }

@@ -63,6 +63,15 @@ test('only engines since 25 are asked to leave alone what is mounted below a mou
     assert.equal((await featuresOf(t, { ServerVersion })).asksForOneMount, asks);
 });
 
+test('engines since 28 mount images', async (t) => {
+  for (const [ServerVersion, can] of [
+    ['27.5.1', false],
+    ['28.0.0', true],
+    ['29.1.2', true],
+  ] as const)
+    assert.equal((await featuresOf(t, { ServerVersion })).imageVolumes, can);
+});
+
 test('pods have user namespaces where the engine maps users', async (t) => {
   for (const [SecurityOptions, maps] of [
     [['name=seccomp,profile=builtin', 'name=userns'], true],
