@@ -24,6 +24,7 @@ export async function embeddedUnderTest(): Promise<EngineUnderTest & { readonly 
     access,
     image: embeddedImage,
     handler: 'another',
+    cpusets: true,
     madeWith: async (id) => {
       const given = controls.world().find((part) => part.id === id)?.given;
       return { cgroupParent: given?.cgroupParent, handler: given?.handler, devices: given?.devices ?? [], cpuset: given?.cpuset };
@@ -40,7 +41,7 @@ export async function realDockerUnderTest(): Promise<EngineUnderTest & { readonl
     images: dockerImages(client, systemClock),
     access,
     image: testImage,
-    handler: await anotherRuntime(client),
+    ...(await engineFacts(client)),
     madeWith: (id) => madeWith(client, id),
     dispose: async () => {
       access.close();
@@ -49,15 +50,18 @@ export async function realDockerUnderTest(): Promise<EngineUnderTest & { readonl
   };
 }
 
-/** The one that hack/docker.sh adds; an engine of another make has at least its default. */
-async function anotherRuntime(client: EngineClient): Promise<string> {
-  const { Runtimes, DefaultRuntime }: { readonly Runtimes: object; readonly DefaultRuntime: string } = await client.call(
-    'GET /info',
-    client.requestTimeoutMs,
-    deadline(),
-    (docker) => docker.info(),
+interface EngineInfo {
+  readonly Runtimes: object;
+  readonly DefaultRuntime: string;
+  readonly CPUSet: boolean;
+}
+
+/** The other handler is the one that hack/docker.sh adds; an engine of another make has at least its default. */
+async function engineFacts(client: EngineClient): Promise<Pick<EngineUnderTest, 'handler' | 'cpusets'>> {
+  const { Runtimes, DefaultRuntime, CPUSet }: EngineInfo = await client.call('GET /info', client.requestTimeoutMs, deadline(), (docker) =>
+    docker.info(),
   );
-  return 'another' in Runtimes ? 'another' : DefaultRuntime;
+  return { handler: 'another' in Runtimes ? 'another' : DefaultRuntime, cpusets: CPUSet };
 }
 
 async function madeWith(client: EngineClient, id: string): Promise<MadeWith> {

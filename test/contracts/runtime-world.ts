@@ -30,6 +30,8 @@ export interface EngineUnderTest {
   readonly image: string;
   /** A handler that the engine has and does not take by itself. */
   readonly handler: string;
+  /** Whether its kernel can hold a container to some CPUs. */
+  readonly cpusets: boolean;
   readonly madeWith: (id: string) => Promise<MadeWith>;
   readonly dispose: () => Promise<void>;
 }
@@ -47,6 +49,7 @@ export class RuntimeWorld {
   readonly runtime: ContainerRuntime;
   readonly images: ImageService;
   readonly image: string;
+  readonly cpusets: boolean;
   readonly handler: string;
   readonly madeWith: EngineUnderTest['madeWith'];
   /** Every hint since the world began, replayed. */
@@ -61,6 +64,7 @@ export class RuntimeWorld {
     this.images = engine.images;
     this.image = engine.image;
     this.handler = engine.handler;
+    this.cpusets = engine.cpusets;
     this.madeWith = engine.madeWith;
     this.#subscription = engine.runtime.hints.subscribe(this.hints);
   }

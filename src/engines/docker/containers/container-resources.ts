@@ -79,17 +79,24 @@ export interface DockerResources {
   readonly PidsLimit: number | undefined;
 }
 
-/** What docker is to change of a running container: to it 0 leaves an amount as it is, and -1 is no limit. */
+/** What the kernel calls no limit, rounded down to whole pages: docker takes no -1 for the memory of a container that runs. */
+const UNLIMITED_BYTES = 2 ** 63 - 4096;
+
+/** What docker is to change of a running container: to it 0 leaves an amount as it is. */
 export function dockerUpdate(resources: DockerResources, resource: ResizableResource): DockerUpdate {
-  const orUnlimited = (amount: number): number => (amount === 0 ? -1 : amount);
-  if (resource === 'memory') return { Memory: orUnlimited(resources.Memory), MemorySwap: orUnlimited(resources.MemorySwap) };
+  const orUnlimited = (amount: number, unlimited: number): number => (amount === 0 ? unlimited : amount);
+  if (resource === 'memory') {
+    const { Memory, MemorySwap } = resources;
+    return { Memory: orUnlimited(Memory, UNLIMITED_BYTES), MemorySwap: orUnlimited(MemorySwap, UNLIMITED_BYTES) };
+  }
   const { CpuShares, CpuPeriod, CpuQuota } = resources;
-  return { CpuShares, ...(CpuQuota !== undefined && { CpuPeriod, CpuQuota: orUnlimited(CpuQuota) }) };
+  return { CpuShares, ...(CpuQuota !== undefined && { CpuPeriod, CpuQuota: orUnlimited(CpuQuota, -1) }) };
 }
 
 export type DockerUpdate = Readonly<Partial<Record<'CpuShares' | 'CpuPeriod' | 'CpuQuota' | 'Memory' | 'MemorySwap', number | undefined>>>;
 
 /** A container's resources as docker has set them. Amounts that were never set are missing or 0. */
 export function resourcesOf({ CpuShares = 0, CpuPeriod = 0, CpuQuota = 0, Memory = 0 }: DockerUpdate): ObservedContainer['resources'] & {} {
-  return resourcesOfCgroup({ cpuShares: CpuShares, cpuPeriod: CpuPeriod, cpuQuota: CpuQuota, memoryLimit: Memory });
+  const memoryLimit = Memory < UNLIMITED_BYTES ? Memory : 0;
+  return resourcesOfCgroup({ cpuShares: CpuShares, cpuPeriod: CpuPeriod, cpuQuota: CpuQuota, memoryLimit });
 }

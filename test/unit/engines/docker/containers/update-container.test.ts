@@ -51,7 +51,7 @@ test('CPU and memory are changed by themselves, in the words of docker', async (
 
 test('a limit that goes away is taken back: to docker 0 would leave it', async (t) => {
   assert.deepEqual(await update(t, 'cpu', { requests: { cpu: '1' } }), { CpuShares: 1024, CpuPeriod: 100_000, CpuQuota: -1 });
-  assert.deepEqual(await update(t, 'memory', {}), { Memory: -1, MemorySwap: -1 });
+  assert.deepEqual(await update(t, 'memory', {}), { Memory: 2 ** 63 - 4096, MemorySwap: 2 ** 63 - 4096 });
 });
 
 test('where the pod has the limit, the container has it', async (t) => {
