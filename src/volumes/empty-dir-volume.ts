@@ -1,17 +1,26 @@
-import { Quantity } from '../model/quantity.ts';
+import { hugePageBytes, isHugePageMedium } from '../model/huge-page-medium.ts';
+import { memoryVolumeBytes } from '../model/memory-volume-size.ts';
 import { makeVolumeDirectory } from './volume-directory.ts';
+import { setVolumeOwnership } from './volume-ownership.ts';
 import { volumeKind } from './volume-kind.ts';
 
-/** A directory that lives as long as the pod, on disk or in memory (pkg/volume/emptydir). A size limit on disk is the eviction's to hold. */
+/** A directory that lives as long as the pod, on disk, in memory or in huge pages (pkg/volume/emptydir). A size limit on disk is the eviction's to hold. */
 export const emptyDirVolume = volumeKind('emptyDir', {
   plugin: 'kubernetes.io~empty-dir',
-  setUp: async ({ medium = '', sizeLimit }, { pod, directory, mounts }) => {
-    if (medium.startsWith('HugePages')) throw new Error(`medium ${medium}: huge pages as a volume are not supported by this node`);
-    if (medium !== '' && medium !== 'Memory') throw new Error(`unknown storage medium "${medium}"`);
+  setUp: async ({ medium = '', sizeLimit }, { pod, directory, mounts, facts }) => {
+    const ofHugePages = isHugePageMedium(medium);
+    if (medium !== '' && medium !== 'Memory' && !ofHugePages) throw new Error(`unknown storage medium "${medium}"`);
+    const pageBytes = ofHugePages ? hugePageBytes(medium, pod) : undefined;
     const fsGroup = pod.spec.securityContext?.fsGroup;
     await makeVolumeDirectory(directory, fsGroup);
-    const sizeBytes = sizeLimit === undefined ? undefined : Quantity.fromJson(sizeLimit).value();
-    if (medium === 'Memory') await mounts.tmpfs(directory, { sizeBytes, fsGroup });
+    if (medium === 'Memory') {
+      const sizeBytes = memoryVolumeBytes(pod, sizeLimit, facts.allocatable()['memory']);
+      await mounts.tmpfs(directory, { sizeBytes, fsGroup });
+    }
+    if (pageBytes !== undefined) {
+      await mounts.hugePages(directory, pageBytes);
+      if (fsGroup !== undefined) await setVolumeOwnership(directory, { fsGroup, readOnly: false });
+    }
     return { hostPath: directory, readOnly: false };
   },
 });

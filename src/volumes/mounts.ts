@@ -20,6 +20,8 @@ export interface Mounts {
    * the kernel has it.
    */
   tmpfs(directory: string, options: { readonly sizeBytes: bigint | undefined; readonly fsGroup: number | undefined }): Promise<void>;
+  /** A file system of huge pages of that size, unless something is mounted there. Rejects where the kernel has no pages of it. */
+  hugePages(directory: string, pageBytes: bigint): Promise<void>;
   /** Shows `source` at `directory`, unless something is mounted there. An abort ends the attempt: a server may never answer. */
   mount(directory: string, request: MountRequest, signal: AbortSignal): Promise<void>;
   /** Shows `source`, taken as it is written, at `target` in place of what was mounted there. */
@@ -81,6 +83,9 @@ export function systemMounts({ clock, silent = () => [], stop = new AbortControl
       const mode = fsGroup === undefined ? 'mode=1777' : `mode=3777,gid=${fsGroup}`;
       const size = sizeBytes === undefined || sizeBytes <= 0n ? '' : `,size=${sizeBytes}`;
       await mount(['-t', 'tmpfs', '-o', mode + size, 'tmpfs', directory]);
+    },
+    async hugePages(directory, pageBytes) {
+      if (!(await isMountPoint(directory))) await mount(['-t', 'hugetlbfs', '-o', `pagesize=${pageBytes}`, 'nodev', directory]);
     },
     async mount(directory, { type, source, options }, signal) {
       if (await isMountPoint(directory)) return;

@@ -68,6 +68,7 @@ export class VolumeStage {
       tell: { volumeMounted: ({ plugin, failed }) => this.reported.push(`${plugin} ${failed ? 'failed' : 'made'}`) },
       mounts: {
         tmpfs: async (directory, options) => void mounted.set(directory, options),
+        hugePages: async (directory, pageBytes) => void mounted.set(directory, { pageBytes }),
         mount: async (directory, request) => void mounted.set(directory, request),
         bind: async (source, target) => void mounted.set(target, await readlink(source)),
         share: async (directory) => void mounted.set(directory, 'shared'),

@@ -19,7 +19,7 @@ import type {
   V1VolumeProjection,
 } from '@kubernetes/client-node';
 import { objectFieldSelector, resourceFieldSelector } from './containers.ts';
-import { approximated, type Condition, honoured, honouredBy, isNot, refused, section } from './entry.ts';
+import { approximated, type Condition, honoured, honouredBy, refused, section } from './entry.ts';
 
 const noPlugin = refused('the pod waits with FailedMount: this node has no plugin for it');
 const keyToPath = section<V1KeyToPath>('KeyToPath', { key: honoured, mode: honoured, path: honoured });
@@ -69,7 +69,7 @@ export const volume = section<V1Volume>('Volume', {
   downwardAPI: section<V1DownwardAPIVolumeSource>('DownwardAPIVolumeSource', { defaultMode: honoured, items: downwardFile }),
   emptyDir: {
     ...section<V1EmptyDirVolumeSource>('EmptyDirVolumeSource', {
-      medium: refused('the pod waits with FailedMount: huge pages are no volume here', { when: isNot('', 'Memory') }),
+      medium: honoured,
       sizeLimit: honoured,
     }),
     also: approximated('a volume on disk is not held to its size', { when: onDisk }),

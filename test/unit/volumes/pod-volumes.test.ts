@@ -96,10 +96,20 @@ test('a volume that does not change is made once', async () => {
   assert.deepEqual(await readdir(rootDir), []);
 });
 
+test('an emptyDir of huge pages is mounted with the pages that the pod asks for, and the group may write there', async () => {
+  const volumes = [{ name: 'h', emptyDir: { medium: 'HugePages' } }];
+  const requests = { 'hugepages-2Mi': '4Mi' };
+  const containers = [aContainer('app', { resources: { requests, limits: requests }, volumeMounts: [{ name: 'h', mountPath: '/h' }] })];
+  await stage.volumes.prepare(aPod('web', { volumes, containers, securityContext: { fsGroup: process.getgid?.() ?? 0 } }), signal);
+  const directory = dir('empty-dir', 'h');
+  assert.deepEqual([...mounted], [[directory, { pageBytes: 2_097_152n }]]);
+  assert.equal((await stat(directory)).mode & 0o2770, 0o2770);
+});
+
 test('each medium of an emptyDir that cannot be had is refused by its name', async () => {
   for (const [medium, why] of [
-    ['HugePages', 'medium HugePages: huge pages as a volume are not supported by this node'],
-    ['HugePages-2Mi', 'medium HugePages-2Mi: huge pages as a volume are not supported by this node'],
+    ['HugePages', 'medium HugePages: hugePages storage requested, but there is no resource request for huge pages'],
+    ['HugePages-2Mi', 'medium HugePages-2Mi: hugePages storage requested, but there is no resource request for huge pages'],
     ['Tape', 'unknown storage medium "Tape"'],
   ] as const) {
     const message = `MountVolume.SetUp failed for volume "e" : ${why}`;
