@@ -62,7 +62,7 @@ function row(field: string, entry: Verdict | Section): string {
 
 function noteOf(verdict: Verdict): string {
   if (verdict.is === 'honoured') return verdict.by === undefined ? '' : `by ${verdict.by}`;
-  return verdict.reported === false ? `${verdict.note} (no event: API servers set it by themselves)` : verdict.note;
+  return verdict.note;
 }
 
 function words(verdict: Verdict): string {

@@ -12,6 +12,7 @@ import { openCluster } from './cluster/open-cluster.ts';
 import { openEngine } from './engines/open-engine.ts';
 import { HostFilesProcess } from './hostfiles/host-files-process.ts';
 import { openNode } from './node/open-node.ts';
+import { podDirectory } from './model/pod-directory.ts';
 import type { KubeletOptions, OptionOrigins } from './options/kubelet-options.ts';
 import type { Cluster } from './ports/cluster.ts';
 import type { Engine } from './ports/engine.ts';
@@ -30,7 +31,7 @@ export interface Surroundings {
   readonly origins: OptionOrigins;
   readonly setVerbosity: (level: number) => void;
   /** The agent's own small files below the root directory, which is made. Rejects where it cannot be. */
-  openDisk(options: KubeletOptions, log: Logger): Promise<Pick<Ground, 'files' | 'restartMarks'>>;
+  openDisk(options: KubeletOptions, log: Logger): Promise<Pick<Ground, 'files' | 'podFiles' | 'restartMarks'>>;
   /** What looks at files that may never answer. An abort of `stop` ends it. */
   hostFiles(ground: Pick<Ground, 'clock' | 'log'>, stop: AbortSignal): HostFiles;
   cgroups(): Promise<CgroupHierarchy>;
@@ -55,11 +56,15 @@ export function realSurroundings(given: Pick<Surroundings, 'log' | 'origins' | '
   };
 }
 
-async function openDisk({ rootDir }: KubeletOptions, log: Logger): Promise<Pick<Ground, 'files' | 'restartMarks'>> {
+async function openDisk({ rootDir }: KubeletOptions, log: Logger): Promise<Pick<Ground, 'files' | 'podFiles' | 'restartMarks'>> {
   await makeDirectory(rootDir, 0o750).catch((cause: unknown) => {
     throw new Error(`${rootDir} cannot be the root directory (--root-dir)`, { cause });
   });
-  return { files: stateFiles(rootDir, { log }), restartMarks: restartMarks(rootDir, log) };
+  return {
+    files: stateFiles(rootDir, { log }),
+    podFiles: (uid) => stateFiles(podDirectory(rootDir, uid), { log }),
+    restartMarks: restartMarks(rootDir, log),
+  };
 }
 
 /** A program beside this module, from source as in the bundle. */

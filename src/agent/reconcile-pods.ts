@@ -1,7 +1,9 @@
 import { jitter } from '../base/jitter.ts';
 import type { Logger } from '../base/logger.ts';
 import { SandboxImageMissingError } from '../model/sandbox-image-missing-error.ts';
-import { type Pod, type PodFullName, type PodUid, showPod } from '../model/pod.ts';
+import { isTerminalPhase } from '../model/pod-predicates.ts';
+import { isStaticPod } from '../model/mirror-pod.ts';
+import { type Pod, podFullName, type PodFullName, type PodUid, showPod } from '../model/pod.ts';
 import type { ContainerRuntime } from '../ports/container-runtime.ts';
 import type { Given } from '../ports/contribution.ts';
 import type { ImagePuller } from '../ports/image-puller.ts';
@@ -18,8 +20,10 @@ import { PodAdmissions } from './reconcile/pod-admissions.ts';
 import { PodMemory } from './reconcile/pod-memory.ts';
 import { PodParticipants } from './reconcile/pod-participants.ts';
 import { podReconciler } from './reconcile/pod-reconciler.ts';
+import { PodResizes } from './reconcile/pod-resizes.ts';
 import { podSteps } from './reconcile/pod-steps.ts';
 import { RestartBackoff } from './reconcile/restart-backoff.ts';
+import { ResourceRecords } from './reconcile/resource-records.ts';
 import { Restarts } from './reconcile/restarts.ts';
 import { showStatus } from './show-status.ts';
 
@@ -30,13 +34,31 @@ export function reconcilePods(
   given: Given,
   onEnded: (uid: PodUid, freeName: PodFullName | undefined) => void,
 ): Handler<PodUid> {
-  const { options, clock, log, random, tell, engine, events, pods, objects } = node;
+  const { options, clock, log, random, tell, cluster, engine, events, pods, objects } = node;
   const { runtime } = engine;
   const { lives, statuses, ends } = state;
   const { images, probes, hooks, volumeFiles } = given;
   const { ips } = node.node;
   const participants = new PodParticipants(given.participants, clock);
-  const admissions = new PodAdmissions({ pods, lives, statuses, participants, wake: node.wake, log });
+  const resizes = new PodResizes({
+    clock,
+    pods,
+    statuses,
+    records: new ResourceRecords(node.podFiles, log),
+    rules: {
+      get node() {
+        return node.node.known();
+      },
+      // CPUs and memory of their own, and swap, are what no pod has here.
+      staticCpus: false,
+      staticMemory: false,
+      swaps: () => false,
+      preempt: ({ metadata }) => ends.end(metadata.uid, preempted),
+      event: (pod, type, reason, message) => events.record(pod, type, reason, message),
+    },
+    wake: node.wake,
+  });
+  const admissions = new PodAdmissions({ pods, lives, statuses, participants, resizes, wake: node.wake, log });
   const memory = new PodMemory();
   const restarts = new Restarts(node.restartMarks);
   const backoff = new RestartBackoff(clock, options.maxContainerRestartPeriodMs);
@@ -46,9 +68,10 @@ export function reconcilePods(
   const release = async (uid: PodUid, isDeclared: boolean, signal: AbortSignal): Promise<void> => {
     probes.forget(uid);
     hooks.forget(uid);
+    await resizes.settled(uid);
     await participants.release(uid, signal);
     if (isDeclared) return;
-    for (const each of [memory, restarts, addresses, backoff, statuses, admissions, ends]) each.forget(uid);
+    for (const each of [memory, restarts, addresses, backoff, statuses, admissions, ends, resizes]) each.forget(uid);
   };
 
   return podReconciler({
@@ -59,6 +82,7 @@ export function reconcilePods(
     tell,
     onEnded,
     plan: planPodLife,
+    allocated: (pod) => resizes.allocated(pod),
     resyncMs: () => jitter(options.syncFrequencyMs, 0.5, random),
     runtime: {
       observePod: async (uid, signal) => {
@@ -97,6 +121,8 @@ export function reconcilePods(
         end,
         // Of what was admitted before, something may be here.
         isToBeAdmitted: desired !== undefined && !isHere && !end && admissions.isToAsk(desired.pod),
+        isToBeResized: desired !== undefined && at.life === 'syncing' && !end && !isTerminalPhase(status?.phase) && resizes.isToDecide(uid),
+        actuated: resizes.actuated(uid),
         isTornDown: memory.isTornDown(uid),
       };
     },
@@ -109,6 +135,8 @@ export function reconcilePods(
       restarts,
       hooks,
       admit: (pod, signal) => admissions.admit(pod, signal),
+      resize: (pod, signal) => admissions.resize(pod, signal),
+      resizes,
       release,
       networkFault: () => engine.networkFault(),
       runSandbox: async (pod, spec, signal, onCreated) => {
@@ -162,6 +190,9 @@ export function reconcilePods(
       memory,
       backoff,
       admissions,
+      resizes,
+      tellsResources: (pod) =>
+        !cluster.exists || (isStaticPod(pod) ? cluster.apiPods.byName(podFullName(pod)) : pod)?.metadata.generation !== undefined,
       ends,
       hostIps: ips,
       engine,
@@ -175,6 +206,9 @@ function logChangesForLater(pod: Pod | undefined, before: Pod | undefined, log: 
   for (const { container, fields } of changesForLater(before, pod))
     log.info('changed fields of a container count from its next start', { pod: showPod(pod), container, fields });
 }
+
+/** pkg/kubelet/preemption */
+const preempted = { reason: 'Preempting', message: 'Preempted in order to admit critical pod', graceSeconds: undefined };
 
 /** The sandbox's image is pulled when the engine turns out to lack it, so that no sandbox pays for asking. */
 function sandboxRunner(runtime: ContainerRuntime, images: ImagePuller): ContainerRuntime['runSandbox'] {

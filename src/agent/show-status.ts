@@ -10,6 +10,8 @@ import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { PodEnds } from '../ports/pod-ends.ts';
 import type { DesiredPod } from '../ports/pod-store.ts';
 import type { PodAdmissions } from './reconcile/pod-admissions.ts';
+import { isTerminalPhase } from '../model/pod-predicates.ts';
+import type { PodResizes } from './reconcile/pod-resizes.ts';
 import type { PodMemory } from './reconcile/pod-memory.ts';
 import type { RestartBackoff } from './reconcile/restart-backoff.ts';
 import { generatePodStatus, withoutUnstarted } from './status/generate-pod-status.ts';
@@ -22,7 +24,10 @@ export interface ShowStatusDeps {
   readonly probes: ContainerProbes;
   readonly memory: PodMemory;
   readonly backoff: RestartBackoff;
-  readonly admissions: Pick<PodAdmissions, 'refusalOf'>;
+  readonly admissions: Pick<PodAdmissions, 'refusalOf' | 'isOpen'>;
+  readonly resizes: Pick<PodResizes, 'look' | 'conditionsOf' | 'freed'>;
+  /** Whether who reads the pod's status knows of resources in it: older API servers do not, and would drop them each time. */
+  readonly tellsResources: (pod: Pod) => boolean;
   readonly ends: Pick<PodEnds, 'of'>;
   /** The node's addresses, primary first. */
   readonly hostIps: readonly string[];
@@ -31,7 +36,7 @@ export interface ShowStatusDeps {
 
 /** Shows what is known of a pod: that it was refused for good, or how it was observed and probed. */
 export function showStatus(deps: ShowStatusDeps): (desired: DesiredPod, observed: ObservedPod) => void {
-  const { clock, statuses, events, probes, memory, backoff, admissions, ends, hostIps, engine } = deps;
+  const { clock, statuses, events, probes, memory, backoff, admissions, resizes, tellsResources, ends, hostIps, engine } = deps;
 
   /** A container that a crash loop holds back shows that, not how its last start failed. */
   const startErrors = (pod: Pod, observed: ObservedPod): ReadonlyMap<string, StartFailure> => {
@@ -52,7 +57,11 @@ export function showStatus(deps: ShowStatusDeps): (desired: DesiredPod, observed
     if (refusal) return statuses.set(pod, rejectPod(pod, refusal));
     probes.follow(pod);
     const began = memory.began(uid, clock);
-    const status = generatePodStatus(pod, withoutUnstarted(observed), {
+    const ending = pod.metadata.deletionTimestamp !== undefined;
+    const isOver = isTerminalPhase(shown?.phase);
+    const looks = !ending && !isOver && !admissions.isOpen(pod);
+    const seen = looks ? resizes.look(pod, observed) : observed;
+    const status = generatePodStatus(pod, withoutUnstarted(seen), {
       previous,
       startErrors: startErrors(pod, observed),
       startup: (id) => probes.startup(id),
@@ -61,7 +70,9 @@ export function showStatus(deps: ShowStatusDeps): (desired: DesiredPod, observed
       // As container ids begin: "docker".
       runtimeName: engine.name,
       recursiveReadOnly: engine.lastFeatures()?.handlers[0]?.recursiveReadOnly,
-      ending: pod.metadata.deletionTimestamp !== undefined,
+      ending,
+      resizeConditions: isOver ? [] : resizes.conditionsOf(uid),
+      resources: tellsResources(pod) ? { podCgroup: undefined } : undefined,
       end: ends.of(uid),
       running: observed.containers.some(({ state }) => state.phase === 'running'),
       startTimeMs: began.dateMs,
@@ -71,5 +82,6 @@ export function showStatus(deps: ShowStatusDeps): (desired: DesiredPod, observed
       events.record(pod, 'Normal', status.reason, status.message ?? '');
     probes.reported(uid, status);
     statuses.set(pod, { ...status, startTime: formatTime(began.dateMs) });
+    if (!isOver && isTerminalPhase(status.phase)) resizes.freed();
   };
 }

@@ -111,6 +111,12 @@ export class PodAllocations {
     this.#conditions.forget(uid);
   }
 
+  /** As `remove`; it waits for nothing any more. */
+  forget(uid: PodUid): void {
+    this.remove(uid);
+    this.#queue = this.#queue.filter((one) => one !== uid);
+  }
+
   /** The pod asks for other resources. */
   push(uid: PodUid, active: readonly Pod[]): void {
     if (this.#queue.includes(uid)) return;
@@ -222,8 +228,9 @@ export class PodAllocations {
     const others = active.filter(({ metadata }) => metadata.uid !== pod.metadata.uid).map((other) => this.allocatedPod(other));
     const otherPods = new NodeUse(others);
     const refusal = fitPod({ pod, otherPods, node });
-    if (refusal || !isCriticalPod(pod)) return refusal;
-    const lacking = insufficientResources(pod, otherPods, node.status?.allocatable ?? {});
+    const { allocatable } = node.status ?? {};
+    if (refusal || allocatable === undefined || !isCriticalPod(pod)) return refusal;
+    const lacking = insufficientResources(pod, otherPods, allocatable);
     if (lacking.length === 0) return undefined;
     try {
       const needed = lacking.map(({ resource, requested, used, capacity }) => ({ resource, amount: requested - (capacity - used) }));

@@ -7,11 +7,14 @@ import { kubeletConditions } from './pod-conditions.ts';
  * count (isPodStatusByKubeletEqual in pkg/kubelet/status).
  */
 export function samePodStatus(old: PodStatus, now: PodStatus): boolean {
-  const before = new Map((old.conditions ?? []).map((condition) => [condition.type, condition]));
-  const ours = (now.conditions ?? []).filter(({ type }) => kubeletConditions.has(type));
+  const ours = own(now);
+  const before = new Map(own(old).map((condition) => [condition.type, condition]));
+  if (before.size !== ours.length) return false;
   if (!ours.every((condition) => sameCondition(before.get(condition.type), condition))) return false;
   return isDeepStrictEqual(withoutEmpty({ ...old, conditions: [] }), withoutEmpty({ ...now, conditions: [] }));
 }
+
+const own = ({ conditions = [] }: PodStatus): readonly PodCondition[] => conditions.filter(({ type }) => kubeletConditions.has(type));
 
 function sameCondition(old: PodCondition | undefined, { status, reason = '', message = '' }: PodCondition): boolean {
   return old !== undefined && old.status === status && (old.reason ?? '') === reason && (old.message ?? '') === message;

@@ -1,4 +1,5 @@
 import type { V1ObjectReference } from '@kubernetes/client-node';
+import type { ResizeEventReason } from '../model/pod-allocations.ts';
 import type { PodRefusalReason } from '../model/pod-admission.ts';
 import type { Pod } from '../model/pod.ts';
 
@@ -32,6 +33,7 @@ export type EventReason =
   | 'NetworkNotReady'
   | 'DNSConfigForming'
   | 'MissingClusterDNS'
+  | ResizeEventReason
   // About the node.
   | 'CheckLimitsForResolvConf'
   | 'Starting'

@@ -2,6 +2,7 @@ import type { Observable } from 'rxjs';
 import type { CgroupHierarchy } from '../base/cgroup-hierarchy.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
+import type { PodUid } from '../model/pod.ts';
 import type { PodUpdate } from '../model/pod-update.ts';
 import type { KubeletOptions, OptionOrigins } from '../options/kubelet-options.ts';
 import type { Cluster } from './cluster.ts';
@@ -33,6 +34,8 @@ export interface Ground {
   readonly setVerbosity: (level: number) => void;
   readonly tell: Happenings;
   readonly files: StateFiles;
+  /** A pod's, which go with its directory. Throws where the uid cannot name a directory. */
+  readonly podFiles: (uid: PodUid) => StateFiles;
   readonly restartMarks: RestartMarks;
   readonly hostFiles: HostFiles;
   /** As this machine has them; read once, when the agent starts. */

@@ -1,4 +1,5 @@
-import type { Container, Pod, PodUid } from '../model/pod.ts';
+import type { ResizableResource } from '../model/effective-resources.ts';
+import type { Container, Pod, PodSpec, PodUid } from '../model/pod.ts';
 import type { ProbeResult } from '../model/probe-result.ts';
 import type { ContainerId, ObservedPod, SandboxId } from './container-runtime.ts';
 import type { PodEnd } from './pod-ends.ts';
@@ -6,12 +7,14 @@ import type { DesiredPod } from './pod-store.ts';
 import type { Next } from './work-queue.ts';
 
 /**
- * One step in the life of a pod. Steps run in order. After a failed `prepare` nothing is started, a failed `startContainer` ends that
- * container's part only, and any other failure ends the run.
+ * One step in the life of a pod. Steps run in order. After a failed `prepare` nothing is started, after a failed `updateContainer` nothing is
+ * updated, a failed `startContainer` ends that container's part only, and any other failure ends the run.
  */
 export type PodAction =
   /** Whether it may run here is decided. */
   | { readonly do: 'admit' }
+  /** Whether it may have the resources that it asks for now is decided. */
+  | { readonly do: 'resize' }
   /** What it needs besides its containers is made, or brought up to date. */
   | { readonly do: 'prepare' }
   | { readonly do: 'runSandbox'; readonly attempt: number }
@@ -27,6 +30,8 @@ export type PodAction =
       /** It is stopped to be started again: its exit code says nothing about the pod. */
       readonly restart?: true;
     }
+  /** It gets other resources as it runs. */
+  | { readonly do: 'updateContainer'; readonly id: ContainerId; readonly name: string; readonly resource: ResizableResource }
   | {
       readonly do: 'removeContainer';
       readonly id: ContainerId;
@@ -91,10 +96,20 @@ export interface PlanFacts {
   readonly end?: PodEnd | undefined;
   /** Whether it may run here is still to be decided. */
   readonly isToBeAdmitted?: boolean | undefined;
+  /** Whether it may have what it asks for now is still to be decided. */
+  readonly isToBeResized?: boolean | undefined;
+  /** What its containers run with, as far as is known; undefined: resources are not compared. */
+  readonly actuated?: ActuatedResources | undefined;
   /** What only a running pod needs has been released. */
   readonly isTornDown?: boolean | undefined;
   /** The declaration before `desired`, or the last one of a pod that is gone: knows sidecars and names changed fields. */
   readonly previousPod?: Pod | undefined;
+}
+
+/** What the agent last gave the pod and its containers; undefined: there is no record, which counts as nothing. */
+export interface ActuatedResources {
+  readonly container: (name: string) => PodSpec['resources'];
+  readonly pod: PodSpec['resources'];
 }
 
 /** Pure: no await, clock, log or I/O. `desired` is undefined when the pod is gone from every source. */

@@ -19,6 +19,8 @@ export type WakeReason =
   | 'probe result'
   | 'network changed'
   | 'name free'
+  | 'resources freed'
+  | 'resources changed'
   | 'static pod added'
   | 'due'
   | 'retry'

@@ -85,6 +85,7 @@ export function nodeUnderTest(
     setVerbosity: () => {},
     tell,
     files: filesInMemory(),
+    podFiles: podFilesInMemory(),
     restartMarks: { mark: async () => {}, load: async () => new Map() },
     hostFiles: directHostFiles,
     cgroups: someCgroups,
@@ -218,6 +219,15 @@ export function filesInMemory(): StateFiles {
       },
       save: async (value) => void texts.set(name, JSON.stringify(value)),
     }),
+  };
+}
+
+export function podFilesInMemory(): NodeParts['podFiles'] {
+  const known = new Map<PodUid, StateFiles>();
+  return (uid) => {
+    const files = known.get(uid) ?? filesInMemory();
+    known.set(uid, files);
+    return files;
   };
 }
 

@@ -10,8 +10,8 @@ import { PullQueue } from '../../src/images/pull-queue.ts';
 import * as mirror from '../../src/mirror/capability.ts';
 import type { NodeUse } from '../../src/model/node-use.ts';
 import type { Node } from '../../src/model/node.ts';
-import type { PodRefusal } from '../../src/model/pod-admission.ts';
-import type { Pod } from '../../src/model/pod.ts';
+import { fitPod, type PodRefusal } from '../../src/model/pod-admission.ts';
+import type { Pod, SourceName } from '../../src/model/pod.ts';
 import type { KubeletOptions } from '../../src/options/kubelet-options.ts';
 import * as objects from '../../src/objects/capability.ts';
 import type { Capability } from '../../src/ports/capability.ts';
@@ -25,7 +25,7 @@ import type { PodStatuses, StatusChange } from '../../src/ports/pod-statuses.ts'
 import * as probes from '../../src/probes/capability.ts';
 import { runAgent } from '../../src/run-agent.ts';
 import type { Surroundings } from '../../src/surroundings.ts';
-import { aNode, filesInMemory, withoutCluster } from '../builders/node-parts.ts';
+import { aNode, filesInMemory, podFilesInMemory, withoutCluster } from '../builders/node-parts.ts';
 import { someCgroups } from '../builders/some-cgroups.ts';
 import { defaultOptions, someOptions } from '../builders/some-options.ts';
 import { directHostFiles } from './direct-host-files.ts';
@@ -64,8 +64,14 @@ interface Parts {
   readonly clock: Clock;
   readonly engine: FakeEngine;
   readonly cluster?: ClusterOfAgent | undefined;
+  /** Who declares the pods: the node's own files by default, whose pods are critical to it. */
+  readonly source?: SourceName | undefined;
+  /** This node, as it is now; nothing is known of it by default. */
+  readonly node?: (() => Node) | undefined;
   /** What a pod's volumes cannot be brought up to date for. */
   readonly outOfDate?: ((pod: Pod) => OutOfDate | undefined) | undefined;
+  /** What agents before this one have kept of pods; nothing by default. */
+  readonly podFiles?: NodeParts['podFiles'] | undefined;
   /** Hears what is logged; nothing by default. */
   readonly log?: Logger | undefined;
   readonly options?: Partial<KubeletOptions> | undefined;
@@ -107,7 +113,7 @@ export function startAgent(parts: Parts): Pick<AgentOnFakeEngine, 'statuses' | '
       node = parts_;
       parts_.statuses.changes.subscribe(changes);
       return {
-        sources: [{ name: 'file', snapshots: snapshots.pipe(filter((pods) => pods !== undefined)) }],
+        sources: [{ name: parts.source ?? 'file', snapshots: snapshots.pipe(filter((pods) => pods !== undefined)) }],
         pod: participant(parts),
         images: unlimitedImages(parts_),
         listener: { reconciled: (record) => void records.push(record) },
@@ -155,9 +161,12 @@ export const always = (name: string, capability: (node: NodeParts) => Contributi
   load: async () => ({ capability }),
 });
 
-function participant({ cluster, outOfDate }: Parts): PodParticipant {
+function participant({ cluster, outOfDate, node }: Parts): PodParticipant {
   return {
-    admit: async (pod, others) => cluster?.judge?.(pod, others),
+    admit: async (pod, others) => {
+      const known = node?.();
+      return known?.status ? fitPod({ pod, otherPods: others, node: known }) : cluster?.judge?.(pod, others);
+    },
     prepare: async (pod) => outOfDate?.(pod),
     sandbox: async ({ metadata }) => ({ hostname: metadata.name }),
   };
@@ -178,14 +187,17 @@ function unlimitedImages({ engine, events, clock, log, tell }: NodeParts): Contr
   });
 }
 
-function surroundings({ clock, engine, cluster, log = silentLogger }: Parts, events: RecordedEvent[]): Surroundings {
+function surroundings(
+  { clock, engine, cluster, node = () => ({}), podFiles = podFilesInMemory(), log = silentLogger }: Parts,
+  events: RecordedEvent[],
+): Surroundings {
   return {
     clock,
     log,
     random: () => 0.5,
     origins: defaultOptions.origins,
     setVerbosity: () => {},
-    openDisk: async () => ({ files: filesInMemory(), restartMarks: { mark: async () => {}, load: async () => new Map() } }),
+    openDisk: async () => ({ files: filesInMemory(), podFiles, restartMarks: { mark: async () => {}, load: async () => new Map() } }),
     hostFiles: () => directHostFiles,
     cgroups: async () => someCgroups,
     openCluster: async (_options, { log }) => ({
@@ -194,7 +206,7 @@ function surroundings({ clock, engine, cluster, log = silentLogger }: Parts, eve
     }),
     // As it is: a test may look at what is asked of it, and let that fail.
     openEngine: async () => ({ ...embeddedEngine(engine), close: () => {} }),
-    openNode: async (options, { cluster: joined }) => ({ ...aNode(options.nodeName), ips: [], known: () => joined.node() ?? {} }),
+    openNode: async (options, { cluster: joined }) => ({ ...aNode(options.nodeName), ips: [], known: () => joined.node() ?? node() }),
   };
 }
 

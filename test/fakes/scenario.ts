@@ -3,9 +3,11 @@ import { test } from 'node:test';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { FakeEngine } from '../../src/engines/fake/fake-engine.ts';
 import { fakeEngine } from '../../src/engines/fake/fake-engine.ts';
-import type { Pod, PodStatus } from '../../src/model/pod.ts';
+import type { ResourceList } from '../../src/model/node.ts';
+import type { Pod, PodStatus, SourceName } from '../../src/model/pod.ts';
 import type { ReconcileRecord } from '../../src/ports/pod-plan.ts';
 import type { OutOfDate } from '../../src/ports/pod-participant.ts';
+import { podFilesInMemory } from '../builders/node-parts.ts';
 import { type AgentOnFakeEngine, agentOnFakeEngine, type ClusterOfAgent } from './agent-on-fake-engine.ts';
 import { FakeClock } from './fake-clock.ts';
 
@@ -23,6 +25,11 @@ export class Scenario {
   readonly clock = new FakeClock();
   readonly engine: FakeEngine;
   readonly history: Moment[] = [];
+  readonly source: SourceName = 'file';
+  /** What the node has for pods; undefined: that is not known. */
+  allocatable: ResourceList | undefined;
+  /** What its agents keep of pods. */
+  readonly podFiles = podFilesInMemory();
   /** Of the pods' volumes: throws what the preparing rejects with. */
   volumes: () => OutOfDate | undefined = () => undefined;
   /** Called with each moment as it comes. */
@@ -34,7 +41,11 @@ export class Scenario {
   constructor(cluster?: ClusterOfAgent, asAgentsFindIt: (engine: FakeEngine) => FakeEngine = (engine) => engine) {
     this.#cluster = cluster;
     this.engine = asAgentsFindIt(fakeEngine({ clock: this.clock, log: silentLogger }));
+    const phases = new Map<string, string>();
     this.engine.controls.changes.subscribe(({ part, gone }) => {
+      // Other resources are no moment of a container's life.
+      if (!gone && phases.get(part.id) === part.state.phase) return;
+      phases.set(part.id, part.state.phase);
       const what = gone
         ? 'removed'
         : ({ created: 'created', running: 'started', exited: 'ended', unknown: 'ended' } as const)[part.state.phase];
@@ -48,6 +59,9 @@ export class Scenario {
     return (this.#agent ??= agentOnFakeEngine({
       clock: this.clock,
       engine: this.engine,
+      source: this.source,
+      podFiles: this.podFiles,
+      node: () => (this.allocatable ? { status: { allocatable: this.allocatable } } : {}),
       outOfDate: () => this.volumes(),
       ...(this.#cluster && { cluster: this.#cluster }),
     }));

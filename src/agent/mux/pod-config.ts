@@ -205,11 +205,18 @@ function withAnnotations(pod: Pod, annotations: Readonly<Record<string, string>>
 /** The stored identity with the given intent: local annotations stay as they were first recorded. */
 function updatedFrom(stored: Pod, given: Pod, source: SourceName): Pod {
   const kept = Object.entries(stored.metadata.annotations ?? {}).filter(([key]) => LOCAL_ANNOTATIONS.includes(key));
-  const { labels: _labels, deletionTimestamp: _at, deletionGracePeriodSeconds: _grace, ...identity } = stored.metadata;
-  const { labels, deletionTimestamp, deletionGracePeriodSeconds } = given.metadata;
+  const {
+    labels: _labels,
+    generation: _generation,
+    deletionTimestamp: _at,
+    deletionGracePeriodSeconds: _grace,
+    ...identity
+  } = stored.metadata;
+  const { labels, generation, deletionTimestamp, deletionGracePeriodSeconds } = given.metadata;
   const metadata: Pod['metadata'] = {
     ...identity,
     ...(labels === undefined ? {} : { labels }),
+    ...(generation === undefined ? {} : { generation }),
     ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
     ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }),
     annotations: { ...given.metadata.annotations, [CONFIG_SOURCE_ANNOTATION]: source, ...Object.fromEntries(kept) },

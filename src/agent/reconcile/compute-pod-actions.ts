@@ -6,7 +6,7 @@ import type { PlanFacts } from '../../ports/pod-plan.ts';
 import { initActions } from './init-actions.ts';
 import { exitCodeOf, newestOf } from './instances.ts';
 import { isMadeFrom } from './is-made-from.ts';
-import { type ActuatedResources, type ContainersToUpdate, noUpdates, podLevelChanged, resizeContainer } from './resize-actions.ts';
+import { type ContainersToUpdate, noUpdates, podLevelChanged, resizeContainer } from './resize-actions.ts';
 import { type ContainerToReset, containersToReset } from './restart-all.ts';
 import { sandboxChanged } from './sandbox-changed.ts';
 
@@ -51,10 +51,7 @@ export interface ComputedPodActions {
 }
 
 /** Of the planner's facts, those about containers. */
-export interface ContainerFacts extends Pick<PlanFacts, 'liveness' | 'startup' | 'previousPod' | 'restartAllContainers'> {
-  /** Undefined: resources are not compared. */
-  readonly actuated?: ActuatedResources | undefined;
-}
+export interface ContainerFacts extends Pick<PlanFacts, 'liveness' | 'startup' | 'previousPod' | 'restartAllContainers' | 'actuated'> {}
 
 /** computePodActions in pkg/kubelet/kuberuntime. The pod is meant to run: its end is another matter. */
 export function computePodActions(pod: Pod, observed: ObservedPod, facts: ContainerFacts): ComputedPodActions {

@@ -28,8 +28,8 @@ export interface Execution {
 }
 
 /**
- * Runs the actions in order; stops in a row run together. A container that does not start leaves its neighbours alone, and after a failed
- * `prepare` nothing is started; any other failure ends the run.
+ * Runs the actions in order; stops in a row run together. A container that does not start leaves its neighbours alone, after a failed
+ * `prepare` nothing is started and after a failed `updateContainer` nothing is updated; any other failure ends the run.
  */
 export async function executePlan<Context>(
   actions: readonly PodAction[],
@@ -41,6 +41,7 @@ export async function executePlan<Context>(
   const errors: unknown[] = [];
   let retryInMs: number | undefined;
   let isPrepared = true;
+  let updates = true;
   const one = async (action: PodAction, next: PodAction | undefined): Promise<boolean> => {
     const startedAtMs = clock.monotonicMs();
     const tookMs = (): number => clock.monotonicMs() - startedAtMs;
@@ -60,10 +61,12 @@ export async function executePlan<Context>(
     if (signal.aborted) break;
     const kind = group[0]?.do;
     if (!isPrepared && (kind === 'runSandbox' || kind === 'startContainer')) continue;
+    if (!updates && kind === 'updateContainer') continue;
     const results = await Promise.all(group.map((action) => one(action, groups[index + 1]?.[0])));
     if (results.every(Boolean) || kind === 'startContainer') continue;
-    if (kind !== 'prepare') break;
-    isPrepared = false;
+    if (kind === 'prepare') isPrepared = false;
+    else if (kind === 'updateContainer') updates = false;
+    else break;
   }
   return { outcomes, errors, retryInMs };
 }

@@ -10,6 +10,7 @@ import { planPod } from './plan-pod.ts';
  */
 export const planPodLife: PlanPod = (desired, observed, facts) => {
   if (desired && facts.isToBeAdmitted) return { actions: [{ do: 'admit' }], next: 'on-change', because: [] };
+  if (desired && facts.isToBeResized) return { actions: [{ do: 'resize' }], next: 'on-change', because: ['pod asks for other resources'] };
   if (facts.life === 'terminating' && isGone(observed))
     return { actions: [{ do: 'release' }], next: 'on-change', because: ['nothing of the pod is in the engine'] };
   const plan = planPod(desired, observed, facts);

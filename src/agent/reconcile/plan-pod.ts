@@ -92,6 +92,10 @@ function syncPod(pod: Pod, observed: ObservedPod, facts: PlanFacts): PodPlan {
     because.push(...stops.because);
   }
 
+  const updates = updateContainers(computed);
+  actions.push(...updates.actions);
+  because.push(...updates.because);
+
   const held = heldContainers(pod, observed, facts, computed);
   const { initContainersToStart, containersToStart, ephemeralContainersToStart } = computed;
   for (const container of [...initContainersToStart, ...containersToStart, ...ephemeralContainersToStart]) {
@@ -117,7 +121,12 @@ function syncPod(pod: Pod, observed: ObservedPod, facts: PlanFacts): PodPlan {
   if (because.length === 0) because.push(describeRest(pod, computed));
   return {
     actions,
-    next: earliest([...held.map(({ notBeforeMs }) => notBeforeMs - facts.nowMs), deadlineLeftMs(pod, facts.ageMs)]),
+    // What came of an update is looked at next.
+    next: earliest([
+      ...(updates.actions.length > 0 ? [0] : []),
+      ...held.map(({ notBeforeMs }) => notBeforeMs - facts.nowMs),
+      deadlineLeftMs(pod, facts.ageMs),
+    ]),
     because,
     ...(held.length === 0 ? {} : { held: held.map(({ container: { name }, notBeforeMs }) => ({ name, notBeforeMs })) }),
   };
@@ -162,6 +171,14 @@ function markRestarts(
 ): readonly PodAction[] {
   const ids = new Set([...initContainersToStart, ...containersToStart].map(({ name }) => newestOf(observed, name)?.id));
   return stops.map((stop) => (stop.do === 'stopContainer' && ids.has(stop.id) ? { ...stop, restart: true } : stop));
+}
+
+/** Memory before CPU (doPodResizeAction in pkg/kubelet/kuberuntime). */
+function updateContainers({ containersToUpdate }: ComputedPodActions): Part {
+  const updates = (['memory', 'cpu'] as const).flatMap((resource) =>
+    containersToUpdate[resource].map(({ id, name }) => ({ do: 'updateContainer' as const, id, name, resource })),
+  );
+  return { actions: updates, because: updates.map(({ name, resource }) => `container ${name} gets other ${resource} as it runs`) };
 }
 
 function stopSandboxes({ sandboxes }: ObservedPod): readonly PodAction[] {

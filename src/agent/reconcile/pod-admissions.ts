@@ -10,12 +10,14 @@ import type { PodStore } from '../../ports/pod-store.ts';
 import type { PodStatuses } from '../../ports/pod-statuses.ts';
 import type { WakePod } from '../../ports/wake-pod.ts';
 import type { PodParticipants } from './pod-participants.ts';
+import type { PodResizes } from './pod-resizes.ts';
 
 export interface PodAdmissionsDeps {
   readonly pods: Pick<PodStore, 'get' | 'list' | 'staticNamesakeOf'>;
   readonly lives: Pick<PodLivesReader, 'wasFound'>;
   readonly statuses: Pick<PodStatuses, 'get'>;
   readonly participants: Pick<PodParticipants, 'admit'>;
+  readonly resizes: Pick<PodResizes, 'allocated' | 'admitted' | 'decide' | 'refusalOf'>;
   readonly wake: WakePod;
   readonly log: Logger;
 }
@@ -72,6 +74,17 @@ export class PodAdmissions {
     return this.refusalOf(uid);
   }
 
+  /** Decides whether the pod may have what it asks for now, and all that wait for room. Resolves with why not; undefined: it may. */
+  async resize({ metadata: { uid } }: Pod, signal: AbortSignal): Promise<string | undefined> {
+    const { pods, resizes } = this.#deps;
+    await this.#inTurn(async () => {
+      const active = pods.list().flatMap(({ pod }) => (this.#counts(pod) ? [pod] : []));
+      // Counted anew with what it has now.
+      for (const changed of resizes.decide(uid, active)) this.#use.remove(changed);
+    }, signal);
+    return resizes.refusalOf(uid);
+  }
+
   /** Why it was decided that the pod may not run here; undefined: it may, or that is open. */
   refusalOf(uid: PodUid): PodRefusal | undefined {
     const decision = this.#decided.get(uid);
@@ -100,14 +113,14 @@ export class PodAdmissions {
 
   /** All that are open, at once: of many that are declared together the first asks for all of them. Resolves with those that could not be judged. */
   async #decideAll(asker: PodUid, signal: AbortSignal): Promise<ReadonlyMap<PodUid, unknown>> {
-    const { pods, participants, wake, log } = this.#deps;
+    const { pods, participants, resizes, wake, log } = this.#deps;
     const failures = new Map<PodUid, unknown>();
     const declared = pods.list().map(({ pod }) => pod);
     const counting = new Set<PodUid>();
     for (const pod of declared) {
       if (!this.#counts(pod)) continue;
       counting.add(pod.metadata.uid);
-      if (!this.#use.has(pod.metadata.uid)) this.#use.add(pod);
+      if (!this.#use.has(pod.metadata.uid)) this.#use.add(resizes.allocated(pod));
     }
     for (const uid of this.#use.uids) if (!counting.has(uid)) this.#use.remove(uid);
     const open = declared.filter((each) => this.isOpen(each) && (each.metadata.uid === asker || !this.#failed.has(each.metadata.uid)));
@@ -118,13 +131,16 @@ export class PodAdmissions {
       // Gone while those before it were judged.
       if (pods.get(uid) === undefined) continue;
       try {
-        const refusal = await participants.admit(pod, this.#use, signal);
+        const refusal = await participants.admit(resizes.allocated(pod), this.#use, signal);
         if (this.#isGone(uid)) continue;
         this.#decided.set(uid, refusal ?? 'admitted');
         this.#failed.delete(uid);
         if (uid !== asker) this.#untold.add(uid);
         if (refusal) log.warn('pod refused', { pod: showPod(pod), ...refusal });
-        else this.#use.add(pod);
+        else {
+          resizes.admitted(pod);
+          this.#use.add(resizes.allocated(pod));
+        }
       } catch (error) {
         failures.set(uid, error);
         if (!this.#isGone(uid) && !signal.aborted) this.#failed.add(uid);

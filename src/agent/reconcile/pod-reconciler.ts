@@ -29,6 +29,8 @@ export interface PodReconcilerDeps {
   readonly runtime: Pick<ContainerRuntime, 'observePod'>;
   readonly plan: PlanPod;
   readonly factsFor: (desired: DesiredPod | undefined, observed: ObservedPod, at: LifeFacts) => PlanFacts;
+  /** The pod with the resources that it was given in place of those that it asks for. */
+  readonly allocated: (pod: Pod) => Pod;
   readonly executors: Executors<StepContext>;
   /** The pod is looked at: before anything is asked about it. */
   readonly onLook: (desired: DesiredPod | undefined, observed: ObservedPod, at: LifeFacts) => void;
@@ -101,7 +103,7 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
     return retryAtMs === undefined ? 'back-off' : earlier(next, { afterMs: Math.max(0, retryAtMs - clock.monotonicMs()) });
   }
 
-  async function lookAndAct(uid: PodUid, desired: DesiredPod | undefined, at: LifeFacts, signal: AbortSignal): Promise<Run> {
+  async function lookAndAct(uid: PodUid, declared: DesiredPod | undefined, at: LifeFacts, signal: AbortSignal): Promise<Run> {
     const startedAtMs = clock.monotonicMs();
     const observe = (): Promise<ObservedPod> => runtime.observePod(uid, signal);
     let observed: ObservedPod;
@@ -111,6 +113,8 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
       return new Run(clock.monotonicMs() - startedAtMs, { plan: unobserved, error });
     }
     const run = new Run(clock.monotonicMs() - startedAtMs);
+    const asAllocated = (): DesiredPod | undefined => declared && { ...declared, pod: deps.allocated(declared.pod) };
+    let desired = asAllocated();
     deps.onLook(desired, observed, at);
     const show = (now: ObservedPod): void => {
       if (desired) deps.showStatus(desired, now);
@@ -122,9 +126,11 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
       if (signal.aborted) run.fail(signal.reason);
     };
 
-    if (deps.factsFor(desired, observed, at).isToBeAdmitted) {
+    const open = deps.factsFor(desired, observed, at);
+    if (open.isToBeAdmitted || open.isToBeResized) {
       await act(plan(observed), observed);
       if (run.failed !== undefined) return run;
+      desired = asAllocated();
     }
     // What is shown may be the pod's end, which the plan has to know.
     show(observed);

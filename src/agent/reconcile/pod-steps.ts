@@ -16,13 +16,14 @@ import { newestOf } from './instances.ts';
 import { gracePeriodsOf, killGracePeriodSeconds } from './kill-grace-period.ts';
 import type { PodMemory } from './pod-memory.ts';
 import type { PodParticipants } from './pod-participants.ts';
+import type { PodResizes } from './pod-resizes.ts';
 import type { StepContext } from './pod-reconciler.ts';
 import type { Restarts } from './restarts.ts';
 import { startAhead, type StartAhead, type StartAheadDeps } from './start-ahead.ts';
 
 type RuntimeVerbs = Pick<
   ContainerRuntime,
-  'createContainer' | 'startContainer' | 'stopContainer' | 'removeContainer' | 'stopSandbox' | 'removeSandbox'
+  'createContainer' | 'startContainer' | 'updateContainer' | 'stopContainer' | 'removeContainer' | 'stopSandbox' | 'removeSandbox'
 >;
 
 export interface PodStepsDeps {
@@ -37,6 +38,9 @@ export interface PodStepsDeps {
   readonly hooks: Pick<ContainerHooks, 'postStart' | 'preStop' | 'ended'>;
   /** Decides whether the pod may run here. Resolves with why not. */
   readonly admit: (pod: Pod, signal: AbortSignal) => Promise<PodRefusal | undefined>;
+  /** Decides whether the pod may have what it asks for now. Resolves with why not. */
+  readonly resize: (pod: Pod, signal: AbortSignal) => Promise<string | undefined>;
+  readonly resizes: Pick<PodResizes, 'started' | 'updated' | 'failed'>;
   /** Nothing of the pod is in the engine: releases what it had here, and where it is no longer declared all that is known of it. */
   readonly release: (uid: PodUid, isDeclared: boolean, signal: AbortSignal) => Promise<void>;
   /** Why no pod can be connected to the pods' network now; undefined: it works. */
@@ -63,6 +67,8 @@ export function podSteps({
   restarts,
   hooks,
   admit,
+  resize,
+  resizes,
   release,
   networkFault,
   onRestart,
@@ -119,6 +125,11 @@ export function podSteps({
       return { note: `refused: ${refusal.reason}: ${refusal.message}` };
     },
 
+    async resize(_action, context, signal) {
+      const refusal = await resize(declared(context).pod, signal);
+      return refusal === undefined ? undefined : { note: refusal };
+    },
+
     async prepare(_action, context, signal, next) {
       const { pod } = declared(context);
       const fault = next?.do !== 'runSandbox' || pod.spec.hostNetwork ? undefined : networkFault();
@@ -162,6 +173,7 @@ export function podSteps({
         const made = { attempt, imageRef, imageVolumes, sandbox: 'running' } as const;
         const spec = { ...(await containerSpec(pod, container, made, signal)), ...targetOf(context, name) };
         onRestart(pod, container, context.observed);
+        resizes.started(pod, container);
         id = await (ahead ? ahead.created.start(spec, signal) : runtime.startContainer(pod, sandbox, spec, signal));
       } catch (error) {
         if (signal.aborted) throw error;
@@ -188,6 +200,17 @@ export function podSteps({
       if (restart) await restarts.mark(context.uid, name, id);
       tell(context, 'Normal', 'Killing', why, name);
       await stop(context, { id, name, graceMs }, signal);
+    },
+    async updateContainer({ id, name, resource }, context, signal) {
+      const { pod } = declared(context);
+      const container = containerNamed(pod, name);
+      try {
+        await runtime.updateContainer(id, pod, container, resource, signal);
+      } catch (error) {
+        if (!signal.aborted) resizes.failed(pod, errorText(error));
+        throw error;
+      }
+      resizes.updated(pod, container, resource);
     },
     async removeContainer({ id, name, restartsAll }, context, signal) {
       await runtime.removeContainer(id, signal);

@@ -1,14 +1,9 @@
 import type { Container, Pod, PodSpec } from '../../model/pod.ts';
 import { Quantity } from '../../model/quantity.ts';
 import type { ContainerId } from '../../ports/container-runtime.ts';
+import type { ActuatedResources } from '../../ports/pod-plan.ts';
 
 type Requirements = NonNullable<PodSpec['resources']>;
-
-/** What the agent last gave the pod and its containers; undefined: there is no record, which counts as nothing. */
-export interface ActuatedResources {
-  readonly container: (name: string) => Requirements | undefined;
-  readonly pod: Requirements | undefined;
-}
 
 /** Millicores and bytes; 0 is not set. */
 export interface ResizableAmounts {
@@ -46,6 +41,13 @@ function amountsOf(pod: Requirements | undefined, own: Requirements | undefined)
     memoryRequest: Number(Quantity.fromJson(own?.requests?.['memory']).value()),
     memoryLimit: Number(limit('memory').value()),
   };
+}
+
+/** Whether a container that runs does so with other resources than it was last given. */
+export function isResized({ spec }: Pick<Pod, 'spec'>, { name, resources }: Container, actuated: ActuatedResources): boolean {
+  const desired = amountsOf(spec.resources, resources);
+  const current = amountsOf(actuated.pod, actuated.container(name));
+  return (['cpuRequest', 'cpuLimit', 'memoryRequest', 'memoryLimit'] as const).some((each) => desired[each] !== current[each]);
 }
 
 /**

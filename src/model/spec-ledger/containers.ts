@@ -3,6 +3,7 @@ import type {
   V1ConfigMapKeySelector,
   V1Container,
   V1ContainerPort,
+  V1ContainerResizePolicy,
   V1ContainerRestartRule,
   V1ContainerRestartRuleOnExitCodes,
   V1EnvFromSource,
@@ -17,7 +18,7 @@ import type {
   V1SecretKeySelector,
   V1VolumeMount,
 } from '@kubernetes/client-node';
-import { approximated, honoured, honouredBy, ignored, names, refused, section } from './entry.ts';
+import { approximated, honoured, honouredBy, names, refused, section } from './entry.ts';
 import { lifecycle, probe } from './probes.ts';
 import { securityContext } from './security.ts';
 
@@ -103,7 +104,7 @@ export const container = section<V1Container>('Container', {
   livenessProbe: probe,
   ports,
   readinessProbe: probe,
-  resizePolicy: ignored('resources of a running container are not changed in place', { reported: false }),
+  resizePolicy: section<V1ContainerResizePolicy>('ContainerResizePolicy', { resourceName: honoured, restartPolicy: honoured }),
   resources,
   restartPolicy: honoured,
   restartPolicyRules: section<V1ContainerRestartRule>('ContainerRestartRule', {

@@ -11,8 +11,6 @@ export type Verdict =
       readonly note: string;
       /** For which values that is so; for others the field is honoured. Absent: for all. */
       readonly when?: Condition;
-      /** False where API servers fill the field in by themselves: it is reported to no user. */
-      readonly reported?: false;
     };
 
 export interface Condition {

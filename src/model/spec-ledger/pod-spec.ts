@@ -13,7 +13,7 @@ import type {
   V1PodSpec,
 } from '@kubernetes/client-node';
 import { container, ephemeralContainer } from './containers.ts';
-import { approximated, honoured, honouredBy, ignored, is, isNot, refused, section } from './entry.ts';
+import { approximated, honoured, honouredBy, is, isNot, refused, section } from './entry.ts';
 import { podSecurityContext } from './security.ts';
 import { volume } from './volumes.ts';
 
@@ -64,7 +64,9 @@ export const podSpecLedger = section<V1PodSpec>('PodSpec', {
   priorityClassName: apiServer,
   readinessGates: section<V1PodReadinessGate>('PodReadinessGate', { conditionType: honoured }),
   resourceClaims: refused('the pod fails with reason ResourceClaimsNotSupported'),
-  resources: ignored("each container's own resources count"),
+  resources: approximated(
+    'counted where the pod is admitted; a limit holds each container that has none of its own, and no cgroup the pod as a whole',
+  ),
   restartPolicy: honoured,
   runtimeClassName: refused('the pod fails with reason RuntimeClassNotSupported'),
   schedulerName: scheduler,

@@ -37,7 +37,7 @@ function ofObject(entry: Section, value: unknown, path: string): UnhonouredField
 }
 
 function judged(verdict: Verdict, value: unknown, field: string): UnhonouredField[] {
-  if (verdict.is === 'honoured' || verdict.reported === false) return [];
+  if (verdict.is === 'honoured') return [];
   if (verdict.when && !verdict.when.holds(value)) return [];
   return [{ field, is: verdict.is, note: verdict.note }];
 }

@@ -21,11 +21,13 @@ async function run(actions: readonly PodAction[], failing: readonly string[] = [
   };
   const executors: Executors<undefined> = {
     admit: step,
+    resize: step,
     prepare: step,
     tearDown: step,
     release: step,
     runSandbox: step,
     startContainer: step,
+    updateContainer: step,
     stopContainer: step,
     removeContainer: step,
     stopSandbox: step,

@@ -85,7 +85,9 @@ class TinyEngine {
         this.sandboxes = this.sandboxes.filter(({ id }) => id !== action.id);
         return;
       case 'admit':
+      case 'resize':
       case 'prepare':
+      case 'updateContainer':
       case 'tearDown':
       case 'release':
         assert.fail(`${action.do} is not one of planPod's actions`);

@@ -30,7 +30,10 @@ function say(action: PodAction): string {
       return `stop ${action.id} in ${action.graceMs / 1000}s`;
     case 'removeContainer':
       return `remove ${action.id}`;
+    case 'updateContainer':
+      return `update ${action.resource} of ${action.id}`;
     case 'admit':
+    case 'resize':
     case 'prepare':
     case 'tearDown':
     case 'release':

@@ -9,6 +9,9 @@ import { formatTime } from '../../../../src/model/time.ts';
 import { DesiredPods } from '../../../../src/agent/mux/desired-pods.ts';
 import { silentLogger } from '../../../../src/base/logger.ts';
 import { PodAdmissions } from '../../../../src/agent/reconcile/pod-admissions.ts';
+import { PodResizes } from '../../../../src/agent/reconcile/pod-resizes.ts';
+import { ResourceRecords } from '../../../../src/agent/reconcile/resource-records.ts';
+import { podFilesInMemory } from '../../../builders/node-parts.ts';
 import { PodParticipants } from '../../../../src/agent/reconcile/pod-participants.ts';
 import { aContainer, aPod } from '../../../builders/a-pod.ts';
 import { FakeClock } from '../../../fakes/fake-clock.ts';
@@ -44,7 +47,15 @@ function aNode(...declared: readonly Pod[]) {
   const judge = async (pod: Pod, otherPods: NodeUse): Promise<PodRefusal | undefined> => fitPod({ pod, otherPods, node });
   const participants = new PodParticipants([{ name: 'fit', pod: { admit: judge } }], new FakeClock());
   const lives = { wasFound: (uid: PodUid) => found.has(uid) };
-  const admissions = new PodAdmissions({ pods, lives, statuses, participants, wake: () => {}, log: silentLogger });
+  const resizes = new PodResizes({
+    clock: new FakeClock(),
+    pods,
+    statuses: { before: ({ status }) => status },
+    records: new ResourceRecords(podFilesInMemory(), silentLogger),
+    rules: { node, staticCpus: false, staticMemory: false, swaps: () => false, preempt: () => {}, event: () => {} },
+    wake: () => {},
+  });
+  const admissions = new PodAdmissions({ pods, lives, statuses, participants, resizes, wake: () => {}, log: silentLogger });
   const admit = (pod: Pod): Promise<PodRefusal | undefined> => admissions.admit(pod, signal);
   const declare = (...more: readonly Pod[]): void => void pods.apply({ op: 'ADD', source: 'api', pods: more });
   const remove = (...some: readonly Pod[]): void => void pods.apply({ op: 'REMOVE', source: 'api', pods: some });

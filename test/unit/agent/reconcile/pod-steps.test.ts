@@ -17,6 +17,7 @@ const stopApp = { do: 'stopContainer', id: ID, name: 'app', graceMs: 30_000, why
 const engine: PodStepsDeps['runtime'] = {
   createContainer: async () => ({ start: async () => ID }),
   startContainer: async () => ID,
+  updateContainer: async () => {},
   stopContainer: async () => {},
   removeContainer: async () => {},
   stopSandbox: async () => {},
@@ -45,6 +46,8 @@ function steps(hooks: Partial<ContainerHooks> = {}, over: Partial<PodStepsDeps> 
     },
     participants: { prepare: async () => undefined, sandbox: async () => ({ hostname: 'h' }), tearDown: async () => {} },
     admit: async () => undefined,
+    resize: async () => undefined,
+    resizes: { started: () => {}, updated: () => {}, failed: () => {} },
     release: async () => {},
     networkFault: () => undefined,
     onRestart: () => {},
@@ -82,6 +85,7 @@ function slowSandbox(over: { readonly runs?: boolean; readonly creates?: boolean
         log.push('create and start');
         return ID;
       },
+      updateContainer: async () => {},
       stopContainer: async () => {},
       removeContainer: async () => {},
       stopSandbox: async () => {},
