@@ -194,12 +194,6 @@ export const acceptedOptions: readonly AcceptedOption[] = [
   { config: 'podLogsDir', kind: string, unset: '/var/log/pods', path: true },
   { config: 'preloadedImagesVerificationAllowlist', kind: strings },
   { config: 'shutdownGracePeriodByPodPriority', kind: shutdownByPriority },
-  accepted({
-    config: 'singleProcessOOMKill',
-    kind: bool,
-    isMet: (single) => single,
-    inPart: 'where memory runs out, one process is killed, as true asks',
-  }),
   { config: 'tlsCurvePreferences', kind: numbers },
   { config: 'tracing.endpoint', kind: string },
   { config: 'tracing.samplingRatePerMillion', kind: int32 },

@@ -93,4 +93,11 @@ export const admissionAndResourceOptions = {
     group: 'Pods',
     help: 'How many processes each container of a pod may have; 0 and less mean no such limit. The kubelet holds all containers of a pod to it together.',
   }),
+  singleProcessOomKill: option<boolean | undefined>({
+    config: 'singleProcessOOMKill',
+    kind: bool,
+    default: undefined,
+    group: 'Pods',
+    help: 'Where memory runs out, kill one process of the container instead of all. Unset: all with cgroup v2, one with cgroup v1, which knows nothing else.',
+  }),
 } as const;

@@ -43,6 +43,7 @@ test("without arguments every option has the kubelet's default", async () => {
     registryQps: 5,
     registryBurst: 10,
     serializeImagePulls: true,
+    singleProcessOomKill: undefined,
     maxParallelImagePulls: undefined,
     rootDir: '/var/lib/kubelet',
     nodeIp: '',
