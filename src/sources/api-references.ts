@@ -11,6 +11,8 @@ export interface ApiReference {
     | 'persistentvolumeclaims'
     | 'resourceclaims'
     | 'clustertrustbundles'
+    | 'csidrivers (via CSI volumes)'
+    | 'endpoints (via glusterFS volumes)'
     | 'podcertificates';
   /** A manifest directory may hold what is meant: a ConfigMap or Secret of the environment, of a volume's files, or a pull secret. */
   readonly inManifests: boolean;
@@ -47,6 +49,8 @@ export function apiReferences(spec: PodSpec): readonly ApiReference[] {
     add('secrets', `${at}.scaleIO.secretRef`, volume.scaleIO?.secretRef);
     add('secrets', `${at}.iscsi.secretRef`, volume.iscsi?.secretRef);
     add('secrets', `${at}.storageos.secretRef`, volume.storageos?.secretRef);
+    add('endpoints (via glusterFS volumes)', `${at}.glusterfs`, volume.glusterfs);
+    add('csidrivers (via CSI volumes)', `${at}.csi`, volume.csi);
     add('secrets', `${at}.csi.nodePublishSecretRef`, volume.csi?.nodePublishSecretRef);
     for (const [j, source] of (volume.projected?.sources ?? []).entries()) {
       const sourceAt = `${at}.projected.sources[${j}]`;
@@ -84,6 +88,8 @@ const consequences: Readonly<Record<ApiReference['resource'], string>> = {
   persistentvolumeclaims: 'the node may not read it, and the mirror pod would be refused',
   resourceclaims: 'the node may not read it',
   clustertrustbundles: 'the node may not read it',
+  'csidrivers (via CSI volumes)': 'the node may not read it',
+  'endpoints (via glusterFS volumes)': 'the node may not read it',
   podcertificates: 'no certificate would be issued to it',
 };
 

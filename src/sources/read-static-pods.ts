@@ -58,6 +58,11 @@ export function staticPodReader(options: StaticPodOptions): ReadStaticPods {
 function readPod(decoded: DecodedPod, options: StaticPodOptions): StaticPodResult {
   const key = `${decoded.namespace === '' ? 'default' : decoded.namespace}/${decoded.name}`;
   if (decoded.pod === undefined) return { key, pod: undefined, faults: decoded.faults, unhonoured: [] };
+  if (decoded.name === '') {
+    // Whatever else is wrong: it cannot be told apart from others (pkg/kubelet/config applyDefaults).
+    const nameless = { type: 'FieldValueRequired', field: 'metadata.name', detail: 'name is needed for the pod' } as const;
+    return { key, pod: undefined, faults: [{ ...nameless, ...decoded.locate(nameless.field) }], unhonoured: [] };
+  }
   const pod = staticPod(defaultPod(decoded.pod), decoded.asWritten, options);
   const writtenEmpty = new Set(decoded.asWritten.filter((each) => each.endsWith('=[]')).map((each) => each.slice(0, -'=[]'.length)));
   const errors = validatePodCreate(pod, { writtenEmpty });

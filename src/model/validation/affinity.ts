@@ -2,7 +2,8 @@ import type { V1Affinity, V1NodeSelectorRequirement, V1NodeSelectorTerm, V1PodAf
 import type { Given } from './given.ts';
 import { validateDns1123Label } from './checks.ts';
 import type { FieldErrors } from './field-error.ts';
-import { isDns1123Subdomain } from './formats.ts';
+import { isDns1123Subdomain, isLabelValue } from './formats.ts';
+import { validateMatchLabelKeys } from './match-label-keys.ts';
 import { validateLabelName, validateLabelSelector, validateValueCount } from './labels.ts';
 
 export function validateAffinity(affinity: Given<V1Affinity> | undefined, at: string, errors: FieldErrors): void {
@@ -20,10 +21,21 @@ function validateNodeAffinity(affinity: NonNullable<Given<V1Affinity>['nodeAffin
   const terms = affinity[required]?.nodeSelectorTerms ?? [];
   const here = `${at}.${required}.nodeSelectorTerms`;
   if (affinity[required] !== undefined && terms.length === 0) errors.required(here, 'must have at least one node selector term');
-  for (const [i, term] of terms.entries()) validateNodeSelectorTerm(term, `${here}[${i}]`, errors);
+  for (const [i, term] of terms.entries()) {
+    validateNodeSelectorTerm(term, `${here}[${i}]`, errors);
+    validateLabelValues(term, `${here}[${i}]`, errors);
+  }
   for (const [i, { weight, preference }] of (affinity[preferred] ?? []).entries()) {
     validateWeight(weight, `${at}.${preferred}[${i}]`, errors);
     validateNodeSelectorTerm(preference ?? {}, `${at}.${preferred}[${i}].preference`, errors);
+  }
+}
+
+/** Of what a node must have: values that no label has would never be found. */
+function validateLabelValues({ matchExpressions = [] }: Given<V1NodeSelectorTerm>, at: string, errors: FieldErrors): void {
+  for (const [i, { operator, values = [] }] of matchExpressions.entries()) {
+    if (operator !== 'In' && operator !== 'NotIn') continue;
+    for (const [j, value] of values.entries()) errors.invalidEach(`${at}.matchExpressions[${i}].values[${j}]`, value, isLabelValue(value));
   }
 }
 
@@ -67,8 +79,14 @@ function validatePodAffinity(affinity: Given<V1PodAffinity>, at: string, errors:
 
 /** The odd paths, `matchExpressions` and `namespace`, are Kubernetes'. */
 function validatePodAffinityTerm(term: Given<V1PodAffinityTerm>, at: string, errors: FieldErrors): void {
-  const { labelSelector, namespaces = [], topologyKey = '' } = term;
+  const { labelSelector, namespaces = [], topologyKey = '', matchLabelKeys = [], mismatchLabelKeys = [] } = term;
   validateLabelSelector(labelSelector, `${at}.matchExpressions`, errors);
+  validateMatchLabelKeys(matchLabelKeys, labelSelector !== undefined, `${at}.matchLabelKeys`, errors);
+  validateMatchLabelKeys(mismatchLabelKeys, labelSelector !== undefined, `${at}.mismatchLabelKeys`, errors);
+  for (const [i, key] of matchLabelKeys.entries()) {
+    if (mismatchLabelKeys.includes(key))
+      errors.invalid(`${at}.matchLabelKeys[${i}]`, key, 'exists in both matchLabelKeys and mismatchLabelKeys');
+  }
   for (const namespace of namespaces) validateDns1123Label(namespace, `${at}.namespace`, errors);
   if (topologyKey === '') errors.required(`${at}.topologyKey`, 'can not be empty');
   validateLabelName(topologyKey, `${at}.topologyKey`, errors);

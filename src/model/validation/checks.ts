@@ -38,7 +38,15 @@ export function validateFileMode(mode: number | undefined, at: string, errors: F
   }
 }
 
-/** As Go's net.ParseIP: no zone, no port, no leading zeros. */
+/** An address as Kubernetes writes them (validation.IsValidIP): no zone, no port, no leading zeros, no address of IPv4 in one of IPv6. */
 export function validateIp(ip: string | undefined, at: string, errors: FieldErrors): void {
-  if (ip === undefined || isIP(ip) === 0 || ip.includes('%')) errors.invalid(at, ip ?? '', 'must be valid IP address');
+  const why = wrongWithIp(ip ?? '');
+  if (why !== undefined) errors.invalid(at, ip ?? '', why);
+}
+
+function wrongWithIp(ip: string): string | undefined {
+  const withoutZeros = ip.replace(/(^|[.:])0+(?=\d+(?:\.|$))/g, '$1');
+  if (isIP(withoutZeros) === 0 || ip.includes('%')) return 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
+  if (isIP(ip) === 0) return 'must not have leading 0s';
+  return /^::ffff:/i.test(ip) && isIP(ip) === 6 ? 'must not be an IPv4-mapped IPv6 address' : undefined;
 }

@@ -8,8 +8,7 @@ import { validateAnnotations } from './object-meta.ts';
 import type { PodValidationOptions } from './pod-validation-options.ts';
 import { readQuantity } from './resources.ts';
 
-/** Listed as in 1.20, and ReadWriteOncePod, which came with 1.22, is taken too. */
-const accessModes: readonly string[] = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce'];
+const accessModes: readonly string[] = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 const volumeModes: readonly string[] = ['Block', 'Filesystem'];
 
 /** The claim that an ephemeral volume brings about. */
@@ -31,7 +30,7 @@ function validateTemplateMeta(meta: ObjectMeta, at: string, errors: FieldErrors,
   for (const field of [...given.map(([name]) => name), ...emptied]) {
     if (field === 'labels' || field === 'annotations') continue;
     // Kubernetes names a field here after its own, written with a small first letter.
-    errors.forbidden(`${at}.${field === 'uid' ? 'uID' : field}`, 'cannot be set for an ephemeral volume');
+    errors.forbidden(`${at}.${field === 'uid' ? 'uID' : field}`, 'cannot be set');
   }
 }
 
@@ -40,7 +39,7 @@ function validateClaimSpec(spec: Given<V1PersistentVolumeClaimSpec>, at: string,
   if (modes.length === 0) errors.required(`${at}.accessModes`, 'at least 1 access mode is required');
   validateLabelSelector(spec.selector, `${at}.selector`, errors);
   for (const mode of modes) {
-    if (!accessModes.includes(mode) && mode !== 'ReadWriteOncePod') errors.notSupported(`${at}.accessModes`, mode, accessModes);
+    if (!accessModes.includes(mode)) errors.notSupported(`${at}.accessModes`, mode, accessModes);
   }
   const storage = spec.resources?.requests?.['storage'];
   if (storage === undefined) errors.required(`${at}.resources[storage]`);
@@ -51,5 +50,6 @@ function validateClaimSpec(spec: Given<V1PersistentVolumeClaimSpec>, at: string,
   const { apiGroup = '', kind = '', name = '' } = dataSource;
   if (name === '') errors.required(`${at}.dataSource.name`);
   if (kind === '') errors.required(`${at}.dataSource.kind`);
-  if (apiGroup === '' && kind !== 'PersistentVolumeClaim') errors.invalid(`${at}.dataSource`, kind, '');
+  if (apiGroup === '' && kind !== 'PersistentVolumeClaim')
+    errors.invalid(`${at}.dataSource`, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup");
 }

@@ -6,6 +6,8 @@ import type { PodValidationOptions } from './pod-validation-options.ts';
 import { validateContainerPorts, validateHostPortConflicts } from './ports.ts';
 import { validateLifecycle, validateProbe } from './probes.ts';
 import { validateContainerRestartPolicy, validateResizePolicy } from './restart-policy.ts';
+import { validateUsedClaims } from './resource-claims.ts';
+import { validateStopSignal } from './stop-signal.ts';
 import { validateResourceRequirements } from './resources.ts';
 import { validateSecurityContext } from './security-context.ts';
 import { validateVolumeMounts } from './volume-mounts.ts';
@@ -16,14 +18,27 @@ export interface ContainerSurroundings {
   readonly volumes: VolumesByName;
   readonly terminationGracePeriodSeconds: number;
   readonly restartPolicy: string | undefined;
+  readonly hostUsers: boolean | undefined;
+  /** Of spec.os, where it is given. */
+  readonly os: string | undefined;
+  /** Of the pod's resource claims. */
+  readonly claims: ReadonlySet<string>;
   readonly options: PodValidationOptions;
 }
 
+const messagePolicies: readonly string[] = ['File', 'FallbackToLogsOnError'];
 const pullPolicies: readonly string[] = ['Always', 'IfNotPresent', 'Never'];
 
 export function validateContainers(containers: readonly Container[], pod: ContainerSurroundings, at: string, errors: FieldErrors): void {
   if (containers.length === 0) return errors.required(at);
-  validateEach(containers, pod, at, errors);
+  const names = new Set<string>();
+  for (const [i, container] of containers.entries()) {
+    const here = `${at}[${i}]`;
+    validateName(container.name ?? '', names, `${here}.name`, errors);
+    validateContainer(container, pod, here, errors);
+    validateContainerRestartPolicy(container, false, here, errors);
+    validateUpkeep(container, pod, here, errors);
+  }
   validateHostPortConflicts(containers, at, errors);
 }
 
@@ -35,15 +50,17 @@ export function validateInitContainers(
   at: string,
   errors: FieldErrors,
 ): void {
-  validateEach(containers, pod, at, errors);
   for (const container of containers) validateHostPortConflicts([container], at, errors);
   const names = new Set(others.map(({ name }) => name ?? ''));
   for (const [i, container] of containers.entries()) {
     const here = `${at}[${i}]`;
-    const { name = '', restartPolicy } = container;
-    if (names.has(name)) errors.duplicate(`${here}.name`, name);
-    if (name !== '') names.add(name);
-    if (restartPolicy === 'Always') continue;
+    validateName(container.name ?? '', names, `${here}.name`, errors);
+    validateContainer(container, pod, here, errors);
+    validateContainerRestartPolicy(container, true, here, errors);
+    if (container.restartPolicy === 'Always') {
+      validateUpkeep(container, pod, here, errors);
+      continue;
+    }
     for (const field of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const) {
       const given = container[field] !== undefined;
       if (given) errors.forbidden(`${here}.${field}`, 'may not be set for init containers without restartPolicy=Always');
@@ -51,41 +68,44 @@ export function validateInitContainers(
   }
 }
 
-function validateEach(containers: readonly Container[], pod: ContainerSurroundings, at: string, errors: FieldErrors): void {
-  const names = new Set<string>();
-  for (const [i, container] of containers.entries()) {
-    const { name = '' } = container;
-    if (name === '') errors.required(`${at}[${i}].name`);
-    else validateDns1123Label(name, `${at}[${i}].name`, errors);
-    if (names.has(name)) errors.duplicate(`${at}[${i}].name`, name);
-    names.add(name);
-    validateContainer(container, pod, `${at}[${i}]`, errors);
-  }
+/** `taken` are the names of others, to which it is added. */
+function validateName(name: string, taken: Set<string>, at: string, errors: FieldErrors): void {
+  if (name === '') errors.required(at);
+  else validateDns1123Label(name, at, errors);
+  if (taken.has(name)) errors.duplicate(at, name);
+  taken.add(name);
 }
 
-/** All but its name. */
+/** All but its name, its hooks, its probes and its restart policy. */
 function validateContainer(container: Container, pod: ContainerSurroundings, at: string, errors: FieldErrors): void {
   const { image = '', terminationMessagePolicy = '', imagePullPolicy = '', ports = [], env = [], envFrom = [] } = container;
   if (image === '') errors.required(`${at}.image`);
-  if (container.lifecycle !== undefined) {
-    validateLifecycle(container.lifecycle, `${at}.lifecycle`, errors, pod.terminationGracePeriodSeconds);
-  }
-  for (const kind of ['livenessProbe', 'startupProbe', 'readinessProbe'] as const) validateProbe(kind, container[kind], at, errors);
   validateTerminationMessagePolicy(terminationMessagePolicy, `${at}.terminationMessagePolicy`, errors);
-  validateContainerRestartPolicy(container, at, errors);
   validateResizePolicy(container, pod.restartPolicy, at, errors);
   validateContainerPorts(ports, `${at}.ports`, errors);
-  validateEnv(env, `${at}.env`, errors, pod.options);
+  validateEnv(env, pod.volumes, `${at}.env`, errors, pod.options);
   validateEnvFrom(envFrom, `${at}.envFrom`, errors);
   validateVolumeMounts(container, pod.volumes, at, errors);
   if (imagePullPolicy === '') errors.required(`${at}.imagePullPolicy`);
   else if (!pullPolicies.includes(imagePullPolicy)) errors.notSupported(`${at}.imagePullPolicy`, imagePullPolicy, pullPolicies);
-  if (container.resources !== undefined) validateResourceRequirements(container.resources, `${at}.resources`, errors);
-  validateSecurityContext(container.securityContext, `${at}.securityContext`, errors, pod.options);
+  if (container.resources !== undefined) {
+    validateResourceRequirements(container.resources, `${at}.resources`, errors);
+    validateUsedClaims(container.resources.claims ?? [], pod.claims, `${at}.resources.claims`, errors);
+  }
+  validateSecurityContext(container.securityContext, `${at}.securityContext`, errors, pod.options, pod.hostUsers);
+}
+
+/** What happens around a container's life, and that it lives. */
+function validateUpkeep(container: Container, pod: ContainerSurroundings, at: string, errors: FieldErrors): void {
+  const { lifecycle } = container;
+  if (lifecycle !== undefined) {
+    validateLifecycle(lifecycle, `${at}.lifecycle`, errors, pod.terminationGracePeriodSeconds);
+    validateStopSignal(lifecycle.stopSignal, pod.os, `${at}.lifecycle.stopSignal`, errors);
+  }
+  for (const kind of ['livenessProbe', 'startupProbe', 'readinessProbe'] as const) validateProbe(kind, container[kind], at, errors);
 }
 
 function validateTerminationMessagePolicy(policy: string, at: string, errors: FieldErrors): void {
-  const either = "must be 'File' or 'FallbackToLogsOnError'";
-  if (policy === '') errors.required(at, either);
-  else if (policy !== 'File' && policy !== 'FallbackToLogsOnError') errors.invalid(at, policy, either);
+  if (policy === '') errors.required(at, "must be 'File' or 'FallbackToLogsOnError'");
+  else if (!messagePolicies.includes(policy)) errors.notSupported(at, policy, messagePolicies);
 }

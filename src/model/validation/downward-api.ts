@@ -14,6 +14,7 @@ export const envFieldPaths: readonly string[] = [
   'spec.nodeName',
   'spec.serviceAccountName',
   'status.hostIP',
+  'status.hostIPs',
   'status.podIP',
   'status.podIPs',
 ];
@@ -50,8 +51,6 @@ export function validateObjectFieldSelector(
     return errors.invalidEach(at, subscript, isQualifiedName(key));
   }
   if (path !== undefined) return unconvertible(`field label does not support subscript: ${fieldPath}`);
-  // Since Kubernetes 1.28 a variable may hold all of the node's addresses.
-  if (fieldPath === 'status.hostIPs' && allowed === envFieldPaths) return;
   const internal = fieldPath === 'spec.host' ? 'spec.nodeName' : fieldPath;
   if (!knownFieldPaths.has(internal)) return unconvertible(`field label not supported: ${fieldPath}`);
   if (!allowed.includes(internal)) errors.notSupported(here, internal, allowed);

@@ -62,8 +62,8 @@ export class FieldErrors {
     this.#found.push({ type: 'FieldValueDuplicate', field, detail: '', badValue });
   }
 
-  notFound(field: string, badValue: unknown): void {
-    this.#found.push({ type: 'FieldValueNotFound', field, detail: '', badValue });
+  notFound(field: string, badValue: unknown, detail = ''): void {
+    this.#found.push({ type: 'FieldValueNotFound', field, detail, badValue });
   }
 
   invalid(field: string, badValue: unknown, detail: string): void {
@@ -82,7 +82,7 @@ export class FieldErrors {
   }
 
   tooLong(field: string, maxBytes: number): void {
-    this.#found.push({ type: 'FieldValueTooLong', field, detail: `must have at most ${maxBytes} bytes` });
+    this.#found.push({ type: 'FieldValueTooLong', field, detail: `may not be more than ${maxBytes} bytes` });
   }
 
   tooMany(field: string, maxItems: number, actual?: number): void {

@@ -9,9 +9,11 @@ interface Format {
   readonly examples: readonly string[];
   /** In bytes. */
   readonly maxLength?: number;
+  /** How messages call them. */
+  readonly unit?: 'characters' | 'bytes';
 }
 
-const tooLong = (maxLength: number): string => `must be no more than ${maxLength} characters`;
+const tooLong = (maxLength: number, unit = 'characters'): string => `must be no more than ${maxLength} ${unit}`;
 const exceeds = (value: string, maxBytes: number): boolean => value.length * 3 > maxBytes && Buffer.byteLength(value) > maxBytes;
 
 /** The comma after each example but the last is how Kubernetes prints them. */
@@ -27,14 +29,14 @@ function formatCheck(format: Format): FormatCheck {
     const long = exceeds(value, maxLength);
     const formed = regex.test(value);
     if (!long && formed) return fine;
-    return [...(long ? [tooLong(maxLength)] : []), ...(formed ? [] : [wrongForm])];
+    return [...(long ? [tooLong(maxLength, format.unit)] : []), ...(formed ? [] : [wrongForm])];
   };
 }
 
 const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const qualifiedName = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 
-export const isDns1123Label = formatCheck({
+const isWholeLabel = formatCheck({
   pattern: label,
   explanation:
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
@@ -49,6 +51,13 @@ export const isDns1123Subdomain = formatCheck({
   examples: ['example.com'],
   maxLength: 253,
 });
+
+const subdomainOnly = new RegExp(`^${label}(\\.${label})+$`);
+
+export const isDns1123Label: FormatCheck = (value) => {
+  if (!subdomainOnly.test(value)) return isWholeLabel(value);
+  return [...isWholeLabel(value).slice(0, -1), 'must not contain dots'];
+};
 
 /** Names that resolvers look for may have parts that begin with an underscore. */
 export const isDns1123SubdomainWithUnderscore = formatCheck({
@@ -73,6 +82,7 @@ export const isLabelValue = formatCheck({
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
   examples: ['MyValue', 'my_value', '12345'],
   maxLength: 63,
+  unit: 'bytes',
 });
 
 export const isHttpHeaderName = formatCheck({
@@ -92,9 +102,10 @@ const namePart: Format = {
   explanation: "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
   examples: ['MyName', 'my.name', '123-abc'],
   maxLength: 63,
+  unit: 'bytes',
 };
 const checkNamePart = formatCheck(namePart);
-const manySlashes = [`a qualified name ${mismatch(namePart)} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
+const manySlashes = [`a valid label key ${mismatch(namePart)} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
 
 /** `[prefix/]name`, the form of label keys, annotation keys and resource names. */
 export const isQualifiedName: FormatCheck = (value) => {
@@ -146,7 +157,7 @@ export const isPortName: FormatCheck = (value) => {
   const wrong: string[] = [];
   if (exceeds(value, 15)) wrong.push(tooLong(15));
   if (!portNameChars.test(value)) wrong.push('must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)');
-  if (!portNameLetter.test(value)) wrong.push('must contain at least one letter or number (a-z, 0-9)');
+  if (!portNameLetter.test(value)) wrong.push('must contain at least one letter (a-z)');
   if (value.includes('--')) wrong.push('must not contain consecutive hyphens');
   if (value.startsWith('-') || value.endsWith('-')) wrong.push('must not begin or end with a hyphen');
   return wrong;

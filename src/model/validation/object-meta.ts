@@ -59,15 +59,16 @@ function validateOwnerReferences(references: readonly Given<V1OwnerReference>[],
     const [group, version] = splitApiVersion(apiVersion);
     if (version === '') errors.invalid(`${at}.apiVersion`, apiVersion, 'version must not be empty');
     for (const [field, value] of Object.entries({ kind, name, uid })) {
-      if (value === '') errors.invalid(`${at}.${field}`, value, `${field} must not be empty`);
+      if (value === '') errors.invalid(`${at}.${field}`, value, 'must not be empty');
     }
     if (group === '' && version === 'v1' && kind === 'Event') {
       errors.invalid(at, reference, '/v1, Kind=Event is disallowed from being an owner');
     }
     if (reference.controller !== true) continue;
-    if (controllerName === '') controllerName = name;
+    const controller = `${kind}/${name}`;
+    if (controllerName === '') controllerName = controller;
     else {
-      const found = `Found "true" in references for ${controllerName} and ${name}`;
+      const found = `Found "true" in references for ${controllerName} and ${controller}`;
       errors.invalid(at, references, `Only one reference can have Controller set to true. ${found}`);
     }
   }

@@ -8,6 +8,10 @@ import type { FieldErrors } from './field-error.ts';
 import { isQualifiedName, mustBeBetween } from './formats.ts';
 import { validateLabels } from './labels.ts';
 import type { PodValidationOptions } from './pod-validation-options.ts';
+import { validatePodResources } from './pod-level.ts';
+import { validateResourceClaims } from './resource-claims.ts';
+import { validateSchedulingGates } from './scheduling-gates.ts';
+import { validateHostProcess, validateOsFields } from './windows-pod.ts';
 import { validateResourceRequirements } from './resources.ts';
 import { validatePodSecurityContext } from './security-context.ts';
 import { validateTolerations } from './tolerations.ts';
@@ -24,16 +28,28 @@ const operatingSystems: readonly string[] = ['linux', 'windows'];
 export function validatePodSpec(spec: PodSpec, podName: string, at: string, errors: FieldErrors, options: PodValidationOptions): void {
   const { containers = [], initContainers = [], terminationGracePeriodSeconds = 0 } = spec;
   const volumes = validateVolumes(spec.volumes ?? [], podName, `${at}.volumes`, errors, options);
-  const pod: ContainerSurroundings = { volumes, terminationGracePeriodSeconds, restartPolicy: spec.restartPolicy, options };
+  const pod: ContainerSurroundings = {
+    volumes,
+    terminationGracePeriodSeconds,
+    restartPolicy: spec.restartPolicy,
+    hostUsers: spec.hostUsers,
+    os: spec.os?.name,
+    claims: validateResourceClaims(spec.resourceClaims ?? [], `${at}.resourceClaims`, errors),
+    options,
+  };
   validateContainers(containers, pod, `${at}.containers`, errors);
   validateInitContainers(initContainers, containers, pod, `${at}.initContainers`, errors);
   validateEphemeralContainers(spec, pod, `${at}.ephemeralContainers`, errors);
   validateChoice(spec.restartPolicy ?? '', restartPolicies, `${at}.restartPolicy`, errors);
   validateChoice(spec.dnsPolicy ?? '', dnsPolicies, `${at}.dnsPolicy`, errors);
   if (spec.preemptionPolicy !== undefined) validateChoice(spec.preemptionPolicy, preemptionPolicies, `${at}.preemptionPolicy`, errors);
-  if (spec.os !== undefined) validateChoice(spec.os.name ?? '', operatingSystems, `${at}.os.name`, errors);
+  if (spec.os !== undefined) validateOs(spec.os.name ?? '', `${at}.os`, errors);
   validateLabels(spec.nodeSelector, `${at}.nodeSelector`, errors);
   validatePodSecurityContext(spec, at, errors);
+  validateHostProcess(spec, at, errors);
+  validateOsFields(spec, at, errors);
+  validatePodResources(spec, `${at}.resources`, errors);
+  validateSchedulingGates(spec, at, errors);
   validateAffinity(spec.affinity, `${at}.affinity`, errors);
   validateDnsConfig(spec, `${at}.dnsConfig`, errors);
   validateTopologySpread(spec.topologySpreadConstraints ?? [], `${at}.topologySpreadConstraints`, errors);
@@ -63,14 +79,23 @@ function validateNames(spec: PodSpec, at: string, errors: FieldErrors): void {
     const value = spec[name] ?? '';
     if (value !== '') validateDns1123Label(value, `${at}.${name}`, errors);
   }
+  if (spec.hostnameOverride !== undefined) {
+    validateDns1123Subdomain(spec.hostnameOverride, `${at}.hostnameOverride`, errors);
+    if (spec.hostNetwork === true) errors.forbidden(`${at}.hostnameOverride`, 'may not be specified when hostNetwork is true');
+  }
   // An empty one is not the same as none.
   if (spec.runtimeClassName !== undefined) validateDns1123Subdomain(spec.runtimeClassName, `${at}.runtimeClassName`, errors);
 }
 
-/** Kubernetes' paths here have no index. */
+/** The path of a name that is none is Kubernetes'. */
+function validateOs(name: string, at: string, errors: FieldErrors): void {
+  if (name === '') errors.required(`${at}.name`);
+  else if (!operatingSystems.includes(name)) errors.notSupported(at, name, operatingSystems);
+}
+
 function validateHostAliases(aliases: NonNullable<PodSpec['hostAliases']>, at: string, errors: FieldErrors): void {
-  for (const { ip, hostnames = [] } of aliases) {
-    validateIp(ip, `${at}.ip`, errors);
-    for (const hostname of hostnames) validateDns1123Subdomain(hostname, `${at}.hostnames`, errors);
+  for (const [i, { ip, hostnames = [] }] of aliases.entries()) {
+    validateIp(ip, `${at}[${i}].ip`, errors);
+    for (const [j, hostname] of hostnames.entries()) validateDns1123Subdomain(hostname, `${at}[${i}].hostnames[${j}]`, errors);
   }
 }

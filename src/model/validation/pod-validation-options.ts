@@ -1,4 +1,4 @@
-/** What feature gates and flags decide about validation. The defaults are those of Kubernetes 1.20 and its kubelet. */
+/** What feature gates and flags decide about validation. The defaults are those of Kubernetes 1.36 and its kubelet. */
 export interface PodValidationOptions {
   /** More than one size of huge pages in a pod (gate HugePageStorageMediumSize). */
   readonly allowMultipleHugePageResources: boolean;
@@ -11,7 +11,7 @@ export interface PodValidationOptions {
 
 export const defaultPodValidationOptions: PodValidationOptions = {
   allowMultipleHugePageResources: true,
-  allowDownwardAPIHugePages: false,
+  allowDownwardAPIHugePages: true,
   allowPrivileged: true,
   writtenEmpty: new Set(),
 };

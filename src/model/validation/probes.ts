@@ -59,12 +59,12 @@ export function validateProbe(
   validateHandler(probe, here, errors, 0);
   for (const name of counts) validateNonNegative(probe[name], `${here}.${name}`, errors);
   const grace = probe.terminationGracePeriodSeconds;
+  if (grace !== undefined && grace <= 0) errors.invalid(`${here}.terminationGracePeriodSeconds`, grace, 'must be greater than 0');
   if (kind === 'readinessProbe') {
     // Kubernetes 1.22 and later: such a probe ends nothing.
     if (grace !== undefined) errors.invalid(`${here}.terminationGracePeriodSeconds`, grace, 'must not be set for readinessProbes');
     return;
   }
-  if (grace !== undefined && grace <= 0) errors.invalid(`${here}.terminationGracePeriodSeconds`, grace, 'must be greater than 0');
   const successes = probe.successThreshold ?? 0;
   if (successes !== 1) errors.invalid(`${here}.successThreshold`, successes, 'must be 1');
 }

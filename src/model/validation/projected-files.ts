@@ -4,6 +4,7 @@ import { requireFields, validateFileMode } from './checks.ts';
 import { validateObjectFieldSelector, validateResourceFieldSelector, volumeFieldPaths } from './downward-api.ts';
 import type { FieldErrors } from './field-error.ts';
 import { validateLocalNonReservedPath } from './paths.ts';
+import { validatePodCertificate } from './pod-certificate.ts';
 import type { PodValidationOptions } from './pod-validation-options.ts';
 
 type KeyToPath = Given<V1KeyToPath>;
@@ -72,9 +73,10 @@ export function validateProjected(
       validateDownwardAPIFiles(source.downwardAPI.items ?? [], `${here}.downwardAPI`, errors, options);
       claimPaths(source.downwardAPI.items ?? []);
     }
+    if (source.podCertificate !== undefined) validatePodCertificate(source.podCertificate, `${here}.podCertificate`, errors);
     if (source.serviceAccountToken !== undefined) validateToken(source.serviceAccountToken, `${here}.serviceAccountToken`, at, errors);
     if (kinds.filter((kind) => source[kind] !== undefined).length > 1) {
-      errors.forbidden(here, 'may not specify more than 1 volume type');
+      errors.forbidden(here, 'may not specify more than 1 volume type per source');
     }
   }
 }

@@ -49,13 +49,16 @@ export function readQuantity(text: string): Quantity | undefined {
   }
 }
 
+export const isStandardResource = (name: string): boolean =>
+  standardResources.has(name) || isHugePages(name) || name.startsWith(`requests.${hugePagesPrefix}`);
+
 function validateResourceName(name: string, at: string, errors: FieldErrors): void {
   if (containerResources.has(name)) return;
   const malformed = isQualifiedName(name);
   errors.invalidEach(at, name, malformed);
   if (!name.includes('/')) {
-    const standard = standardResources.has(name) || isHugePages(name) || name.startsWith(`requests.${hugePagesPrefix}`);
-    if (malformed.length === 0 && !standard) errors.invalid(at, name, 'must be a standard resource type or fully qualified');
+    if (malformed.length === 0 && !isStandardResource(name))
+      errors.invalid(at, name, 'must be a standard resource type or fully qualified');
     if (!isHugePages(name)) errors.invalid(at, name, 'must be a standard resource for containers');
   } else if (!isNative(name) && !isExtendedResourceName(name)) {
     errors.invalid(at, name, "doesn't follow extended resource name standard");
@@ -64,14 +67,27 @@ function validateResourceName(name: string, at: string, errors: FieldErrors): vo
 
 function validateQuantityOf(resource: string, quantity: Quantity, at: string, errors: FieldErrors): void {
   if (quantity.sign() < 0) errors.invalid(at, quantity.canonical(), notNegative);
+  if (isHugePages(resource) && !isWholePages(resource, quantity)) {
+    errors.invalid(at, quantity.canonical(), `${quantity.canonical()} is not positive integer multiple of ${resource}`);
+  }
   const countsWhole = integerResources.has(resource) || isExtendedResourceName(resource);
   if (countsWhole && !quantity.isWhole()) errors.invalid(at, quantity.canonical(), 'must be an integer');
 }
 
+function isWholePages(resource: string, quantity: Quantity): boolean {
+  const page = readQuantity(resource.slice(hugePagesPrefix.length));
+  return page !== undefined && page.sign() > 0 && quantity.value() % page.value() === 0n;
+}
+
 /** Names, amounts, and request against limit (pkg/apis/core/validation ValidateResourceRequirements). */
-export function validateResourceRequirements(requirements: ResourceRequirements, at: string, errors: FieldErrors): void {
-  const limits = readAmounts(requirements.limits, `${at}.limits`, errors);
-  const requests = readAmounts(requirements.requests, `${at}.requests`, errors);
+export function validateResourceRequirements(
+  requirements: ResourceRequirements,
+  at: string,
+  errors: FieldErrors,
+  validateName: typeof validateResourceName = validateResourceName,
+): void {
+  const limits = readAmounts(requirements.limits, `${at}.limits`, errors, validateName);
+  const requests = readAmounts(requirements.requests, `${at}.requests`, errors, validateName);
   for (const [name, request] of requests) {
     const limit = limits.get(name);
     const overcommit = isOvercommitAllowed(name);
@@ -80,8 +96,10 @@ export function validateResourceRequirements(requirements: ResourceRequirements,
       continue;
     }
     const order = request.cmp(limit);
-    if (!overcommit && order !== 0) errors.invalid(`${at}.requests`, request.canonical(), `must be equal to ${name} limit`);
-    else if (order > 0) errors.invalid(`${at}.requests`, request.canonical(), `must be less than or equal to ${name} limit`);
+    if (!overcommit && order !== 0)
+      errors.invalid(`${at}.requests`, request.canonical(), `must be equal to ${name} limit of ${limit.canonical()}`);
+    else if (order > 0)
+      errors.invalid(`${at}.requests`, request.canonical(), `must be less than or equal to ${name} limit of ${limit.canonical()}`);
   }
   const names = [...limits.keys(), ...requests.keys()];
   if (names.some(isHugePages) && !names.some((name) => name === 'cpu' || name === 'memory')) {
@@ -89,12 +107,17 @@ export function validateResourceRequirements(requirements: ResourceRequirements,
   }
 }
 
-function readAmounts(list: StringMap | undefined, at: string, errors: FieldErrors): ReadonlyMap<string, Quantity> {
+function readAmounts(
+  list: StringMap | undefined,
+  at: string,
+  errors: FieldErrors,
+  validateName: typeof validateResourceName,
+): ReadonlyMap<string, Quantity> {
   const amounts = new Map<string, Quantity>();
   for (const [name, text] of Object.entries(list ?? {})) {
     const here = `${at}[${name}]`;
     const quantity = readQuantity(text);
-    validateResourceName(name, here, errors);
+    validateName(name, here, errors);
     if (quantity === undefined) continue;
     amounts.set(name, quantity);
     validateQuantityOf(name, quantity, here, errors);

@@ -10,11 +10,14 @@ const maxExitCodes = 255;
 /** A container's own restart policy, and what its exit codes do (validateContainerRestartPolicy in pkg/apis/core/validation). */
 export function validateContainerRestartPolicy(
   { restartPolicy, restartPolicyRules: rules = [] }: Container,
+  isInit: boolean,
   at: string,
   errors: FieldErrors,
 ): void {
   if (restartPolicy === undefined) {
     if (rules.length > 0) errors.required(`${at}.restartPolicy`, 'must specify restartPolicy when restart rules are used');
+    // Kubernetes looks no further at an init container.
+    if (isInit) return;
   } else if (!policies.includes(restartPolicy)) errors.notSupported(`${at}.restartPolicy`, restartPolicy, policies);
   if (rules.length > maxRules) errors.tooMany(`${at}.restartPolicyRules`, maxRules);
   for (const [i, { action = '', exitCodes }] of rules.entries()) {

@@ -1,6 +1,7 @@
 import type { V1SecurityContext, V1Sysctl } from '@kubernetes/client-node';
 import type { Given, PodSpec } from './given.ts';
 import { validateUnixId } from './checks.ts';
+import { validateAppArmorProfile } from './app-armor-profile.ts';
 import type { FieldErrors } from './field-error.ts';
 import { validateHostNetworkPorts } from './ports.ts';
 import type { PodValidationOptions } from './pod-validation-options.ts';
@@ -8,9 +9,12 @@ import { validateSeccompProfile } from './seccomp.ts';
 import { validateWindowsOptions } from './windows-options.ts';
 
 const sysctlSegment = '[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
-const sysctlPattern = `(${sysctlSegment}\\.)*${sysctlSegment}`;
-const sysctlName = new RegExp(`^${sysctlPattern}$`);
+const sysctlPattern = `^(${sysctlSegment}[\\./])*${sysctlSegment}$`;
+const sysctlName = new RegExp(sysctlPattern);
 const maxSysctlLength = 253;
+const groupsPolicies: readonly string[] = ['Merge', 'Strict'];
+/** The other one, MountOption, needs the gate SELinuxMount. */
+const relabelPolicies: readonly string[] = ['Recursive'];
 const fsGroupChangePolicies: readonly string[] = ['Always', 'OnRootMismatch'];
 
 /** The pod's own, and what the pod shares with its host. */
@@ -20,6 +24,7 @@ export function validatePodSecurityContext(spec: PodSpec, at: string, errors: Fi
   if (spec.shareProcessNamespace === true && spec.hostPID === true) {
     errors.invalid(`${here}.shareProcessNamespace`, true, 'ShareProcessNamespace and HostPID cannot both be enabled');
   }
+  if (spec.hostUsers === false && spec.os?.name !== 'windows') validateOwnUsers(spec, at, errors);
   const { securityContext } = spec;
   if (securityContext === undefined) return;
   const { fsGroupChangePolicy } = securityContext;
@@ -31,8 +36,20 @@ export function validatePodSecurityContext(spec: PodSpec, at: string, errors: Fi
   if (fsGroupChangePolicy !== undefined && !fsGroupChangePolicies.includes(fsGroupChangePolicy)) {
     errors.notSupported(`${here}.fsGroupChangePolicy`, fsGroupChangePolicy, fsGroupChangePolicies);
   }
+  const { supplementalGroupsPolicy: groups, seLinuxChangePolicy: relabel } = securityContext;
+  if (groups !== undefined && !groupsPolicies.includes(groups))
+    errors.notSupported(`${here}.supplementalGroupsPolicy`, groups, groupsPolicies);
+  if (relabel !== undefined && !relabelPolicies.includes(relabel))
+    errors.notSupported(`${here}.seLinuxChangePolicy`, relabel, relabelPolicies);
+  validateAppArmorProfile(securityContext.appArmorProfile, `${here}.appArmorProfile`, errors);
   validateSeccompProfile(securityContext.seccompProfile, `${here}.seccompProfile`, errors);
   validateWindowsOptions(securityContext.windowsOptions, `${here}.windowsOptions`, errors);
+}
+
+/** Whoever has users of its own shares no other namespace with the host. The paths are Kubernetes'. */
+function validateOwnUsers(spec: PodSpec, at: string, errors: FieldErrors): void {
+  const shared = { hostNetwork: spec.hostNetwork, HostPID: spec.hostPID, HostIPC: spec.hostIPC };
+  for (const [field, value] of Object.entries(shared)) if (value === true) errors.forbidden(`${at}.${field}`, 'when `hostUsers` is false');
 }
 
 function validateSysctls(sysctls: readonly Given<V1Sysctl>[], at: string, errors: FieldErrors): void {
@@ -53,6 +70,7 @@ export function validateSecurityContext(
   at: string,
   errors: FieldErrors,
   options: PodValidationOptions,
+  hostUsers: boolean | undefined,
 ): void {
   if (context === undefined) return;
   const { privileged, procMount } = context;
@@ -61,6 +79,10 @@ export function validateSecurityContext(
   if (procMount !== undefined && procMount !== 'Default' && procMount !== 'Unmasked') {
     errors.notSupported(`${at}.procMount`, procMount, ['Default', 'Unmasked']);
   }
+  if (procMount === 'Unmasked' && hostUsers !== false) {
+    errors.invalid(`${at}.procMount`, procMount, '`hostUsers` must be false to use `Unmasked`');
+  }
+  validateAppArmorProfile(context.appArmorProfile, `${at}.appArmorProfile`, errors);
   validateSeccompProfile(context.seccompProfile, `${at}.seccompProfile`, errors);
   if (context.allowPrivilegeEscalation === false) {
     const without = 'cannot set `allowPrivilegeEscalation` to false and';

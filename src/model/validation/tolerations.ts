@@ -25,7 +25,7 @@ export function validateTolerations(tolerations: readonly Toleration[], at: stri
     } else if (operator === 'Equal' || operator === '') {
       const wrong = isLabelValue(value);
       if (wrong.length > 0) errors.invalid(`${here}.operator`, value, wrong.join(';'));
-    } else errors.notSupported(`${here}.operator`, operator, ['Equal', 'Exists']);
+    } else errors.notSupported(`${here}.operator`, operator, ['Equal', 'Exists', 'Lt', 'Gt']);
     if (effect !== '' && !effects.includes(effect)) errors.notSupported(`${here}.effect`, effect, effects);
   }
 }

@@ -1,4 +1,5 @@
 import type { V1Pod } from '@kubernetes/client-node';
+import { validateAppArmorAgreement } from './app-armor-profile.ts';
 import type { Given, PodSpec } from './given.ts';
 import { FieldErrors, type FieldError } from './field-error.ts';
 import { validateImageSpaces } from './image-spaces.ts';
@@ -13,8 +14,7 @@ import { validateSeccompAgreement } from './seccomp.ts';
  * What the API server would say of a new pod: all that is wrong with it, nothing when it is valid. The pod is one that
  * defaultPod returned, with its namespace and node filled in.
  *
- * The rules, paths and words are those of Kubernetes 1.20 (pkg/apis/core/validation ValidatePodCreate), and what later
- * versions allow is allowed: sidecars, gRPC probes, the sleep action, image volumes, the fields that came since.
+ * The rules, paths and words are those of Kubernetes 1.36 (pkg/apis/core/validation ValidatePodCreate).
  */
 export function validatePodCreate(pod: Given<V1Pod>, options: Partial<PodValidationOptions> = {}): readonly FieldError[] {
   const errors = new FieldErrors();
@@ -32,6 +32,7 @@ export function validatePodCreate(pod: Given<V1Pod>, options: Partial<PodValidat
   }
   if ((spec.ephemeralContainers ?? []).length > 0) errors.forbidden('spec.ephemeralContainers', 'cannot be set on create');
   validateSeccompAgreement(metadata, spec, 'spec', errors);
+  validateAppArmorAgreement(metadata, spec, 'spec', errors);
   return errors.all;
 }
 

@@ -104,6 +104,7 @@ const validateFlexVolume: Check<NonNullable<Volume['flexVolume']>> = (flex, at, 
   }
 };
 
+const pullPolicies: readonly string[] = ['Always', 'IfNotPresent', 'Never'];
 const cachingModes: readonly string[] = ['None', 'ReadOnly', 'ReadWrite'];
 const diskKinds: readonly string[] = ['Dedicated', 'Managed', 'Shared'];
 const managedDisk = '/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}';
@@ -124,12 +125,14 @@ function requireSecretName(secretRef: { readonly name?: string } | undefined, at
 
 const validateCsi: Check<NonNullable<Volume['csi']>> = ({ driver = '', nodePublishSecretRef }, at, errors) => {
   if (driver === '') errors.required(`${at}.driver`);
-  if (Buffer.byteLength(driver) > 63) errors.tooLong(`${at}.driver`, 63);
-  errors.invalidEach(`${at}.driver`, driver, isDns1123Subdomain(toLower(driver)));
+  else {
+    if (Buffer.byteLength(driver) > 63) errors.tooLong(`${at}.driver`, 63);
+    errors.invalidEach(`${at}.driver`, driver, isDns1123Subdomain(toLower(driver)));
+  }
   if (nodePublishSecretRef === undefined) return;
   const { name = '' } = nodePublishSecretRef;
-  // Both paths are as Kubernetes writes them, space and all.
-  if (name === '') errors.required(`${at}.nodePublishSecretRef .name`);
+  // The other path is as Kubernetes writes it.
+  if (name === '') errors.required(`${at}.nodePublishSecretRef.name`);
   else errors.invalidEach(`${at}.name`, name, isDns1123Subdomain(name));
 };
 
@@ -215,7 +218,9 @@ const rules: readonly SourceRule[] = [
     if (volumeClaimTemplate === undefined) errors.required(`${at}.volumeClaimTemplate`);
     else validateClaimTemplate(volumeClaimTemplate, `${at}.volumeClaimTemplate`, errors, options);
   }),
-  source('image', (image, at, errors) => requireFields(image, at, errors, 'reference')),
+  source('image', ({ pullPolicy = '' }, at, errors) => {
+    if (pullPolicy !== '' && !pullPolicies.includes(pullPolicy)) errors.notSupported(`${at}.pullPolicy`, pullPolicy, pullPolicies);
+  }),
 ];
 
 /** Exactly one source, and that it is whole. `at` is the volume's path. */

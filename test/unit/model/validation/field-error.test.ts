@@ -11,7 +11,7 @@ const lines: readonly (readonly [add: (errors: FieldErrors) => void, line: strin
   [(e) => e.duplicate('a', 'x'), 'a: Duplicate value: "x"'],
   [(e) => e.notFound('a', 'x'), 'a: Not found: "x"'],
   [(e) => e.forbidden('a', 'why'), 'a: Forbidden: why'],
-  [(e) => e.tooLong('a', 63), 'a: Too long: must have at most 63 bytes'],
+  [(e) => e.tooLong('a', 63), 'a: Too long: may not be more than 63 bytes'],
 ];
 
 for (const [add, line] of lines) {

@@ -45,5 +45,5 @@ for (const [check, value, messages] of bad) {
 
 test('lengths count bytes, as Go counts them', () => {
   const [about] = isQualifiedName('é'.repeat(32));
-  assert.equal(about, 'name part must be no more than 63 characters');
+  assert.equal(about, 'name part must be no more than 63 bytes');
 });

@@ -4,9 +4,9 @@ import { FieldErrors } from '../../../../src/model/validation/field-error.ts';
 import { validateContainerRestartPolicy, validateResizePolicy } from '../../../../src/model/validation/restart-policy.ts';
 import { aContainer } from '../../../builders/a-pod.ts';
 
-const faults = (over: Parameters<typeof aContainer>[1]): readonly string[] => {
+const faults = (over: Parameters<typeof aContainer>[1], isInit = false): readonly string[] => {
   const errors = new FieldErrors();
-  validateContainerRestartPolicy(aContainer('c', over), 'c', errors);
+  validateContainerRestartPolicy(aContainer('c', over), isInit, 'c', errors);
   return errors.all.map(({ type, field, detail }) => `${type} ${field} ${detail}`);
 };
 const rule = (
@@ -19,6 +19,9 @@ const rule = (
 test('rules need a policy beside them, and are of a bounded number', () => {
   assert.deepEqual(faults({ restartPolicy: 'Never', restartPolicyRules: [rule(255)] }), []);
   assert.deepEqual(faults({ restartPolicyRules: [rule(1)] }), [
+    'FieldValueRequired c.restartPolicy must specify restartPolicy when restart rules are used',
+  ]);
+  assert.deepEqual(faults({ restartPolicyRules: [rule(256)] }, true), [
     'FieldValueRequired c.restartPolicy must specify restartPolicy when restart rules are used',
   ]);
   assert.deepEqual(faults({ restartPolicy: 'Never', restartPolicyRules: Array.from({ length: 21 }, () => rule(1)) }), [

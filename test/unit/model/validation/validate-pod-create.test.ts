@@ -62,7 +62,7 @@ const refused: readonly (readonly [sentence: string, found: () => Found, expecte
   [
     'a request above its limit',
     () => inContainer({ resources: { requests: { cpu: '2' }, limits: { cpu: '1' } } }),
-    ['spec.containers[0].resources.requests: must be less than or equal to cpu limit'],
+    ['spec.containers[0].resources.requests: must be less than or equal to cpu limit of 1'],
   ],
   [
     'a part of a device',
@@ -108,7 +108,7 @@ const refused: readonly (readonly [sentence: string, found: () => Found, expecte
     ['spec.tolerations[0].operator: operator must be Exists when `key` is empty, which means "match all values and all keys"'],
   ],
   ['no DNS at all', () => found({ dnsPolicy: 'None' }), ['spec.dnsConfig: must provide `dnsConfig` when `dnsPolicy` is None']],
-  ['an alias of no address', () => found({ hostAliases: [{ ip: '010.0.0.1' }] }), ['spec.hostAliases.ip: must be valid IP address']],
+  ['an alias of no address', () => found({ hostAliases: [{ ip: '010.0.0.1' }] }), ['spec.hostAliases[0].ip: must not have leading 0s']],
   [
     'an ephemeral container',
     () => found({ ephemeralContainers: [{ name: 'debug', image: 'a' }] }),
