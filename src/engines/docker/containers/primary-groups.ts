@@ -52,9 +52,10 @@ export class PrimaryGroups {
   async #entry(id: string, path: string, signal: AbortSignal): Promise<TarEntry | undefined> {
     const client = this.#client;
     try {
-      const what = `GET /containers/${id}/archive?path=${path}`;
-      const tar = await client.open(what, client.requestTimeoutMs, signal, (docker) => docker.getContainer(id).getArchive({ path }));
-      return await readTarEntry(tar, MAX_PASSWD_BYTES);
+      // Within the call: its deadline is for the whole archive.
+      return await client.call(`GET /containers/${id}/archive?path=${path}`, client.requestTimeoutMs, signal, async (docker) =>
+        readTarEntry(await docker.getContainer(id).getArchive({ path }), MAX_PASSWD_BYTES),
+      );
     } catch (error) {
       if (isNotFound(error)) return undefined;
       throw error;

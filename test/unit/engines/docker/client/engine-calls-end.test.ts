@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { dockerAccess } from '../../../../../src/engines/docker/access/docker-access.ts';
 import type { EngineClient } from '../../../../../src/engines/docker/client/engine-client.ts';
+import { PrimaryGroups } from '../../../../../src/engines/docker/containers/primary-groups.ts';
 import { EngineLogFiles } from '../../../../../src/engines/docker/logs/engine-log-files.ts';
 import { engineDataDirectory } from '../../../../../src/engines/docker/observe/running-containers.ts';
 import type { PodUid } from '../../../../../src/model/pod.ts';
@@ -93,6 +94,10 @@ const callers: Readonly<Record<string, Caller>> = {
   'POST /containers/ID/exec': {
     request: /^POST \/containers\/\w+\/exec/,
     run: ({ access }, signal) => access.exec(ID as ContainerId, ['sh'], outputs, signal),
+  },
+  'GET /containers/ID/archive': {
+    request: /^GET \/containers\/\w+\/archive/,
+    run: ({ client }, signal) => new PrimaryGroups(client).of('app', 'nobody', (read) => read(ID), signal),
   },
   'POST /exec/ID/start': {
     request: /^POST \/exec\/\w+\/start/,
