@@ -1,5 +1,6 @@
 import { aborted } from '../base/aborted.ts';
 import { drainInto } from '../base/drain-into.ts';
+import { selinuxIsOn } from '../base/selinux-is-on.ts';
 import type { Contribution } from '../ports/contribution.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
 import { podNetwork } from './pod-network.ts';
@@ -16,6 +17,7 @@ export function capability({ options, node, cluster, events, folded, engine, pod
     clusterDns,
     clusterDomain,
     resolvConf,
+    selinux: selinuxIsOn(),
     inCluster: cluster.exists,
     events,
     log: folded,

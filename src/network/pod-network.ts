@@ -25,6 +25,8 @@ export interface PodNetworkSettings {
   readonly inCluster: boolean;
   /** --resolv-conf; empty: pods get no name servers from the node. */
   readonly resolvConf: string;
+  /** Whether the machine labels files. */
+  readonly selinux: boolean;
 }
 
 export interface PodNetworkDeps extends PodNetworkSettings {
@@ -80,7 +82,7 @@ export function podNetwork(deps: PodNetworkDeps): PodNetwork {
         // In place: the pod's containers that run already have this very file.
         await writeFile(hostPath, content, { mode: 0o644 });
       }
-      return [{ hostPath, containerPath: HOSTS, readOnly: false }];
+      return [{ hostPath, containerPath: HOSTS, readOnly: false, ...(deps.selinux && { relabel: true }) }];
     },
 
     async checkNodeFile() {

@@ -126,6 +126,8 @@ export interface Mount {
   readonly recursiveReadOnly?: true | undefined;
   /** Whether mounts made later cross over. Private unless said otherwise. */
   readonly propagation?: 'private' | 'hostToContainer' | 'bidirectional' | undefined;
+  /** All that is mounted gets the label of the container's processes. Only where the machine labels them: see selinuxIsOn. */
+  readonly relabel?: true | undefined;
   /** A group that the container's processes are in, so that they may use what is mounted. */
   readonly supplementalGroup?: number | undefined;
 }

@@ -1,4 +1,5 @@
 import { aborted } from '../base/aborted.ts';
+import { selinuxIsOn } from '../base/selinux-is-on.ts';
 import { unlessAborted } from '../base/unless-aborted.ts';
 import type { PodUid } from '../model/pod.ts';
 import type { Contribution } from '../ports/contribution.ts';
@@ -22,6 +23,7 @@ export function capability(node: NodeParts): Contribution {
     tell,
     mounts,
     hostFiles,
+    selinux: selinuxIsOn(),
     engineFeatures: (signal) => node.engine.features(signal),
     factsFor: (pod) => ({ objects: objects.for(pod), tokens, claims, allocatable, node: () => cluster.node() }),
   });

@@ -23,6 +23,8 @@ export interface ContainerMountFacts {
   readonly hostFiles: HostFiles;
   /** Whether the engine can make a mount read-only with all that is mounted below it; asked only where a container wants that. */
   readonly recursiveReadOnly: () => Promise<boolean>;
+  /** Whether the machine labels files. */
+  readonly selinux: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -64,6 +66,7 @@ async function oneMount(container: Container, mount: ContainerVolumeMount, i: nu
     containerPath,
     readOnly: onlyRead === true || volume.readOnly,
     ...(recursiveReadOnly && { recursiveReadOnly }),
+    ...(facts.selinux && volume.isOwn && { relabel: true }),
     ...(propagation !== 'private' && { propagation }),
     ...(supplementalGroup !== undefined && { supplementalGroup }),
   };

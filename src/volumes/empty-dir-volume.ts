@@ -21,6 +21,6 @@ export const emptyDirVolume = volumeKind('emptyDir', {
       await mounts.hugePages(directory, pageBytes);
       if (fsGroup !== undefined) await setVolumeOwnership(directory, { fsGroup, readOnly: false });
     }
-    return { hostPath: directory, readOnly: false };
+    return { hostPath: directory, readOnly: false, isOwn: true };
   },
 });

@@ -22,7 +22,7 @@ export const localVolume = volumeKind('local', {
     }
     await makeMountPoint(directory);
     await mounts.mount(directory, { type: 'bind', source: path, options: [...(readOnly ? ['ro'] : []), ...mountOptions] }, signal);
-    return { hostPath: directory, readOnly, isHosts: true };
+    return { hostPath: directory, readOnly, isHosts: true, ...(!readOnly && { isOwn: true }) };
   },
 });
 

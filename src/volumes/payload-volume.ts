@@ -21,7 +21,7 @@ export function payloadVolume<K extends KindName>(
       if (inMemory && !(await holdsState(directory))) await mounts.tmpfs(directory, { sizeBytes: undefined, fsGroup });
       await makeNestedMountPoints(directory, pod);
       await writeAtomically(directory, files, { nowMs, fsGroup });
-      return { hostPath: directory, readOnly: true };
+      return { hostPath: directory, readOnly: true, isOwn: true };
     },
   });
 }

@@ -64,10 +64,22 @@ export interface PodVolumesDeps {
   readonly mounts: Mounts;
   readonly hostFiles: HostFiles;
   readonly engineFeatures: (signal: AbortSignal) => Promise<EngineFeatures>;
+  /** Whether the machine labels files. */
+  readonly selinux: boolean;
 }
 
 /** Volumes where the kubelet has them: ROOT/pods/UID/volumes/PLUGIN/NAME. After a restart what is there is found again. */
-export function podVolumes({ rootDir, clock, events, tell, factsFor, mounts, hostFiles, engineFeatures }: PodVolumesDeps): PodVolumes {
+export function podVolumes({
+  rootDir,
+  clock,
+  events,
+  tell,
+  factsFor,
+  mounts,
+  hostFiles,
+  engineFeatures,
+  selinux,
+}: PodVolumesDeps): PodVolumes {
   const directories = new PodDirectories(rootDir);
   const failedMounts = new FailedMounts(clock, events);
   const serial = new SerialByKey<PodUid>();
@@ -141,7 +153,7 @@ export function podVolumes({ rootDir, clock, events, tell, factsFor, mounts, hos
       const directory = directories.volume(uid, plugin, resolved.name);
       if (!changes || !(await holdsState(directory))) return { error, refused: false, message };
       // As it was before the agent was started.
-      present.set(uid, ofPod.set(volume.name, { hostPath: directory, readOnly: true, supplementalGroup: undefined, changes }));
+      present.set(uid, ofPod.set(volume.name, { hostPath: directory, readOnly: true, isOwn: true, supplementalGroup: undefined, changes }));
       return { message, retryInMs };
     }
   };
@@ -203,6 +215,7 @@ export function podVolumes({ rootDir, clock, events, tell, factsFor, mounts, hos
         subPathsDir,
         mounts,
         hostFiles,
+        selinux,
         // Pods run by the default handler.
         recursiveReadOnly: async () => (await engineFeatures(signal)).handlers[0]?.recursiveReadOnly ?? false,
         signal,

@@ -39,6 +39,8 @@ export interface VolumeMount {
   readonly readOnly: boolean;
   /** It is the node's, or a server's: a file system that may not answer. Others lie on the agent's own, or in memory. */
   readonly isHosts?: true;
+  /** It is the pod's alone: where the machine labels files, they get the label of the pod's processes. */
+  readonly isOwn?: true;
   /** It is an image, which the engine mounts: nothing of it is anywhere else. */
   readonly isImage?: true;
 }

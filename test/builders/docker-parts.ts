@@ -23,6 +23,7 @@ export const aDockerRuntime = (client: EngineClient, clock: Clock, over: Partial
     podInfraContainerImage: 'pause',
     seccompProfileRoot: '/nonexistent/seccomp',
     seccompDefault: false,
+    selinux: false,
     podLogsDir: '/dev/null/pods',
     logLinks: new LogLinks('/dev/null/pods', '/dev/null/containers', silentLogger),
     node: { memoryCapacityBytes: 8 * 2 ** 30, cpuCfsQuota: true, cpuCfsQuotaPeriodUs: 100_000, podPidsLimit: -1 },

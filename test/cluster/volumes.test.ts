@@ -65,6 +65,7 @@ before(async () => {
     hostFiles: directHostFiles,
     events: { record: () => {} },
     tell: silentHappenings,
+    selinux: false,
     engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: false }),
     factsFor: () => facts,
   });

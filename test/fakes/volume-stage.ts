@@ -36,12 +36,15 @@ export class VolumeStage {
   nowMs = 0;
   /** What the engine can. */
   features: EngineFeatures = ableEngine;
+  /** Whether the machine labels files; of volumes that are made anew. */
+  selinux = false;
   volumes: PodVolumes = this.#newVolumes();
 
   /** For all tests of a file. */
   static forTests(): VolumeStage {
     const stage = new VolumeStage();
     beforeEach(() => {
+      stage.selinux = false;
       stage.volumes = stage.#newVolumes();
       stage.nowMs = 0;
       stage.features = ableEngine;
@@ -63,6 +66,7 @@ export class VolumeStage {
       rootDir: this.rootDir,
       hostFiles: directHostFiles,
       engineFeatures: async () => this.features,
+      selinux: this.selinux,
       clock: { now: () => this.nowMs, monotonicMs: () => this.nowMs },
       events: { record: (_about, type, reason, message) => events.push(`${type} ${reason} ${message}`) },
       tell: { volumeMounted: ({ plugin, failed }) => this.reported.push(`${plugin} ${failed ? 'failed' : 'made'}`) },
@@ -101,6 +105,11 @@ export class VolumeStage {
         node: () => ({ metadata: { name: 'n1', labels: { zone: 'a' } } }),
       }),
     });
+  }
+
+  /** As another agent process would have them. */
+  renew(): void {
+    this.volumes = this.#newVolumes();
   }
 
   dir(plugin: string, name: string): string {

@@ -138,6 +138,7 @@ async function stage(t: TestContext, hang: 'killable' | 'unkillable'): Promise<S
     clock,
     events: { record: () => {} },
     tell: silentHappenings,
+    selinux: false,
     engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: false }),
     mounts: systemMounts({ clock, silent: () => hostFiles.silent(), stop: stop.signal }),
     hostFiles,

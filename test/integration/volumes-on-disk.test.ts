@@ -49,6 +49,7 @@ const newVolumes = (
     rootDir,
     mounts,
     hostFiles,
+    selinux: false,
     engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: false }),
     clock: { now: () => Date.UTC(2026, 0), monotonicMs: () => 0 },
     events: { record: () => {} },

@@ -46,6 +46,8 @@ export interface DockerRuntimeOptions {
   readonly podInfraContainerImage: string;
   /** Whether containers that ask for no seccomp profile have the engine's own. */
   readonly seccompDefault: boolean;
+  /** Whether the machine labels processes and files. */
+  readonly selinux: boolean;
   readonly podLogsDir: string;
   readonly logLinks: LogLinks;
   readonly node: NodeResources;

@@ -1,6 +1,7 @@
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { NEVER } from 'rxjs';
+import { selinuxIsOn } from '../../base/selinux-is-on.ts';
 import type { KubeletOptions } from '../../options/kubelet-options.ts';
 import type { Engine } from '../../ports/engine.ts';
 import type { Happenings } from '../../ports/happenings.ts';
@@ -37,6 +38,7 @@ export function dockerEngine(
     podInfraContainerImage,
     seccompProfileRoot: options.seccompProfileRoot || join(rootDir, 'seccomp'),
     seccompDefault: options.seccompDefault,
+    selinux: selinuxIsOn(),
     podLogsDir: POD_LOGS_DIR,
     logLinks,
     node: {

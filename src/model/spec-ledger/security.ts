@@ -3,12 +3,13 @@ import type {
   V1PodSecurityContext,
   V1SeccompProfile,
   V1SecurityContext,
+  V1SELinuxOptions,
   V1AppArmorProfile,
   V1Sysctl,
 } from '@kubernetes/client-node';
-import { approximated, honoured, ignored, section } from './entry.ts';
+import { approximated, honoured, ignored, is, section } from './entry.ts';
 
-const seLinux = approximated('processes are labelled; the files of volumes are not relabelled');
+const seLinux = section<V1SELinuxOptions>('SELinuxOptions', { level: honoured, role: honoured, type: honoured, user: honoured });
 const windows = ignored('this node runs Linux');
 
 const appArmorProfile = section<V1AppArmorProfile>('AppArmorProfile', { localhostProfile: honoured, type: honoured });
@@ -21,7 +22,7 @@ export const podSecurityContext = section<V1PodSecurityContext>('PodSecurityCont
   runAsGroup: honoured,
   runAsNonRoot: honoured,
   runAsUser: honoured,
-  seLinuxChangePolicy: ignored('the files of volumes are not relabelled'),
+  seLinuxChangePolicy: approximated('the files of volumes are relabelled one by one, as under Recursive', { when: is('MountOption') }),
   seLinuxOptions: seLinux,
   seccompProfile,
   supplementalGroups: honoured,

@@ -71,7 +71,7 @@ describe('what docker inspect shows', () => {
       env: [{ name: 'A', value: 'b=c' }],
       mounts: [{ hostPath: pods.docker.podLogsDir, containerPath: '/logs', readOnly: true }],
     });
-    const { Name, Config, HostConfig, State } = await pods.inspect(id);
+    const { Name, Config, HostConfig, State, Mounts } = await pods.inspect(id);
     assert.equal(State.Running, true);
     assert.equal(Name, `/k8s_app_${name}_default_${uid}_3`);
     assert.deepEqual(Config.Labels, {
@@ -92,11 +92,14 @@ describe('what docker inspect shows', () => {
     });
     assert.ok(Config.Env.includes('A=b=c'));
     assert.deepEqual([Config.Entrypoint, Config.WorkingDir, Config.User], [['sleep', '1000'], '/tmp', '0']);
-    const { NetworkMode, IpcMode, Memory, CpuQuota, CpuPeriod, CpuShares, ReadonlyRootfs, CapDrop, Binds } = HostConfig;
-    const [logs, messages] = Binds ?? [];
-    assert.match(messages ?? '', new RegExp(`/pods/${uid}/containers/app/[0-9a-f]{8}:/dev/termination-log$`));
+    const { NetworkMode, IpcMode, Memory, CpuQuota, CpuPeriod, CpuShares, ReadonlyRootfs, CapDrop } = HostConfig;
+    const mountAt = (path: string): string =>
+      Mounts.filter((each) => each.Destination === path)
+        .map(({ Source, RW }) => `${Source} ${RW ? 'rw' : 'ro'}`)
+        .join();
+    assert.match(mountAt('/dev/termination-log'), new RegExp(`/pods/${uid}/containers/app/[0-9a-f]{8} rw$`));
     assert.deepEqual(
-      { NetworkMode, IpcMode, Memory, CpuQuota, CpuPeriod, CpuShares, ReadonlyRootfs, CapDrop, logs },
+      { NetworkMode, IpcMode, Memory, CpuQuota, CpuPeriod, CpuShares, ReadonlyRootfs, CapDrop, logs: mountAt('/logs') },
       {
         NetworkMode: `container:${sandbox}`,
         IpcMode: `container:${sandbox}`,
@@ -106,7 +109,7 @@ describe('what docker inspect shows', () => {
         CpuShares: 512,
         ReadonlyRootfs: true,
         CapDrop: ['NET_RAW'],
-        logs: `${pods.docker.podLogsDir}:/logs:ro`,
+        logs: `${pods.docker.podLogsDir} ro`,
       },
     );
     assert.deepEqual(HostConfig.SecurityOpt, ['seccomp=unconfined']);

@@ -24,6 +24,7 @@ const network = (over: Partial<PodNetworkSettings> = {}): PodNetwork =>
     clusterDomain: 'cluster.local',
     inCluster: true,
     resolvConf: '',
+    selinux: false,
     events: {
       record: (about, type, reason, message) => {
         told.push(`${'spec' in about ? about.metadata.name : `${about.kind} ${about.name}`} ${type} ${reason} ${message}`);

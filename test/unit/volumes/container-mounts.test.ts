@@ -140,6 +140,22 @@ describe('a mount that is to be read-only with all below it', () => {
   }
 });
 
+test('where the machine labels files, what is the pod’s alone gets its label, and what is the node’s does not', async () => {
+  objects.set('ConfigMap default/settings', { data: { a: '1' } });
+  stage.selinux = true;
+  stage.renew();
+  const list = [
+    { name: 'e', emptyDir: {} },
+    { name: 'c', configMap: { name: 'settings' } },
+    { name: 'h', hostPath: { path: '/srv' } },
+  ];
+  const container = aContainer('app', { volumeMounts: list.map(({ name }) => ({ name, mountPath: `/${name}` })) });
+  const pod = aPod('web', { volumes: list, containers: [container] });
+  await stage.volumes.prepare(pod, signal);
+  const relabelled = (await stage.volumes.mountsFor(pod, container, env, signal)).map(({ relabel }) => relabel);
+  assert.deepEqual(relabelled, [true, true, undefined]);
+});
+
 test('an image is left to the engine, where that can mount one', async () => {
   const volumeMounts = [
     { name: 'i', mountPath: '/image' },

@@ -44,7 +44,9 @@ export function containerCreateRequest(input: ContainerInput): CreateRequest {
   const { fsGroup, supplementalGroups } = pod.spec.securityContext ?? {};
   const sandbox = `container:${sandboxId}`;
   // Docker's own way to write a mount cannot say what becomes of those below it.
-  const hasOptions = ({ readOnly, recursiveReadOnly }: Mount): boolean => recursiveReadOnly === true || (readOnly && input.asksForOneMount);
+  // One to be labelled can only be written that way: it is recursive where the engine can.
+  const hasOptions = ({ readOnly, recursiveReadOnly, relabel }: Mount): boolean =>
+    relabel !== true && (recursiveReadOnly === true || (readOnly && input.asksForOneMount));
   const unmasked = security.privileged === true || security.procMount === 'Unmasked';
   return {
     name: containerDockerName(pod, container.name, attempt),
@@ -109,9 +111,11 @@ function device({ hostPath, containerPath, permissions }: Device): Readonly<Reco
 }
 
 /** Docker's HOST:CONTAINER[:ATTRIBUTES] (pkg/kubelet/dockershim generateMountBindings). */
-function bind({ hostPath, containerPath, readOnly, propagation }: Mount): string {
+function bind({ hostPath, containerPath, readOnly, relabel, propagation }: Mount): string {
   const attributes = [
     ...(readOnly ? ['ro'] : []),
+    // The sandbox's own label, which its containers have: other pods have others.
+    ...(relabel ? ['Z'] : []),
     ...(propagation === 'bidirectional' ? ['rshared'] : propagation === 'hostToContainer' ? ['rslave'] : []),
   ];
   return [hostPath, containerPath, ...(attributes.length > 0 ? [attributes.join(',')] : [])].join(':');

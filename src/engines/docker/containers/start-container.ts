@@ -31,6 +31,8 @@ export interface ContainerStarting extends Creating {
   readonly podLogsDir: string;
   readonly seccompProfileRoot: string;
   readonly seccompDefault: boolean;
+  /** Whether the machine labels processes and files. */
+  readonly selinux: boolean;
 }
 
 /** A container as it was created, before its start. */
@@ -104,7 +106,8 @@ async function make(
 ): Promise<Made> {
   const { container, attempt } = spec;
   const message = ahead?.attempt === attempt ? ahead.message : await context.messages.file(pod, container, attempt);
-  const mounts = [...spec.mounts, ...(message ? [message.mount] : [])];
+  const relabel = context.selinux ? ({ relabel: true } as const) : {};
+  const mounts = [...spec.mounts, ...(message ? [{ ...message.mount, ...relabel }] : [])];
   const request = await prepare(context, pod, sandbox, { ...spec, mounts }, signal);
   if (ahead && isDeepStrictEqual(ahead.request, request)) return ahead;
   const { id, adopted } = await orStartError('CreateContainerError', '', signal, () =>

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { containerCreateRequest } from '../../../../../src/engines/docker/containers/container-create-request.ts';
+import type { Mount } from '../../../../../src/ports/container-runtime.ts';
+import { aContainer, aPod } from '../../../../builders/a-pod.ts';
+
+function mountsOf(asksForOneMount: boolean, ...over: readonly Partial<Mount>[]): { readonly Binds: unknown; readonly Mounts: unknown } {
+  const container = aContainer('app');
+  const mounts = over.map((each, i) => ({ hostPath: `/h${i}`, containerPath: `/c${i}`, readOnly: true, ...each }));
+  const { body } = containerCreateRequest({
+    pod: aPod('web', { containers: [container] }),
+    spec: { container, attempt: 0, imageRef: 'sha256:1', env: [], command: undefined, args: undefined, mounts },
+    sandboxId: 's',
+    imageUser: { uid: 0n },
+    seccomp: [],
+    node: { memoryCapacityBytes: 2 ** 30, cpuCfsQuota: true, cpuCfsQuotaPeriodUs: 100_000, podPidsLimit: -1 },
+    podLogsDir: '/logs',
+    cgroupParent: '',
+    extraSupplementalGroups: [],
+    extraAnnotations: {},
+    asksForOneMount,
+  });
+  return { Binds: body.HostConfig['Binds'], Mounts: body.HostConfig['Mounts'] };
+}
+
+const bindMount = (i: number, BindOptions: object): object => ({
+  Type: 'bind',
+  Source: `/h${i}`,
+  Target: `/c${i}`,
+  ReadOnly: true,
+  BindOptions: { CreateMountpoint: true, ...BindOptions },
+});
+
+test('an older engine is asked as it always was', () => {
+  assert.deepEqual(mountsOf(false, {}, { readOnly: false }, { propagation: 'hostToContainer' }), {
+    Binds: ['/h0:/c0:ro', '/h1:/c1', '/h2:/c2:ro,rslave'],
+    Mounts: undefined,
+  });
+});
+
+test('an engine that would go deeper is asked for one mount, unless all below it is to be read-only', () => {
+  assert.deepEqual(mountsOf(true, {}, { readOnly: false }, { propagation: 'bidirectional' }, { recursiveReadOnly: true }), {
+    Binds: ['/h1:/c1'],
+    Mounts: [
+      bindMount(0, { Propagation: 'rprivate', ReadOnlyNonRecursive: true }),
+      bindMount(2, { Propagation: 'rshared', ReadOnlyNonRecursive: true }),
+      bindMount(3, { Propagation: 'rprivate', ReadOnlyForceRecursive: true }),
+    ],
+  });
+});
+
+test('what is to be labelled is asked for in the only way there is', () => {
+  assert.deepEqual(mountsOf(true, { relabel: true }, { relabel: true, readOnly: false, propagation: 'hostToContainer' }), {
+    Binds: ['/h0:/c0:ro,Z', '/h1:/c1:Z,rslave'],
+    Mounts: undefined,
+  });
+});
