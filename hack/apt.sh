@@ -1,4 +1,4 @@
-# Sourced by docker.sh and kube.sh, which say and die in their own names: installs packages of Debian that are missing.
+# Sourced by docker.sh, kube.sh and others, which say and die in their own names: installs packages of Debian that are missing.
 apt_install() {
   command -v apt-get >/dev/null || die "there is no apt-get here: install $* by hand"
   [ "$(id -u)" = 0 ] || die "installing $* needs root"
@@ -7,4 +7,14 @@ apt_install() {
   export DEBIAN_FRONTEND=noninteractive
   apt-get install -y --no-install-recommends "$@" >"$log" 2>&1 || { apt-get update >"$log" 2>&1 && apt-get install -y --no-install-recommends "$@" >"$log" 2>&1; } || { tail -n 20 "$log" >&2; die "could not install $*"; }
   rm -f "$log"
+}
+# What a Docker Engine of one's own wants.
+need_engine_packages() {
+  local missing=()
+  PATH=$PATH:/usr/sbin:/sbin
+  command -v dockerd >/dev/null || missing+=(docker.io containerd runc iptables)
+  command -v docker >/dev/null || missing+=(docker.io)
+  command -v busybox >/dev/null || missing+=(busybox-static)
+  command -v ip >/dev/null || missing+=(iproute2)
+  [ ${#missing[@]} = 0 ] || apt_install "${missing[@]}"
 }

@@ -10,17 +10,6 @@ say() { echo "docker.sh: $*" >&2; }
 die() { say "$*"; exit 1; }
 . "$(dirname "${BASH_SOURCE[0]}")/apt.sh"
 
-
-need_packages() {
-  local missing=()
-  PATH=$PATH:/usr/sbin:/sbin
-  command -v dockerd >/dev/null || missing+=(docker.io containerd runc iptables)
-  command -v docker >/dev/null || missing+=(docker.io)
-  command -v busybox >/dev/null || missing+=(busybox-static)
-  command -v ip >/dev/null || missing+=(iproute2)
-  [ ${#missing[@]} = 0 ] || apt_install "${missing[@]}"
-}
-
 # runc asks the kernel for negative OOM scores and for CAP_SYS_RESOURCE in privileged containers; where this machine's own capability
 # set lacks it, both fail. A wrapper round runc drops just those two wishes, so that clients may ask for what they would ask for anywhere.
 # "another" is a second name of the default runtime, for tests that choose one.
@@ -129,8 +118,8 @@ if [ -n "$DIR" ]; then mkdir -p "$DIR"; DIR=$(cd "$DIR" && pwd); HOST=unix://$DI
 PATH=$PATH:/usr/sbin:/sbin
 case $command in
   up | start)
-    command -v docker >/dev/null && answers "$HOST" || { need_packages; if [ -n "$DIR" ]; then start_private_engine; else answers "$HOST" || start_machine_engine; fi; }
-    [ "$command" = start ] || { command -v busybox >/dev/null || need_packages; make_images; }
+    command -v docker >/dev/null && answers "$HOST" || { need_engine_packages; if [ -n "$DIR" ]; then start_private_engine; else answers "$HOST" || start_machine_engine; fi; }
+    [ "$command" = start ] || { command -v busybox >/dev/null || need_engine_packages; make_images; }
     echo "$HOST"
     ;;
   stop | down)

@@ -1,8 +1,9 @@
-# Sourced by kube.sh and e2e.sh, which say and die in their own names: finds Kubernetes' programs, or builds them once from Debian 12's
+# Sourced by kube.sh, e2e.sh and kubeadm.sh, which say and die in their own names: finds Kubernetes' programs, or builds them once from Debian 12's
 # source package. They come in groups, each a folder that is there whole or not at all:
 #   bin      kube-apiserver, kube-controller-manager, kube-scheduler
 #   e2e      e2e.test, ginkgo, agnhost (and the certificate that its TLS server shows)
 #   kubelet  the reference kubelet, with dockershim
+#   kubeadm  kubeadm, kube-proxy, and the control plane of the same version
 . "$(dirname "${BASH_SOURCE[0]}")/apt.sh"
 CACHE=${XDG_CACHE_HOME:-/var/cache}/rxlet-kube
 CACHED=$CACHE/debian12
@@ -20,6 +21,7 @@ members() { # GROUP
     bin) echo kube-apiserver kube-controller-manager kube-scheduler ;;
     e2e) echo e2e.test ginkgo agnhost ;;
     kubelet) echo kubelet ;;
+    kubeadm) echo kubeadm kube-proxy; members bin ;;
   esac
 }
 # Of what must be the very version it is (a ginkgo on PATH is rarely the one that fits), only the caller's folder and the cache count.
@@ -128,8 +130,10 @@ compile() { ( # BUILD GROUP...
       bin) what+=(cmd/kube-apiserver cmd/kube-controller-manager cmd/kube-scheduler) ;;
       e2e) what+=(test/e2e/e2e.test vendor/github.com/onsi/ginkgo/ginkgo) ;;
       kubelet) what+=(cmd/kubelet) ;;
+      kubeadm) what+=(cmd/kube-apiserver cmd/kube-controller-manager cmd/kube-scheduler cmd/kube-proxy cmd/kubeadm) ;;
     esac
   done
+  mapfile -t what < <(printf '%s\n' "${what[@]}" | sort -u)
   nice make WHAT="${what[*]}"
   for group; do
     mkdir "$build/$group"
@@ -137,7 +141,7 @@ compile() { ( # BUILD GROUP...
       GO111MODULE=off nice go build -ldflags '-s -w' -o "$build/e2e/agnhost" k8s.io/kubernetes/test/images/agnhost
       cp _output/local/bin/linux/*/{e2e.test,ginkgo} test/images/agnhost/porter/localhost.{crt,key} "$build/e2e/"
     else
-      local name; for name in $(members "$group"); do cp _output/local/bin/linux/*/"$name" "$build/$group/"; done
+      local name; for name in $(members "$group"); do ln _output/local/bin/linux/*/"$name" "$build/$group/"; done
     fi
     chmod -R a+rX "$build/$group"
   done

@@ -1,15 +1,15 @@
 #!/bin/bash
-# Sets up and runs every test: unit, contract, vectors, integration, cluster, faults. All but unit and vectors run against a Docker Engine
-# of its own, cluster and faults also against a Kubernetes control plane of its own, with the kubectl on PATH and those that
-# RXLET_TEST_KUBECTL names (a:b).
+# Sets up and runs every test: unit, contract, vectors, integration, cluster, faults, kubeadm. All but unit and vectors run against a Docker
+# Engine of its own, cluster and faults also against a Kubernetes control plane of its own, with the kubectl on PATH and those that
+# RXLET_TEST_KUBECTL names (a:b); kubeadm on machines of hack/kubeadm.sh.
 #   hack/test.sh               everything
-#   hack/test.sh unit|contract|vectors|integration|cluster|faults ...   some of it; faults: of the control plane, 4 minutes
+#   hack/test.sh unit|contract|vectors|integration|cluster|faults|kubeadm ...   some of it; faults: of the control plane, 4 minutes
 . "$(dirname "$0")/setup.sh"
 say() { echo "test.sh: $*" >&2; }
 die() { say "$*"; exit 1; }
 . hack/apt.sh
 for part; do
-  case $part in unit | contract | vectors | integration | cluster | faults) ;; *) echo "usage: hack/test.sh [unit|contract|vectors|integration|cluster|faults]..." >&2; exit 2 ;; esac
+  case $part in unit | contract | vectors | integration | cluster | faults | kubeadm) ;; *) echo "usage: hack/test.sh [unit|contract|vectors|integration|cluster|faults|kubeadm]..." >&2; exit 2 ;; esac
 done
 setup_npm
 npm run -s build
@@ -37,14 +37,25 @@ start_cluster() {
   at_exit+=('hack/kube.sh down "$cluster_dir"')
   # Not on what a test run left that was cut short.
   hack/kube.sh down "$cluster_dir"
+  build_kubernetes
   hack/kube.sh up "$cluster_dir"
   export RXLET_TEST_CLUSTER=$cluster_dir
 }
 
+prepare_machines() {
+  build_kubernetes
+  export RXLET_TEST_KUBEADM=${RXLET_TEST_KUBEADM:-/var/lib/rxlet-test-kubeadm}
+  mkdir -p "$RXLET_TEST_KUBEADM"
+  at_exit+=('hack/kubeadm.sh down "$RXLET_TEST_KUBEADM"')
+}
+
 if [ $# = 0 ]; then
   set -- unit contract vectors integration
-  [ -z "$(find test/cluster -name '*.test.ts' 2>/dev/null)" ] || set -- "$@" cluster faults
+  [ -z "$(find test/cluster -name '*.test.ts' 2>/dev/null)" ] || set -- "$@" cluster faults kubeadm
 fi
+# Once for all parts that want it.
+parts=$*
+build_kubernetes() { case " $parts " in *" kubeadm "*) hack/kubeadm.sh build ;; esac; }
 run_part() {
   case $1 in
     unit) npm run -s test:unit ;;
@@ -53,13 +64,14 @@ run_part() {
     integration) npm run -s test:integration ;;
     cluster) npm run -s test:cluster ;;
     faults) npm run -s test:faults ;;
+    kubeadm) npm run -s test:kubeadm ;;
   esac
 }
 # What fails stops nothing that is still to be run: one run shows all that is wrong.
 failed=()
 for part; do
   echo "== $part"
-  case $part in contract | integration) start_engine ;; cluster | faults) start_engine; start_cluster ;; esac
+  case $part in contract | integration) start_engine ;; cluster | faults) start_engine; start_cluster ;; kubeadm) prepare_machines ;; esac
   run_part "$part" || failed+=("$part")
 done
 [ ${#failed[@]} = 0 ] || die "failed: ${failed[*]}"

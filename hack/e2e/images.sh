@@ -8,6 +8,7 @@ say() { echo "images.sh: $*" >&2; }
 die() { say "$*"; exit 1; }
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/../apt.sh"
+. "$here/../root-fs.sh"
 [ $# = 3 ] || die "usage: hack/e2e/images.sh HOST REGISTRY E2E"
 export DOCKER_HOST=$1
 registry=$2 e2e=$3
@@ -32,20 +33,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 umask 022
 
-base() { # FOLDER: a root file system of busybox
-  local applet; mkdir -p "$1"/{bin,dev,etc,proc,root,sys,tmp}
-  cp "$(command -v busybox)" "$1/bin/busybox"
-  for applet in $("$1/bin/busybox" --list); do [ "$applet" = busybox ] || ln -sf busybox "$1/bin/$applet"; done
-  chmod 1777 "$1/tmp"
-  printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n' >"$1/etc/passwd"
-  printf 'root:x:0:\nnobody:x:65534:\n' >"$1/etc/group"
-}
 compiled() { gcc -static -Os -o "$2" "$here/$1.c"; } # NAME FILE
-program() { # FOLDER NAME: copies a program with the libraries it wants
-  local file library; file=$(command -v "$2"); mkdir -p "$1/usr/bin"
-  cp -L "$file" "$1/usr/bin/$2"
-  for library in $(ldd "$file" 2>/dev/null | grep -oE '/[^ )]+\.so[^ )]*'); do mkdir -p "$1$(dirname "$library")"; cp -L --update=none "$library" "$1$library" 2>/dev/null || cp -Ln "$library" "$1$library"; done
-}
 served() { # FOLDER FILE TEXT: a web server's folder
   base "$1"; mkdir -p "$1/www"; echo "$3" >"$1/www/$2"
 }
