@@ -9,6 +9,7 @@ set -euo pipefail
 say() { echo "docker.sh: $*" >&2; }
 die() { say "$*"; exit 1; }
 . "$(dirname "${BASH_SOURCE[0]}")/apt.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/root-fs.sh"
 
 # runc asks the kernel for negative OOM scores and for CAP_SYS_RESOURCE in privileged containers; where this machine's own capability
 # set lacks it, both fail. A wrapper round runc drops just those two wishes, so that clients may ask for what they would ask for anywhere.
@@ -98,12 +99,7 @@ make_images() {
   rootfs() {
     [ -z "$root" ] || return 0
     root=$(mktemp -d)
-    mkdir -p "$root"/{bin,tmp,etc,proc,sys,dev,root}
-    cp "$(command -v busybox)" "$root/bin/busybox"
-    local applet; for applet in $("$root/bin/busybox" --list); do [ "$applet" = busybox ] || ln -sf busybox "$root/bin/$applet"; done
-    chmod 1777 "$root/tmp"
-    printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n' >"$root/etc/passwd"
-    printf 'root:x:0:\nnobody:x:65534:\n' >"$root/etc/group"
+    base "$root"
   }
   import() { rootfs; tar -C "$root" -c . | docker import "${@:2}" - "$1" >/dev/null; say "made image $1"; }
   local path='ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
