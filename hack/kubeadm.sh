@@ -211,11 +211,21 @@ conntrack: {maxPerCore: 0}
 Y
   on first kubeadm init --config=/etc/kubeadm.yaml --ignore-preflight-errors=KubeletVersion,ImagePull --skip-phases=addon/coredns
 }
+# The controller manager hands subnets out a moment after nodes have come.
+subnet_of() { # NAME
+  local subnet
+  for _ in $(seq 120); do
+    subnet=$(on first kubectl get node "$1" -o 'jsonpath={.spec.podCIDR}')
+    [ -z "$subnet" ] || { echo "$subnet"; return; }
+    sleep 0.5
+  done
+  die "node $1 has no subnet for its pods"
+}
 network() {
   local name subnet other
   for name in "${MACHINES[@]}"; do
-    subnet=$(on first kubectl get node "$name" --ignore-not-found -o 'jsonpath={.spec.podCIDR}')
-    [ -n "$subnet" ] || continue
+    [ -n "$(on first kubectl get node "$name" --ignore-not-found -o name)" ] || continue
+    subnet=$(subnet_of "$name")
     on "$name" sh -c 'mkdir -p /etc/cni/net.d && cat >/etc/cni/net.d/10-bridge.conflist' <<J
 {
   "cniVersion": "0.3.1",
