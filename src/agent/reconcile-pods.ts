@@ -147,7 +147,7 @@ export function reconcilePods(
       },
       onRestart: (pod, container, observed) => {
         backoff.started(pod, container, observed);
-        backoff.gc();
+        backoff.gc(pod.metadata.uid);
       },
       containerSpec: async (pod, container, made, signal) => {
         const isEarly = made.sandbox === 'starting';

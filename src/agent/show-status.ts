@@ -14,6 +14,7 @@ import { isTerminalPhase } from '../model/pod-predicates.ts';
 import type { PodResizes } from './reconcile/pod-resizes.ts';
 import type { PodMemory } from './reconcile/pod-memory.ts';
 import type { RestartBackoff } from './reconcile/restart-backoff.ts';
+import { sandboxChanged } from './reconcile/sandbox-changed.ts';
 import { generatePodStatus, withoutUnstarted } from './status/generate-pod-status.ts';
 import type { PodStatusManager } from './status/status-manager.ts';
 
@@ -66,6 +67,7 @@ export function showStatus(deps: ShowStatusDeps): (desired: DesiredPod, observed
       startErrors: startErrors(pod, observed),
       startup: (id) => probes.startup(id),
       readiness: (id) => probes.readiness(id),
+      readyToStart: sandboxChanged(pod, observed).because === undefined,
       hostIPs: hostIps,
       // As container ids begin: "docker".
       runtimeName: engine.name,

@@ -57,10 +57,13 @@ export class Backoff {
     this.#entries.delete(id);
   }
 
-  /** Forgets what has been quiet for too long to count. Call it now and then. */
-  gc(): void {
+  /** Forgets what has been quiet for too long to count, of these ids or of all. Call it now and then. */
+  gc(ids: Iterable<string> = this.#entries.keys()): void {
     const nowMs = this.#options.clock.monotonicMs();
-    for (const [id, entry] of this.#entries) if (this.#expired(entry, nowMs)) this.#entries.delete(id);
+    for (const id of ids) {
+      const entry = this.#entries.get(id);
+      if (entry !== undefined && this.#expired(entry, nowMs)) this.#entries.delete(id);
+    }
   }
 
   #expired(entry: Entry, atMs: number): boolean {

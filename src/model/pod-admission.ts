@@ -87,11 +87,13 @@ export function fitPod({ pod, otherPods, node }: Omit<PodAdmission, 'engine'>): 
 /** The status of a pod that was refused. It is never started (Kubelet.rejectPod; the message's beginning as of 1.29). */
 export function rejectPod(pod: Pod, { reason, message }: PodRefusal): PodStatus {
   const { conditions } = pod.status ?? {};
+  const { generation } = pod.metadata;
   return {
     phase: 'Failed',
     reason,
     message: `Pod was rejected: ${message}`,
     qosClass: podQosClass(pod),
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
     ...(conditions ? { conditions } : {}),
   };
 }

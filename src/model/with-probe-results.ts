@@ -12,6 +12,8 @@ export function withProbeResults(pod: Pod, status: PodStatus, findings: ProbeFin
   const { spec } = pod;
   const apps = status.containerStatuses.map((each) => startedAndReady(pod, each, findings));
   const inits = status.initContainerStatuses?.map((each) => initReady(pod, each, findings));
+  const { generation } = pod.metadata;
+  const seen = generation === undefined ? {} : { observedGeneration: generation };
   const others = (status.conditions ?? []).filter(({ type }) => type !== 'Ready' && type !== 'ContainersReady');
   const latest = [
     podReadyCondition(spec, others, apps, status.phase, inits ?? []),
@@ -20,7 +22,7 @@ export function withProbeResults(pod: Pod, status: PodStatus, findings: ProbeFin
   const conditions = (status.conditions ?? []).map((condition) => {
     const now = latest.find(({ type }) => type === condition.type);
     if (now === undefined) return condition;
-    return now.status === condition.status ? { ...condition, ...now } : now;
+    return now.status === condition.status ? { ...condition, ...now } : { ...now, ...seen };
   });
   return { ...status, conditions, containerStatuses: apps, ...(inits ? { initContainerStatuses: inits } : {}) };
 }

@@ -52,7 +52,9 @@ export interface ObservedContainer {
     readonly memoryRequest?: Quantity | undefined;
     readonly memoryLimit?: Quantity | undefined;
   };
-  /** Of its first process, where the engine tells. */
+  /** What it is stopped with, where the engine tells: "SIGTERM". */
+  readonly stopSignal?: string | undefined;
+  /** Of its first process as it began, where the engine tells. */
   readonly user?: { readonly uid: number; readonly gid: number; readonly supplementalGroups?: readonly number[] };
   /** From the labels, so that a pod that no source knows any more still ends with its own grace period. Seconds. */
   readonly terminationGracePeriodSeconds?: number | undefined;

@@ -30,9 +30,20 @@ export function containerContract(world: () => RuntimeWorld): void {
       assert.equal(seen.deletionGracePeriodSeconds, undefined);
       const info = await world().images.inspectImage(world().image, world().signal);
       assert.ok(info?.repoTags.includes(seen.image), seen.image);
+      assert.ok(seen.imageNames?.includes(world().image) && seen.imageNames.includes(info?.id ?? ''), seen.imageNames?.join());
       assert.match(seen.imageId, /^docker(-pullable)?:\/\/.*sha256:[0-9a-f]{64}$/);
       assert.ok(Math.abs(seen.createdAtMs - Date.now()) < 30_000);
       assert.ok(seen.state.phase === 'running' && seen.state.startedAtMs >= seen.createdAtMs);
+    });
+
+    test('a container tells as whom its first process began, also after its end, and what stops it', async () => {
+      const container = world().shell('app', DEAF, { securityContext: { runAsUser: 1234, runAsGroup: 5678 } });
+      const pod = world().pod([container]);
+      const id = await world().start(pod, await world().runSandbox(pod), container);
+      const { user, stopSignal } = await world().container(pod, id);
+      assert.deepEqual([user?.uid, user?.gid, stopSignal], [1234, 5678, 'SIGTERM']);
+      await world().runtime.stopContainer(id, 0, world().signal);
+      assert.deepEqual((await world().container(pod, id)).user, user);
     });
 
     test('the grace period of a deletion comes back', async () => {
@@ -310,6 +321,18 @@ export function containerContract(world: () => RuntimeWorld): void {
       await world().runtime.stopContainer(id, 600_000, world().signal);
       assert.equal((await world().ended(pod, id)).exitCode, 7);
       assert.ok(Date.now() - since < 30_000);
+    });
+
+    test('a container is stopped with the signal that its spec names, and tells which', async () => {
+      const script = 'trap "exit 9" USR1; trap "exit 8" TERM; sleep 1000 & wait';
+      const container = world().shell('app', script, { lifecycle: { stopSignal: 'SIGUSR1' } });
+      const pod = world().pod([container]);
+      const sandbox = await world().runSandbox(pod);
+      const id = await world().start(pod, sandbox, container);
+      await world().letShellsSettle(pod, sandbox);
+      assert.equal((await world().container(pod, id)).stopSignal, 'SIGUSR1');
+      await world().runtime.stopContainer(id, 600_000, world().signal);
+      assert.equal((await world().ended(pod, id)).exitCode, 9);
     });
 
     test('without a grace period a container is killed at once', async () => {

@@ -65,13 +65,11 @@ export class RestartBackoff {
     return this.#backoff.get(idOf(pod, container));
   }
 
-  /** Forgets containers that have been well for long. Call it now and then. */
-  gc(): void {
-    this.#backoff.gc();
-    for (const [uid, ids] of this.#ids) {
-      for (const id of ids) if (this.#backoff.get(id) === 0) ids.delete(id);
-      if (ids.size === 0) this.#ids.delete(uid);
-    }
+  /** Forgets the pod's containers that have been well for long. Call it now and then. */
+  gc(uid: PodUid): void {
+    const ids = this.#ids.get(uid) ?? new Set();
+    this.#backoff.gc(ids);
+    for (const id of ids) if (this.#backoff.get(id) === 0) ids.delete(id);
   }
 
   /** The next start of any of the pod's containers is free. */

@@ -26,6 +26,7 @@ import type { LogLinks, LoggedContainer } from './logs/log-links.ts';
 import { observePod } from './observe/observe-pod.ts';
 import { deleteContainer } from './containers/remove-container.ts';
 import { PrimaryGroups } from './containers/primary-groups.ts';
+import { ProcessUsers } from './observe/process-users.ts';
 import { runSandbox } from './sandbox/run-sandbox.ts';
 import { createAhead, startContainer } from './containers/start-container.ts';
 import { stopContainer } from './containers/stop-container.ts';
@@ -61,6 +62,7 @@ export function dockerRuntime(options: DockerRuntimeOptions): ContainerRuntime {
   const images = new ImageFactsCache(client, clock);
   const connecting = { client, network };
   const messages = new TerminationMessages(client, log, rootDir);
+  const users = new ProcessUsers();
   const starting = {
     ...options,
     images,
@@ -82,7 +84,7 @@ export function dockerRuntime(options: DockerRuntimeOptions): ContainerRuntime {
     hints: engineEvents({ client, clock, random, log }),
     info: (signal) => engineInfo(client, signal),
     listPods: (signal) => listPods(client, signal),
-    observePod: (uid, signal) => observePod({ ...connecting, images, messages }, uid, signal),
+    observePod: (uid, signal) => observePod({ ...connecting, images, messages, users }, uid, signal),
     runSandbox: (pod, spec, signal, onCreated) =>
       runSandbox({ ...connecting, clock, log, random, image: podInfraContainerImage }, pod, spec, signal, onCreated),
     createContainer: (pod, sandbox, spec, signal) => createAhead(starting, pod, sandbox, spec, signal),

@@ -19,6 +19,8 @@ export interface ConsoleOptions {
   /** Whether its input is open, and whether it closes with the first one who has written into it: Container.stdin and stdinOnce. */
   readonly stdin: boolean;
   readonly stdinOnce: boolean;
+  /** What the container is stopped with. */
+  readonly stopSignal?: string | undefined;
   /** As in the container's spec. */
   readonly terminationMessagePath?: string | undefined;
   readonly terminationMessagePolicy?: string | undefined;
@@ -36,6 +38,7 @@ export class FakeConsole implements ProcessIo {
   /** Called when there is something to read. */
   onInput: () => void = () => {};
   readonly env: ReadonlyMap<string, string>;
+  readonly stopSignal: string | undefined;
   readonly #options: ConsoleOptions;
   readonly #kept: Written[] = [];
   #keptBytes = 0;
@@ -46,6 +49,7 @@ export class FakeConsole implements ProcessIo {
   constructor(options: ConsoleOptions) {
     this.#options = options;
     this.env = options.env;
+    this.stopSignal = options.stopSignal;
     this.#inputEnded = !options.stdin;
   }
 

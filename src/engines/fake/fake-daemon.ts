@@ -13,7 +13,15 @@ export type PartRole =
   | { readonly kind: 'sandbox'; readonly network: ObservedSandbox['network'] }
   | ({ readonly kind: 'container'; readonly sandbox: string } & Pick<
       ObservedContainer,
-      'image' | 'imageId' | 'imageNames' | 'specHash' | 'resources' | 'terminationGracePeriodSeconds' | 'deletionGracePeriodSeconds'
+      | 'image'
+      | 'imageId'
+      | 'imageNames'
+      | 'specHash'
+      | 'resources'
+      | 'user'
+      | 'stopSignal'
+      | 'terminationGracePeriodSeconds'
+      | 'deletionGracePeriodSeconds'
     >);
 
 /** What the kernel would enforce. */

@@ -7,6 +7,7 @@ import { containerHash } from '../../model/container-hash.ts';
 import { ContainerStartError } from '../../model/container-start-error.ts';
 import { SANDBOX_NAME } from '../../model/sandbox-name.ts';
 import { newestFirst } from '../../model/newest-first.ts';
+import { stopSignalOf } from '../../model/stop-signal.ts';
 import { effectiveResources, type ResizableResource } from '../../model/effective-resources.ts';
 import { type Container, type Pod, type PodUid, showPod } from '../../model/pod.ts';
 import { Quantity } from '../../model/quantity.ts';
@@ -153,6 +154,7 @@ export class FakeRuntime implements ContainerRuntime {
     if (missing) throw new FakeEngineError(`No such image: ${missing.imageRef}`);
     if (behaviour.create !== undefined) throw new FakeEngineError(behaviour.create);
     const { terminationGracePeriodSeconds } = pod.spec;
+    const { runAsUser, runAsGroup } = { ...pod.spec.securityContext, ...container.securityContext };
     const { deletionGracePeriodSeconds } = pod.metadata;
     const role: PartRole = {
       kind: 'container',
@@ -162,6 +164,9 @@ export class FakeRuntime implements ContainerRuntime {
       imageNames: [image.id, ...image.repoTags, ...image.repoDigests],
       specHash: containerHash(container),
       resources: resourcesIn(pod, container),
+      // What is named in an image nobody knows here.
+      user: { uid: runAsUser ?? 0, gid: runAsGroup ?? 0 },
+      stopSignal: stopSignalOf(container.lifecycle?.stopSignal),
       terminationGracePeriodSeconds,
       deletionGracePeriodSeconds,
     };
@@ -198,7 +203,14 @@ export class FakeRuntime implements ContainerRuntime {
       });
     const { stdin = false, stdinOnce = false, terminationMessagePath, terminationMessagePolicy } = container;
     const message = { terminationMessagePath, terminationMessagePolicy };
-    const console = new FakeConsole({ clock: this.#deps.clock, env, stdin, stdinOnce, ...message });
+    const console = new FakeConsole({
+      clock: this.#deps.clock,
+      env,
+      stdin,
+      stdinOnce,
+      stopSignal: container.lifecycle?.stopSignal,
+      ...message,
+    });
     daemon.start(id, programOfBehaviour(behaviour, attempt) ?? programOf(argv, env, onPuzzled, console), console);
     return id;
   }

@@ -15,6 +15,8 @@ export interface ProcessIo {
   write(stream: OutputStream, bytes: Uint8Array): void;
   /** What has come in since; undefined while there is nothing yet. */
   read(): Uint8Array | 'end' | undefined;
+  /** What the process is stopped with; SIGTERM unless it says otherwise. */
+  readonly stopSignal?: string | undefined;
   /** Opens a file for writing. Undefined: what is written is lost, as there are hardly any files here. */
   readonly open?: (path: string, append: boolean) => ((bytes: Uint8Array) => void) | undefined;
 }

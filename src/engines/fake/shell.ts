@@ -1,4 +1,5 @@
 import { noHandler, noIo, type OutputStream, type Pause, type ProcessIo, type Program, type Run, serve, type Wake } from './program.ts';
+import { stopSignalOf } from '../../model/stop-signal.ts';
 import { printed } from './printed.ts';
 import { parseShell, type Redirection, type Script, ShellSyntaxError, type Word } from './shell-syntax.ts';
 
@@ -72,7 +73,7 @@ const stays = (command: string, args: readonly string[]): boolean =>
  */
 class Shell {
   readonly #variables: Map<string, string>;
-  /** Undefined: SIGTERM is not heard. Empty: ignored on purpose. */
+  /** Undefined: the stop signal is not heard. Empty: ignored on purpose. */
   #trap: string | undefined;
   #termed = false;
   #status = 0;
@@ -233,7 +234,8 @@ class Shell {
         return yield* this.#wait();
       case 'trap': {
         const [action = '', ...signals] = args;
-        if (signals.some((signal) => /^(SIG)?TERM$|^15$/.test(signal))) this.#trap = action === '-' ? undefined : action;
+        if (signals.some((signal) => stopSignalOf(signal) === stopSignalOf(this.#io.stopSignal)))
+          this.#trap = action === '-' ? undefined : action;
         return 0;
       }
       case 'exec': {

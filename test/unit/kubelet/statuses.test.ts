@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ContainerId } from '../../../src/ports/container-runtime.ts';
-import { aPodThat, server } from '../../builders/pods-that.ts';
+import { aPodThat, server, worker } from '../../builders/pods-that.ts';
 import { scenario } from '../../fakes/scenario.ts';
 
 scenario('a failed pull is told as such, and soon after as one that backs off', async (it) => {
@@ -61,4 +61,46 @@ scenario('restarts are counted on when somebody has removed what there was of a 
   await it.advance(11_000);
   await Promise.all(removed);
   assert.equal(count(), 2);
+});
+
+scenario('a pod whose image is not signed is told that first, and then that it backs off', async (it) => {
+  const pod = aPodThat('web', { containers: [server('app', { image: 'registry/app:1' })] }, { app: 'pull=fail:SignatureValidationFailed' });
+  const told: (string | undefined)[] = [];
+  it.agent.statuses.changes.subscribe(({ status }) => told.push(status.containerStatuses?.[0]?.state?.waiting?.reason));
+  it.declare(pod);
+  await it.advance(3000);
+  assert.deepEqual([...new Set(told)], ['ContainerCreating', 'SignatureValidationFailed', 'ImagePullBackOff']);
+});
+
+scenario('a pod is told to be ready to start containers once its sandbox runs, and not any more once that is gone', async (it) => {
+  const pod = aPodThat('web', { restartPolicy: 'Never', containers: [worker('work', 5)] }, {}, { generation: 3 });
+  const told: unknown[] = [];
+  it.agent.statuses.changes.subscribe(({ status: { conditions } }) => {
+    const found = conditions?.find(({ type }) => type === 'PodReadyToStartContainers');
+    if (found?.status !== told.at(-1)) told.push(found?.status);
+    assert.equal(found?.observedGeneration, 3);
+  });
+  it.engine.controls.fail('runSandbox', new Error('no address is left'), 2);
+  it.declare(pod);
+  await it.advance(60_000);
+  assert.deepEqual(told, ['False', 'True', 'False']);
+  assert.equal(it.status(pod)?.conditions?.[0]?.type, 'PodReadyToStartContainers');
+});
+
+scenario('containers tell as whom they run, and what stops them where they ask for that', async (it) => {
+  const stopped = { lifecycle: { stopSignal: 'SIGUSR1' } };
+  const pod = aPodThat('web', {
+    securityContext: { runAsUser: 7 },
+    containers: [server('a', stopped), worker('b', 1)],
+    restartPolicy: 'Never',
+  });
+  it.declare(pod);
+  await it.advance(10_000);
+  assert.deepEqual(
+    it.status(pod)?.containerStatuses?.map(({ user, stopSignal }) => [user, stopSignal]),
+    [
+      [{ linux: { uid: 7, gid: 0 } }, 'SIGUSR1'],
+      [{ linux: { uid: 7, gid: 0 } }, undefined],
+    ],
+  );
 });

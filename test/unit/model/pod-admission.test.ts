@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NodeUse } from '../../../src/model/node-use.ts';
-import { fitPod } from '../../../src/model/pod-admission.ts';
+import { fitPod, rejectPod } from '../../../src/model/pod-admission.ts';
 import type { Pod, PodSpec } from '../../../src/model/pod.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
 
@@ -58,4 +58,10 @@ test('a host port is had once an address and protocol; 0.0.0.0 is every address'
 
 test('without a Node nothing can be said', () => {
   assert.equal(fitPod({ pod: aPod('p'), otherPods: new NodeUse(), node: undefined })?.reason, 'InvalidNodeInfo');
+});
+
+test('a refused pod says of which generation that is', () => {
+  const refusal = { reason: 'OutOfcpu', message: 'no' } as const;
+  assert.equal(rejectPod(aPod('web', {}, { generation: 2 }), refusal).observedGeneration, 2);
+  assert.ok(!('observedGeneration' in rejectPod(aPod('web'), refusal)));
 });

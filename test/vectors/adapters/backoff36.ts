@@ -19,7 +19,7 @@ export function run({ maxSec, steps }: { readonly maxSec: number; readonly steps
   return steps.map(({ atSec, container: name = '', exits, image = 'img', memory, gc }) => {
     nowMs = atSec * 1000;
     if (gc) {
-      backoff.gc();
+      backoff.gc(pod.metadata.uid);
       return {};
     }
     const container: Container = { name, image, ...(memory && { resources: { requests: { memory } } }) };

@@ -1,6 +1,7 @@
 import type { ContainerInspectInfo } from 'dockerode';
 import { newestFirst } from '../../../model/newest-first.ts';
 import type { PodUid } from '../../../model/pod.ts';
+import { stopSignalOf } from '../../../model/stop-signal.ts';
 import type {
   ContainerId,
   ContainerState,
@@ -18,15 +19,21 @@ import type { ImageFacts, ImageFactsCache } from '../images/image-facts.ts';
 import { inspectContainer } from '../client/inspect-container.ts';
 import { type ListedContainer, listContainers } from './list-pods.ts';
 import { sandboxAddresses } from '../sandbox/sandbox-addresses.ts';
+import type { ProcessUsers } from './process-users.ts';
 import type { TerminationMessages } from '../containers/termination-messages.ts';
 
 export interface Observing extends Connecting {
   readonly images: ImageFactsCache;
   readonly messages: TerminationMessages;
+  readonly users: ProcessUsers;
 }
 
 /** One listing and an inspection of each part, side by side. What vanishes in between is left out. */
-export async function observePod({ client, network, images, messages }: Observing, uid: PodUid, signal: AbortSignal): Promise<ObservedPod> {
+export async function observePod(
+  { client, network, images, messages, users }: Observing,
+  uid: PodUid,
+  signal: AbortSignal,
+): Promise<ObservedPod> {
   const listed = await listContainers(client, [`${POD_UID_LABEL}=${uid}`], signal);
   const parts = await Promise.all(
     listed.map(async (part) => {
@@ -39,7 +46,8 @@ export async function observePod({ client, network, images, messages }: Observin
       if (info === undefined) return undefined;
       const note = readContainerLabels(fromDockerLabels(info.Config.Labels));
       const state = part.kind === 'container' ? await messages.enrich(info, note, containerState(info), signal) : containerState(info);
-      return { part, info, image, ips, note, state };
+      const user = part.kind === 'container' ? await users.of(info) : undefined;
+      return { part, info, image, ips, note, state, user };
     }),
   );
   const found = parts.filter((part) => part !== undefined);
@@ -50,7 +58,9 @@ export async function observePod({ client, network, images, messages }: Observin
     namespace,
     sandboxes: found.flatMap(({ part, info, ips }) => (part.kind === 'sandbox' ? [sandbox(part, info, ips)] : [])).sort(newestFirst),
     containers: found
-      .flatMap(({ part, info, image, note, state }) => (part.kind === 'container' ? [container(part, info, image, note, state)] : []))
+      .flatMap(({ part, info, image, note, state, user }) =>
+        part.kind === 'container' ? [{ ...container(part, info, image, note, state), ...(user && { user }) }] : [],
+      )
       .sort(newestFirst),
   };
 }
@@ -75,6 +85,7 @@ function container(
   state: ContainerState,
 ): ObservedContainer {
   const asked = info.Config.Image;
+  const config: { readonly Image: string; readonly StopSignal?: unknown } = info.Config;
   const { repoTags = [], repoDigests = [] } = image ?? {};
   const sandboxId = info.Config.Labels[SANDBOX_ID_LABEL];
   return {
@@ -89,6 +100,7 @@ function container(
     createdAtMs: dockerTimeMs(info.Created) ?? 0,
     state,
     resources: resourcesOf(info.HostConfig),
+    stopSignal: stopSignalOf(config.StopSignal),
     terminationGracePeriodSeconds: note.terminationGracePeriodSeconds,
     deletionGracePeriodSeconds: note.deletionGracePeriodSeconds,
     preStop: note.preStop,

@@ -31,6 +31,15 @@ function setUp() {
   return { config, file, http, pods, seen, wakes, subscription };
 }
 
+test('an update has the generation that it was given', () => {
+  const { file, pods, subscription } = setUp();
+  const at = (generation: number, pod: Pod): Pod => ({ ...pod, metadata: { ...pod.metadata, generation } });
+  file.next([at(1, web)]);
+  file.next([at(2, changed)]);
+  assert.equal(pods.get(web.metadata.uid)?.pod.metadata.generation, 2);
+  subscription.unsubscribe();
+});
+
 test('a pod comes, changes, is deleted and goes: one update each, and nothing for what did not change', () => {
   const { file, seen, wakes, subscription } = setUp();
   for (const snapshot of [[web], [web], [aPod('web')], [changed], [deleted], []]) file.next(snapshot);

@@ -68,7 +68,7 @@ test('what has been quiet for more than ten minutes is forgotten when garbage is
     [600_001, 0],
   ] as const) {
     nowMs = atMs;
-    backoff.gc();
+    backoff.gc(pod.metadata.uid);
     assert.equal(backoff.delayMs(pod, old), delayMs);
   }
 });

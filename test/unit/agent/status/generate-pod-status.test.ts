@@ -194,3 +194,20 @@ test('a mount that is read-only says whether what is below it is, too', () => {
   ]);
   assert.deepEqual((mounts(false) as readonly unknown[])[0], { ...mount, recursiveReadOnly: 'Disabled' });
 });
+
+test('as whom a container runs is kept when the engine has forgotten it, of the same instance alone', () => {
+  const pod = aPod('web');
+  const user = { uid: 7, gid: 8, supplementalGroups: [9] };
+  const previous = statusOf(pod, [anInstance(pod, 'app', { user })]);
+  const usersOf = (status: PodStatus): unknown => status.containerStatuses?.map((each) => each.user);
+  assert.deepEqual(usersOf(previous), [{ linux: user }]);
+  assert.deepEqual(usersOf(statusOf(pod, [anInstance(pod, 'app', { state: exited(0) })], { previous })), [{ linux: user }]);
+  assert.deepEqual(usersOf(statusOf(pod, [anInstance(pod, 'app', { attempt: 1 })], { previous })), [undefined]);
+});
+
+test('the stop signal is told where the container names one', () => {
+  const signalOf = (pod: Pod): unknown =>
+    statusOf(pod, [anInstance(pod, 'app', { stopSignal: 'SIGQUIT' })]).containerStatuses?.map(({ stopSignal }) => stopSignal);
+  assert.deepEqual(signalOf(aPod('web')), [undefined]);
+  assert.deepEqual(signalOf(aPod('web', { containers: [aContainer('app', { lifecycle: { stopSignal: 'SIGQUIT' } })] })), ['SIGQUIT']);
+});
