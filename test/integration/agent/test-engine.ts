@@ -31,7 +31,13 @@ export interface SeenEvent {
 export interface EngineInspect {
   readonly Id: string;
   readonly Name: string;
-  readonly State: { readonly StartedAt: string; readonly FinishedAt: string; readonly Status: string; readonly ExitCode: number };
+  readonly State: {
+    readonly StartedAt: string;
+    readonly FinishedAt: string;
+    readonly Status: string;
+    readonly ExitCode: number;
+    readonly Pid: number;
+  };
   readonly Config: { readonly Labels: Record<string, string>; readonly Env: string[]; readonly Hostname: string };
   readonly HostConfig: {
     readonly NetworkMode: string;
