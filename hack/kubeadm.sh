@@ -138,6 +138,7 @@ root_proxy() { # FOLDER
   for tool in {ip,ip6}tables{,-save,-restore} conntrack; do program "$1" $tool; done
   # Where iptables finds its extensions.
   cp -r --parents /usr/lib/*/xtables "$1/"
+  libraries "$1" /usr/lib/*/xtables/*.so
 }
 root_control_plane() { # FOLDER
   cp "$PROGRAMS"/kube-{apiserver,controller-manager,scheduler} "$1/usr/local/bin/"

@@ -8,7 +8,14 @@ base() { # FOLDER: busybox, and what programs expect round it
   printf 'root:x:0:\nnobody:x:65534:\n' >"$1/etc/group"
 }
 program() { # FOLDER NAME: copies a program with the libraries it wants
-  local file library; file=$(command -v "$2"); mkdir -p "$1/usr/bin"
+  local file; file=$(command -v "$2"); mkdir -p "$1/usr/bin"
   cp -L "$file" "$1/usr/bin/$2"
-  for library in $(ldd "$file" 2>/dev/null | grep -oE '/[^ )]+\.so[^ )]*'); do mkdir -p "$1$(dirname "$library")"; cp -L --update=none "$library" "$1$library" 2>/dev/null || cp -Ln "$library" "$1$library"; done
+  libraries "$1" "$file"
+}
+libraries() { # FOLDER FILE...: copies the libraries that these want
+  local root=$1 library; shift
+  for library in $(ldd "$@" 2>/dev/null | grep -oE '/[^ ):]+\.so[^ ):]*' | sort -u); do
+    mkdir -p "$root$(dirname "$library")"
+    cp -L --update=none "$library" "$root$library" 2>/dev/null || cp -Ln "$library" "$root$library"
+  done
 }

@@ -109,7 +109,7 @@ test(
   },
 );
 
-test('pods of both nodes answer each other', { timeout: 400_000 }, async () => {
+test('pods of both nodes answer each other, by their own address and by that of their Service', { timeout: 400_000 }, async () => {
   await kubectl('scale', '--replicas=2', 'deployment/web');
   await kubectl('rollout', 'status', GENEROUS, 'deployment/web');
   const where = '{range .items[*]}{.spec.nodeName} {.metadata.name} {.status.podIP}{"\\n"}{end}';
@@ -126,6 +126,10 @@ test('pods of both nodes answer each other', { timeout: 400_000 }, async () => {
   assert.equal((await asked(one, twoIp)).trim(), two);
   assert.equal((await asked(two, oneIp)).trim(), one);
   await kubectl('rollout', 'status', GENEROUS, '--namespace=kube-system', 'daemonset/kube-proxy');
+  await kubectl('expose', 'deployment/web', '--port=80');
+  const service = await jsonPath(['service', 'web'], '{.spec.clusterIP}');
+  // kube-proxy hears of it when it hears of it.
+  await eventually(async () => assert.ok([one, two].includes((await asked(two, service)).trim())));
 });
 
 test('the client certificate is renewed before it expires, and the node stays ready', { timeout: 300_000 }, async () => {
