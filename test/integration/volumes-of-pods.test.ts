@@ -64,6 +64,18 @@ describe('volumes of static pods', { timeout: 600_000 }, () => {
     assert.equal((await agent.up('web')).app?.id, main.id);
   });
 
+  test('a container has the name that its pod overrides, and a variable from the file that an earlier one left', async (t) => {
+    const agent = await AgentUnderTest.start(t);
+    const volumes: V1Volume[] = [{ name: 'left', emptyDir: {} }];
+    const volumeMounts = mountAll(volumes);
+    const init = app('echo "USER=\'me\'" >/left/login.env', { name: 'init', volumeMounts });
+    const env = [{ name: 'WHO', valueFrom: { fileKeyRef: { volumeName: 'left', path: 'login.env', key: 'USER' } } }];
+    const main = app('echo "$WHO $(hostname) $(hostname -f)" >/left/next && mv /left/next /left/seen; ' + stays, { env, volumeMounts });
+    await agent.declare('web', pod([main], { volumes, initContainers: [init], hostname: 'www', hostnameOverride: 'db.example.org' }));
+    const left = volumeOf(agent, await uidOf(agent, 'web'), 'empty-dir', 'left');
+    await untilFileHolds(left, 'seen', 'me db.example.org db.example.org');
+  });
+
   test('a hundred states of a ConfigMap are each seen whole', async (t) => {
     const agent = await AgentUnderTest.start(t);
     const script = `while :; do
