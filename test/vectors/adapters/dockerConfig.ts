@@ -7,6 +7,8 @@ import { sandboxCreateRequest } from '../../../src/engines/docker/sandbox/sandbo
 import { seccompOpts, seccompProfile } from '../../../src/engines/docker/containers/seccomp.ts';
 import { type ImageUser, nonRootViolation } from '../../../src/engines/docker/containers/security-context.ts';
 import { messagePath } from '../../../src/engines/docker/containers/termination-messages.ts';
+import { HASH_ANNOTATION } from '../../../src/engines/docker/identity/container-labels.ts';
+import { wholeContainerHash } from '../../../src/model/container-hash.ts';
 import { expand, lookupIn } from '../../../src/model/expansion.ts';
 import { kernelHostname } from '../../../src/model/kernel-hostname.ts';
 import type { Container, Pod } from '../../../src/model/pod.ts';
@@ -123,7 +125,9 @@ async function container(input: Input): Promise<object> {
     extraSupplementalGroups,
     extraAnnotations: Object.fromEntries((options.Annotations ?? []).map(({ Name, Value }) => [Name, Value])),
   });
-  return created(request);
+  // Kubernetes 1.20 noted the hash of the whole container; today it is one of name and image.
+  const Labels = { ...request.body.Labels, [`annotation.${HASH_ANNOTATION}`]: wholeContainerHash(of) };
+  return created({ ...request, body: { ...request.body, Labels } });
 }
 
 function expanded({ command, args }: Container, env: readonly { readonly name: string; readonly value: string }[]): ExpandedCommand {
