@@ -19,9 +19,9 @@ export function envFileValue(text: string, key: string, file: string): string {
     if (line === '' || line.startsWith('#')) continue;
     const equals = line.indexOf('=');
     if (equals === -1) throw wrong(at, "missing '='");
-    const name = line.slice(0, equals).replace(/[ \t]+$/, '');
+    const name = line.slice(0, equals);
     if (name === '') throw wrong(at, 'empty variable name');
-    if (name.length !== equals) throw wrong(at, "whitespace before '=' is not allowed");
+    if (name.endsWith(' ') || name.endsWith('\t')) throw wrong(at, "whitespace before '=' is not allowed");
     const value = line.slice(equals + 1);
     // As in a shell: KEY= 'value' leaves KEY empty.
     if (blanks.test(value)) {

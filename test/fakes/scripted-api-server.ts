@@ -12,6 +12,8 @@ export interface ScriptedRequest {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The values of a header that came more than once. */
+  headersOf(name: string): readonly string[];
   readonly body: string;
   /** The common name of the client's certificate. */
   readonly user: string | undefined;
@@ -108,6 +110,7 @@ export class ScriptedApiServer {
       path: url.pathname,
       query: Object.fromEntries(url.searchParams),
       headers: request.headers,
+      headersOf: (name) => request.rawHeaders.filter((_value, at, all) => at % 2 === 1 && all[at - 1]?.toLowerCase() === name),
       body: Buffer.concat(chunks).toString(),
       user: typeof CN === 'string' ? CN : undefined,
       http2: request.httpVersion === '2.0',

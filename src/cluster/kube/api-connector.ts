@@ -8,6 +8,8 @@ import { openTunnel } from './tunnel.ts';
 
 export interface ApiConnectorOptions {
   readonly access: Pick<ClusterAccess, 'server' | 'caPem' | 'insecureSkipTlsVerify' | 'tlsServerName' | 'proxy'>;
+  /** Whether HTTP/2 is offered to the server. */
+  readonly allowH2: boolean;
   readonly identity: PemPair | undefined;
   readonly clock: Clock;
   readonly connectTimeoutMs: number;
@@ -22,6 +24,7 @@ const KEEP_ALIVE_MS = 15_000;
 /** Makes connections to the API server as one TLS identity, through the proxy where there is one. Throws when certificate and key cannot be used. */
 export function apiConnector({
   access,
+  allowH2,
   identity,
   clock,
   connectTimeoutMs,
@@ -43,7 +46,7 @@ export function apiConnector({
     : {};
   const direct = buildConnector({
     ...tls,
-    allowH2: https,
+    allowH2: https && allowH2,
     preferH2: true,
     timeout: connectTimeoutMs,
     keepAlive: true,

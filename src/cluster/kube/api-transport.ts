@@ -12,6 +12,7 @@ import { apiConnector } from './api-connector.ts';
 import { cancelClosedStreams } from './cancelled-streams.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import { connectionFault } from './connection-fault.ts';
+import { hasSeveralValues } from './impersonation.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
 import { through } from './proxy.ts';
 import { SilenceWatch } from './silence-watch.ts';
@@ -223,11 +224,12 @@ export class ApiTransport {
       if (generation.http2) watch.add(socket);
     };
     const ended = new AbortController();
-    const connector = { access, identity, clock, connectTimeoutMs: CONNECT_TIMEOUT_MS, signal: ended.signal, onConnected };
+    const allowH2 = !hasSeveralValues(access.impersonation);
+    const connector = { access, allowH2, identity, clock, connectTimeoutMs: CONNECT_TIMEOUT_MS, signal: ended.signal, onConnected };
     const connect = usable(access, () => apiConnector(connector));
     const pool = new Pool(this.#origin, {
       connect,
-      allowH2: true,
+      allowH2,
       h2Options: { maxConcurrentStreams: MAX_CONCURRENT_STREAMS, pingInterval: pingEveryMs },
       keepAliveTimeout: 30_000,
     });

@@ -28,6 +28,10 @@ export function impersonationOf(user: KubeconfigFields): Headers | undefined {
   };
 }
 
+/** Whether a header has several values. Over HTTP/2 undici sends them as one, with commas between them, which to Kubernetes is one group. */
+export const hasSeveralValues = (headers: Headers = {}): boolean =>
+  Object.values(headers).some((value) => typeof value !== 'string' && value.length > 1);
+
 /** UTF-8, byte for byte, as Go sends it. */
 function headerValue(value: string, where: string): string {
   const bytes = Buffer.from(value).toString('latin1');

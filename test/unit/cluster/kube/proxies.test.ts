@@ -293,8 +293,8 @@ describe('a kubeconfig', () => {
     assert.equal(headers['authorization'], 'Bearer t');
     assert.equal(Buffer.from(String(headers['impersonate-user']), 'latin1').toString(), 'jané');
     assert.equal(headers['impersonate-uid'], '7');
-    assert.equal(headers['impersonate-group'], 'a, b');
-    assert.equal(headers['impersonate-extra-example.com%2fscope%25'], 'x, y');
+    assert.deepEqual(request.headersOf('impersonate-group'), ['a', 'b']);
+    assert.deepEqual(request.headersOf('impersonate-extra-example.com%2fscope%25'), ['x', 'y']);
     assert.equal(headers['impersonate-extra-reason'], 'z');
   });
 
