@@ -33,12 +33,13 @@ const NS_PER_TICK = 1_000_000_000 / TICKS_PER_SECOND;
 /** Larger memory limits mean none: the kernel rounds down its "unlimited" (cAdvisor's maxMemorySize). */
 const UNLIMITED_BYTES = 2 ** 62;
 
-/** "name value" lines. */
+/** "name value" lines; others say nothing. */
 export function parseCounters(text: string): ReadonlyMap<string, number> {
   return new Map(
     text.split('\n').flatMap((line): [string, number][] => {
       const [name, value] = line.split(' ');
-      return name === undefined || value === undefined ? [] : [[name, Number(value)]];
+      const count = parseNumber(value);
+      return name === undefined || count === undefined ? [] : [[name, count]];
     }),
   );
 }

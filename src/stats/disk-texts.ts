@@ -1,4 +1,5 @@
 import type { DiskStats } from '../ports/pod-stats.ts';
+import { parseNumber } from './cgroup-texts.ts';
 
 export const diskFilesV1 = [
   'blkio.throttle.io_service_bytes_recursive',
@@ -23,7 +24,7 @@ export function disksOfV1(files: Files<typeof diskFilesV1>): Disks | undefined {
       const [number, what, value] = line.split(' ');
       if (number === undefined || value === undefined || (what !== 'Read' && what !== 'Write')) continue;
       const disk = disks.get(number) ?? { readBytes: 0, writtenBytes: 0, reads: 0, writes: 0 };
-      disk[what === 'Read' ? read : written] = Number(value);
+      disk[what === 'Read' ? read : written] = parseNumber(value) ?? 0;
       disks.set(number, disk);
     }
   };
@@ -42,7 +43,7 @@ export function disksOfV2(files: Files<typeof diskFilesV2>): Disks | undefined {
       const number = words.findLast((word) => /^\d+:\d+$/.test(word));
       const values = new Map(words.filter((word) => word.includes('=')).map((word) => splitAt(word, word.indexOf('='))));
       if (number === undefined || values.size === 0) return [];
-      const of = (name: string): number => Number(values.get(name) ?? 0);
+      const of = (name: string): number => parseNumber(values.get(name)) ?? 0;
       return [[number, { readBytes: of('rbytes'), writtenBytes: of('wbytes'), reads: of('rios'), writes: of('wios') }]];
     }),
   );

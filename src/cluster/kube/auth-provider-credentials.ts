@@ -78,7 +78,9 @@ async function askProvider(question: ProviderQuestion, where: string, { clock }:
   const failed = (why: string): KubeconfigError => new KubeconfigError('unreadable', `${where} ${why}`);
   if (end.is === 'late') throw failed(`did not answer within ${DEADLINE_MS / 1000} s`);
   if (end.is !== 'exited' || end.code !== 0) throw failed('failed: its program ended before it answered');
-  const answer = JSON.parse(end.stdout) as ProviderAnswer;
+  // Nothing of it is repeated: there are secrets in it.
+  const answer = jsonOf(end.stdout) as ProviderAnswer | undefined;
+  if (answer === undefined) throw failed('failed: what it gave is more than a megabyte, or broken');
   if ('error' in answer) throw failed(`failed: ${answer.error}`);
   return answer;
 }

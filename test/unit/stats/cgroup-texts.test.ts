@@ -3,6 +3,8 @@ import { describe, test } from 'node:test';
 import { parseCgroupPaths } from '../../../src/base/cgroup-paths.ts';
 import { limitsOfV1, limitsOfV2 } from '../../../src/stats/cgroup-limits.ts';
 import { cpuOfV1, cpuOfV2, memoryOfV1, memoryOfV2, podCgroupOf } from '../../../src/stats/cgroup-texts.ts';
+import { disksOfV2 } from '../../../src/stats/disk-texts.ts';
+import { parsePressure } from '../../../src/stats/pressure-text.ts';
 
 const none = undefined;
 const memoryV1 = {
@@ -111,3 +113,14 @@ for (const [path, parent] of [
   ['abc', undefined],
 ] as const)
   test(`the pod's own cgroup of ${path} is ${parent ?? 'not there'}`, () => assert.equal(podCgroupOf(path, 'u-1'), parent));
+
+test('what is no number counts as not there, in every file', () => {
+  const broken = 'usage_usec ?\nuser_usec\nsystem_usec 3\nnr_periods x\n';
+  assert.equal(cpuOfV2({ 'cpu.stat': broken }), undefined);
+  assert.deepEqual(cpuOfV2({ 'cpu.stat': `${broken}usage_usec 5\n` }), { usageCoreNanoSeconds: 5000, systemNanoSeconds: 3000 });
+  assert.deepEqual(parsePressure('some avg10=? avg60=0.5 total\n')?.some, { avg10: 0, avg60: 0.5, avg300: 0, totalUs: 0 });
+  assert.deepEqual(
+    [...(disksOfV2({ 'io.stat': '8:0 rbytes=? wbytes=2\n' }) ?? [])],
+    [['8:0', { readBytes: 0, writtenBytes: 2, reads: 0, writes: 0 }]],
+  );
+});

@@ -133,6 +133,15 @@ describe('what is wrong is said', () => {
     }
   });
 
+  test('of a token that is too long to be one, of which nothing is repeated', async () => {
+    const print = `printf '{"t":"'; head -c 600000 /dev/zero | tr '\\0' s; printf '","e":"%s"}' ${formatTime(Date.now() + HOUR_S * 1000)}`;
+    const source = await provided('azure', { 'cmd-path': await command(print), 'token-key': '{.t}', 'expiry-key': '{.e}' });
+    await assert.rejects(source.current(never), (error) => {
+      assert.match(errorText(error), /^kubeconfig .*: auth-provider azure failed: what it gave is more than a megabyte, or broken$/);
+      return true;
+    });
+  });
+
   test('of a provider that nobody knows, and of a token that has ended and cannot be exchanged', async () => {
     for (const source of [await provided('openstack', {}), await provided('oidc', { 'id-token': jwt({ exp: 1 }) })]) {
       await assert.rejects(source.current(never), {
