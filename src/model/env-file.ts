@@ -8,11 +8,45 @@ export class EnvFileError extends Error {
 const blanks = /^[ \t]+/;
 
 /**
- * The value of a variable in a file of lines KEY='value': in single quotes, in which lines may go on and nothing is special. The first line
- * of the key counts, and what follows it is not read; a key that is not there has no value (pkg/kubelet/util/env ParseEnv). `file` is for the
- * words of EnvFileError, which it throws.
+ * A file of variables: lines KEY='value', in single quotes, in which lines may go on and nothing is special. It is read once, and only as far
+ * as it is asked for. `file` is for the words of EnvFileError.
  */
-export function envFileValue(text: string, key: string, file: string): string {
+export class EnvFile {
+  readonly #entries: Iterator<readonly [string, string]>;
+  readonly #values = new Map<string, string>();
+  #fault: unknown;
+
+  constructor(text: string, file: string) {
+    this.#entries = entriesOf(text, file);
+  }
+
+  /**
+   * The first value of a key; what follows it is not looked at. A key that is not there has an empty value (pkg/kubelet/util/env ParseEnv).
+   * Throws EnvFileError.
+   */
+  valueOf(key: string): string {
+    let value = this.#values.get(key);
+    while (value === undefined && this.#readNext()) value = this.#values.get(key);
+    return value ?? '';
+  }
+
+  /** Whether there was one more. */
+  #readNext(): boolean {
+    if (this.#fault !== undefined) throw this.#fault;
+    try {
+      const { done, value: entry } = this.#entries.next();
+      if (done) return false;
+      const [name, value] = entry;
+      if (!this.#values.has(name)) this.#values.set(name, value);
+      return true;
+    } catch (fault) {
+      this.#fault = fault;
+      throw fault;
+    }
+  }
+}
+
+function* entriesOf(text: string, file: string): Generator<readonly [string, string], undefined> {
   const { lines, tooLong } = linesOf(text);
   for (let at = 0; at < lines.length; at++) {
     const line = (lines[at] ?? '').replace(blanks, '');
@@ -25,7 +59,7 @@ export function envFileValue(text: string, key: string, file: string): string {
     const value = line.slice(equals + 1);
     // As in a shell: KEY= 'value' leaves KEY empty.
     if (blanks.test(value)) {
-      if (name === key) return '';
+      yield [name, ''];
       continue;
     }
     if (!value.startsWith("'")) throw wrong(at, 'value must be enclosed in single quotes');
@@ -41,10 +75,10 @@ export function envFileValue(text: string, key: string, file: string): string {
       rest = next;
     }
     if (!/^[ \t]*(#.*)?$/s.test(rest.slice(end + 1))) throw wrong(at, 'unexpected content after closing quote');
-    if (name === key) return [...parts, rest.slice(0, end)].join('\n');
+    yield [name, [...parts, rest.slice(0, end)].join('\n')];
   }
   if (tooLong) throw new EnvFileError(`error reading environment variable file ${quote(file)}: bufio.Scanner: token too long`);
-  return '';
+  return undefined;
 }
 
 function wrong(index: number, why: string): EnvFileError {
@@ -53,11 +87,13 @@ function wrong(index: number, why: string): EnvFileError {
 
 /** The bytes that a line may have, as Go's bufio.Scanner reads them. */
 const maxLineBytes = 65_535;
+/** No shorter text of UTF-16 has so many bytes. */
+const maybeLong = Math.ceil(maxLineBytes / 3);
 
 /** As Go's bufio.ScanLines: a carriage return before the end of a line goes with it. What follows a line that is too long is not read. */
 function linesOf(text: string): { readonly lines: readonly string[]; readonly tooLong: boolean } {
   const all = text.split('\n');
-  const long = all.findIndex((line) => Buffer.byteLength(line) > maxLineBytes);
+  const long = all.findIndex((line) => line.length >= maybeLong && Buffer.byteLength(line) > maxLineBytes);
   const lines = (long === -1 ? all : all.slice(0, long)).map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
   // Nothing after the last newline is no line.
   return { lines: long === -1 && lines.at(-1) === '' ? lines.slice(0, -1) : lines, tooLong: long !== -1 };

@@ -1,7 +1,7 @@
 import { errorText } from '../../base/error-text.ts';
 import { isNotFound } from '../../model/api-error.ts';
 import { containerResourceByName } from '../../model/container-resource.ts';
-import { envFileValue } from '../../model/env-file.ts';
+import { EnvFile } from '../../model/env-file.ts';
 import { expand, lookupIn, MAX_EXPANDED } from '../../model/expansion.ts';
 import { fromUtf8, quote } from '../../model/go-text.ts';
 import type { ReferencedKind } from '../../model/pod-references.ts';
@@ -27,6 +27,7 @@ export interface ContainerEnvFacts extends PodFieldFacts {
 }
 
 type ReadKeys = (kind: ReferencedKind, name: string, optional: boolean | undefined) => Promise<ReadonlyMap<string, string> | undefined>;
+type ReadEnvFile = (volume: string, path: string) => Promise<{ readonly path: string; readonly variables: EnvFile }>;
 
 /** A container's environment. Rejects in the kubelet's words where a reference leads nowhere (pkg/kubelet makeEnvironmentVariables). */
 export async function containerEnv(
@@ -40,6 +41,7 @@ export async function containerEnv(
   if (enableServiceLinks === undefined) throw new Error('nil pod.spec.enableServiceLinks encountered, cannot construct envvars');
   if (facts.services === undefined) throw new Error('services have not yet been read at least once, cannot construct envvars');
   const ofServices = new Map(serviceEnv(facts.services, namespace, enableServiceLinks));
+  const readEnvFile = envFileReader(facts);
   const readKeys = keyReader(namespace, facts.objects, signal);
   const values = new Map<string, string>();
   for (const { prefix = '', configMapRef, secretRef } of container.envFrom ?? []) {
@@ -57,7 +59,8 @@ export async function containerEnv(
   const lookup = lookupIn(values, ofServices);
   let room = MAX_EXPANDED;
   for (const { name, value, valueFrom } of container.env ?? []) {
-    const resolved = value || !valueFrom ? expand(value ?? '', lookup, room) : await referred(pod, container, valueFrom, facts, readKeys);
+    const resolved =
+      value || !valueFrom ? expand(value ?? '', lookup, room) : await referred(pod, container, valueFrom, facts, readKeys, readEnvFile);
     if (resolved === undefined) continue;
     room -= resolved.length;
     ofServices.delete(name);
@@ -73,12 +76,13 @@ async function referred(
   { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef }: ValueFrom,
   facts: ContainerEnvFacts,
   readKeys: ReadKeys,
+  readEnvFile: ReadEnvFile,
 ): Promise<string | undefined> {
   if (fieldRef) return podFieldValue(pod, fieldRef, facts);
   if (resourceFieldRef) {
     return containerResourceByName(resourceFieldRef, pod, resourceFieldRef.containerName || container.name, facts.allocatable);
   }
-  if (fileKeyRef) return valueInFile(fileKeyRef, facts);
+  if (fileKeyRef) return valueInFile(fileKeyRef, readEnvFile);
   const ref = configMapKeyRef ?? secretKeyRef;
   if (ref === undefined) return '';
   const { name = '', key, optional } = ref;
@@ -89,21 +93,37 @@ async function referred(
   return value;
 }
 
+/** Each file is read once, so that all variables are of one state. */
+function envFileReader({ volumeFile }: Pick<ContainerEnvFacts, 'volumeFile'>): ReadEnvFile {
+  const known = new Map<string, { readonly path: string; readonly variables: EnvFile }>();
+  return async (volume, path) => {
+    const key = `${volume} ${path}`;
+    let file = known.get(key);
+    if (file === undefined) {
+      const found = await volumeFile(volume, path).catch((error: unknown) => {
+        throw badEnvFile(error);
+      });
+      if (found === undefined) throw new Error(`cannot find the volume ${quote(volume)} referenced by FileKeyRef`);
+      file = { path: found.path, variables: new EnvFile(found.text, found.path) };
+      known.set(key, file);
+    }
+    return file;
+  };
+}
+
+const badEnvFile = (why: unknown): Error => new Error(`couldn't parse env file: ${errorText(why)}`, { cause: why });
+
 /** Undefined where the file has no such variable, or an empty one, and may; a file that is not there is a fault all the same. */
 async function valueInFile(
   { volumeName, path, key, optional }: NonNullable<ValueFrom['fileKeyRef']>,
-  { volumeFile }: Pick<ContainerEnvFacts, 'volumeFile'>,
+  readEnvFile: ReadEnvFile,
 ): Promise<string | undefined> {
-  const fault = (why: unknown): Error => new Error(`couldn't parse env file: ${errorText(why)}`, { cause: why });
-  const file = await volumeFile(volumeName, path).catch((error: unknown) => {
-    throw fault(error);
-  });
-  if (file === undefined) throw new Error(`cannot find the volume ${quote(volumeName)} referenced by FileKeyRef`);
+  const file = await readEnvFile(volumeName, path);
   let value: string;
   try {
-    value = envFileValue(file.text, key, file.path);
+    value = file.variables.valueOf(key);
   } catch (error) {
-    throw fault(error);
+    throw badEnvFile(error);
   }
   if (value !== '') return value;
   if (optional) return undefined;

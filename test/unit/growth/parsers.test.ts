@@ -13,7 +13,7 @@ import { globMatches } from '../../../src/images/glob.ts';
 import { credentialsFor, entriesOfSecrets } from '../../../src/images/keyring.ts';
 import { LineDecoder } from '../../../src/cluster/kube/line-decoder.ts';
 import { parseKubeconfig } from '../../../src/cluster/kube/parse-kubeconfig.ts';
-import { envFileValue } from '../../../src/model/env-file.ts';
+import { EnvFile } from '../../../src/model/env-file.ts';
 import { expand, MAX_EXPANDED } from '../../../src/model/expansion.ts';
 import { parseGoDuration } from '../../../src/model/go-duration.ts';
 import { parseGoJson } from '../../../src/model/go-json-syntax.ts';
@@ -110,14 +110,14 @@ const attacks: Readonly<Record<string, Attack>> = {
     }
   },
   'a file of variables: spaces in a name': on(
-    (text) => envFileValue(text, 'key', 'file'),
+    (text) => new EnvFile(text, 'file').valueOf('key'),
     (size) => `a${repeated(size, ' ')}b=''`,
   ),
   'a file of variables: a value of many lines': on(
-    (text) => envFileValue(text, 'key', 'file'),
+    (text) => new EnvFile(text, 'file').valueOf('key'),
     (size) => `a='${repeated(size, '\n')}'`,
   ),
-  'a file of variables: many of them': on((text) => envFileValue(text, 'key', 'file'), of("a=''\n")),
+  'a file of variables: many of them': on((text) => new EnvFile(text, 'file').valueOf('key'), of("a=''\n")),
   'a quantity of digits': on((text) => Quantity.parse(text).canonical(), of('9')),
   'a quantity of a long exponent': on(
     (text) => Quantity.parse(text).canonical(),

@@ -23,7 +23,8 @@ test('the options name the sources', () => {
 
 test('objects of the manifest directory are declared before its pods', async (t) => {
   const rootDir = await mkdtemp(join(tmpdir(), 'rxlet-sources-'));
-  t.after(() => rm(rootDir, { recursive: true }));
+  // What manifests said is kept in the background, also while all is removed.
+  t.after(() => rm(rootDir, { recursive: true, maxRetries: 10 }));
   const directory = join(rootDir, 'manifests');
   await mkdir(directory);
   const settings = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings' }, data: { a: 'b' } };

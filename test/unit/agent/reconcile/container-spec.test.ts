@@ -141,6 +141,18 @@ describe('a variable in a file of a volume', () => {
     assert.deepEqual(env, [{ name: 'A', value: 'me' }]);
   });
 
+  test('is of the same reading as all others in that file', async () => {
+    let reads = 0;
+    const volumeFile = async (): Promise<{ path: string; text: string }> => ({ path: '/f', text: `A='${++reads}'\nB='${reads}'` });
+    const of = (name: string, path: string) => ({ name, valueFrom: { fileKeyRef: { volumeName: 'v', path, key: name } } });
+    const { env } = await resolve({ env: [of('A', 'one'), of('B', 'one'), of('B', 'two')] }, { services: [], volumeFile });
+    assert.deepEqual(env, [
+      { name: 'A', value: '1' },
+      { name: 'B', value: '2' },
+    ]);
+    assert.equal(reads, 2);
+  });
+
   test('is left out where it has no value and may', async () => {
     for (const key of ['NONE', 'EMPTY']) {
       const { env } = await resolve(inFile({ key, optional: true }), { services: [] });
