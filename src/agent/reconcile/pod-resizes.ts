@@ -103,8 +103,11 @@ export class PodResizes {
     this.#allocations.push(uid, active);
     const before = this.#allocations.waiting.map((one) => [one, this.#allocations.allocationOf(one)] as const);
     this.#asker = uid;
-    this.#allocations.retry(active);
-    this.#asker = undefined;
+    try {
+      this.#allocations.retry(active);
+    } finally {
+      this.#asker = undefined;
+    }
     for (const [one] of before) {
       const spec = pods.get(one)?.pod.spec;
       if (spec) this.#of(one).tried = { spec, atMs: clock.monotonicMs() };
