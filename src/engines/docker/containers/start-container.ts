@@ -167,7 +167,8 @@ async function asksForOneMount({ features }: ContainerStarting, { mounts }: Cont
 
 /**
  * Undefined where the spec says it. The container of which the image is read is the one to be made, as the engine would have it: one that
- * is left when this fails is replaced by the next attempt.
+ * is left when this fails is replaced by the next attempt. Without its mounts: an engine that reads from it makes every source that is not
+ * there yet a directory, and the user is the image's alone.
  */
 async function primaryGroupOf(context: ContainerStarting, input: ContainerInput, signal: AbortSignal): Promise<number | undefined> {
   const { client, primaryGroups } = context;
@@ -175,7 +176,7 @@ async function primaryGroupOf(context: ContainerStarting, input: ContainerInput,
   const security = effectiveSecurityContext(pod, spec.container);
   if (isSet(security.runAsGroup)) return undefined;
   const withContainer = async (read: (id: string) => Promise<number>): Promise<number> => {
-    const request = containerCreateRequest(input);
+    const request = containerCreateRequest({ ...input, spec: { ...spec, mounts: [], imageMounts: [] } });
     const { id, adopted } = await createContainer(context, request, (holder) => isSame(holder, request), signal);
     const group = await read(id);
     if (adopted === undefined) await deleteContainer(client, id, signal);
