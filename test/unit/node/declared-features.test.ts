@@ -3,8 +3,10 @@ import { test } from 'node:test';
 import { declaredFeatures } from '../../../src/node/declared-features.ts';
 
 test('a node declares what its gates leave on, and nothing where nodes declare nothing', () => {
-  assert.ok(declaredFeatures({})?.includes('ExtendWebSocketsToKubelet'));
-  assert.equal(declaredFeatures({ ExtendWebSocketsToKubelet: false })?.includes('ExtendWebSocketsToKubelet'), false);
+  for (const name of ['ExtendWebSocketsToKubelet', 'RestartAllContainersOnContainerExits']) {
+    assert.ok(declaredFeatures({})?.includes(name), name);
+    assert.equal(declaredFeatures({ [name]: false })?.includes(name), false, name);
+  }
   assert.equal(declaredFeatures({ NodeDeclaredFeatures: false }), undefined);
 });
 
