@@ -24,8 +24,8 @@ export interface Cluster {
   node(): Node | undefined;
   /** As `node`, now and whenever it changes. */
   readonly nodeChanges: Observable<Node | undefined>;
-  /** The certificate that the node's server shows: given, signed by the cluster, or made here. */
-  servingCertificate(addresses: () => readonly NodeAddress[]): ServingCertificate & Pick<Staged, 'name' | 'run'>;
+  /** The certificate that the node's server shows: given, signed by the cluster, or made here. Ready when the first is known, or must be asked for. */
+  servingCertificate(addresses: () => readonly NodeAddress[]): ServingCertificate & Pick<Staged, 'name' | 'run' | 'ready'>;
   /** What it has to hear of the agent: whose events it may forget. */
   readonly listener: Partial<Happenings>;
   readonly services: readonly Staged[];

@@ -38,7 +38,13 @@ export function capability(node: NodeParts): Contribution {
     },
     ready: (signal) => unlessAborted(listening.promise, signal),
   };
-  const renewing: Staged = { name: certificate.name, stage: 'server', run: (signal, given) => certificate.run(signal, given) };
+  // Before the server: it shows what is there from its first connection on.
+  const renewing: Staged = {
+    name: certificate.name,
+    stage: 'beside pods',
+    run: (signal, given) => certificate.run(signal, given),
+    ready: (signal) => certificate.ready?.(signal) ?? Promise.resolve(),
+  };
   const watching: Staged = { name: threadPool.name, stage: 'server', run: (signal) => threadPool.run(signal) };
   return { services: [...(options.enableServer ? [renewing] : []), server, watching] };
 }

@@ -7,6 +7,7 @@ import type { Logger } from '../../base/logger.ts';
 import type { Service } from '../../base/service.ts';
 import type { NodeAddress } from '../../model/node.ts';
 import type { ServingCertificate } from '../../ports/serving-certificate.ts';
+import type { Staged } from '../../ports/staged.ts';
 import { servingPurpose } from './certificate-purpose.ts';
 import { type CertificateHappenings, CertificateRotation } from './certificate-rotation.ts';
 import { CertificateStore } from './certificate-store.ts';
@@ -38,8 +39,8 @@ export interface ServingCertificateDeps {
   readonly random: () => number;
 }
 
-/** Where the server's certificate comes from: the cluster, given files, or this node itself, as the kubelet chooses. To be run with the server. */
-export function servingCertificate(deps: ServingCertificateDeps): ServingCertificate & Service {
+/** Where the server's certificate comes from: the cluster, given files, or this node itself, as the kubelet chooses. To be run before the server. */
+export function servingCertificate(deps: ServingCertificateDeps): ServingCertificate & Service & Pick<Staged, 'ready'> {
   const { options, clients, clock, log } = deps;
   const { rotateServerCertificates, tlsCertFile, tlsPrivateKeyFile } = options;
   if (rotateServerCertificates && clients) return fromCluster(deps, clients);

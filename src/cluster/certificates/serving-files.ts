@@ -5,6 +5,7 @@ import { isSamePair } from '../../base/pem-pair.ts';
 import { errorText } from '../../base/error-text.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Service } from '../../base/service.ts';
+import { unlessAborted } from '../../base/unless-aborted.ts';
 import { formatTime } from '../../model/time.ts';
 import type { ServingCertificate, ServingPair } from '../../ports/serving-certificate.ts';
 import { type ClientIdentity, parseClientIdentity } from './client-identity.ts';
@@ -26,6 +27,7 @@ export class ServingFiles implements Service, ServingCertificate {
   readonly name = 'serving certificate';
   readonly #deps: ServingFilesDeps;
   readonly #pairs = new ReplaySubject<ServingPair>(1);
+  readonly #first = Promise.withResolvers<void>();
   #current: ClientIdentity | undefined;
   #trouble = '';
 
@@ -37,9 +39,15 @@ export class ServingFiles implements Service, ServingCertificate {
     return this.#pairs;
   }
 
+  /** Resolves once there is a pair. */
+  ready(signal: AbortSignal): Promise<void> {
+    return unlessAborted(this.#first.promise, signal);
+  }
+
   /** Rejects, with words for the user, when there is nothing to begin with. */
   async run(signal: AbortSignal): Promise<void> {
     await this.#look();
+    this.#first.resolve();
     while (!signal.aborted) {
       await this.#deps.clock.sleep(LOOK_EVERY_MS, signal).catch(() => undefined);
       if (signal.aborted) return;

@@ -11,6 +11,7 @@ import type { KubeletOptions } from '../../../src/options/kubelet-options.ts';
 import type { Given } from '../../../src/ports/contribution.ts';
 import { capability } from '../../../src/server/capability.ts';
 import { aPod } from '../../builders/a-pod.ts';
+import { stages } from '../../../src/ports/staged.ts';
 import { type NodeUnderTest, nodeUnderTest, nothingGiven } from '../../builders/node-parts.ts';
 
 async function freePort(): Promise<number> {
@@ -74,6 +75,16 @@ test('the server is ready when it listens, with its own routes and those of othe
 test('gates close what they name', async (t) => {
   const { get } = await serve(t, { featureGates: { ComponentStatusz: false, ComponentFlagz: false } });
   assert.deepEqual([(await get('/statusz'))[0], (await get('/flagz'))[0]], [404, 404]);
+});
+
+test('the certificate is there before the server starts', () => {
+  const { node } = nodeUnderTest({ options: { enableServer: true } });
+  const stageOf = (name: string): number => {
+    const service = capability(node).services?.find((each) => each.name === name);
+    assert.ok(service, name);
+    return stages.indexOf(service.stage);
+  };
+  assert.ok(stageOf('serving certificate') < stageOf('server'));
 });
 
 test('health is that of the pods, of the machine, and of what others contribute', async (t) => {

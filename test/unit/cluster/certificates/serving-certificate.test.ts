@@ -99,6 +99,17 @@ describe('a self-signed certificate', () => {
     await again;
   });
 
+  test('is ready when it can be shown, not before', async () => {
+    const certificate = aCertificate();
+    assert(certificate.ready);
+    let shown = false;
+    const showing = certificate.pairs.subscribe(() => (shown = true));
+    const ready = certificate.ready(stop.signal).then(() => shown);
+    running = certificate.run(stop.signal);
+    assert.equal(await ready, true);
+    showing.unsubscribe();
+  });
+
   test('that cannot be kept is an error that says where, and what to set', async () => {
     await writeFile(join(directory, 'file'), '');
     const certDir = join(directory, 'file/pki');
