@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../base/json-object.ts';
-import type { Pod, PodStatus } from '../model/pod.ts';
+import type { ContainerStatus, Pod, PodStatus } from '../model/pod.ts';
 import { createTwoWayMergePatch } from '../model/strategic-merge-patch.ts';
 import { mergePodStatus } from './merge-pod-status.ts';
 import { normalizePodStatus } from '../model/normalize-pod-status.ts';
@@ -13,8 +13,9 @@ export interface StatusPatch {
 }
 
 /** The smallest patch that makes the API's object show our status (PatchPodStatus in pkg/util/pod). */
-export function statusPatch(object: Pod, ours: PodStatus): StatusPatch {
-  const { uid } = object.metadata;
+export function statusPatch(object: Pod, status: PodStatus): StatusPatch {
+  const { uid, generation } = object.metadata;
+  const ours = generation === undefined ? withoutNewerContainerFields(status) : status;
   const api: PodStatus = withoutNulls(object.status ?? {});
   const merged = mergePodStatus(api, ours);
   const patch = createTwoWayMergePatch({ status: api }, { metadata: { uid }, status: merged }, 'Pod');
@@ -28,6 +29,19 @@ export function statusPatch(object: Pod, ours: PodStatus): StatusPatch {
 
 /** Fields of a pod's status that came after 1.20. */
 const newerFields = ['hostIPs', 'observedGeneration'] as const;
+
+/** Without what containers' statuses have since 1.31 to 1.33: an API server that gives pods no generation yet drops it each time. */
+function withoutNewerContainerFields(status: PodStatus): PodStatus {
+  const older = (statuses: readonly ContainerStatus[]): readonly ContainerStatus[] =>
+    statuses.map(({ user: _user, volumeMounts: _mounts, stopSignal: _signal, ...known }) => known);
+  const { containerStatuses, initContainerStatuses, ephemeralContainerStatuses } = status;
+  return {
+    ...status,
+    ...(containerStatuses && { containerStatuses: older(containerStatuses) }),
+    ...(initContainerStatuses && { initContainerStatuses: older(initContainerStatuses) }),
+    ...(ephemeralContainerStatuses && { ephemeralContainerStatuses: older(ephemeralContainerStatuses) }),
+  };
+}
 
 /** Whether the API's object has our conditions, as far as they are for the kubelet to say. */
 export function sameConditions({ status = {} }: Pod, { conditions = [] }: PodStatus): boolean {

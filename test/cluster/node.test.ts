@@ -168,7 +168,7 @@ test('a node is registered, becomes Ready, tells when it is not, and holds its l
   assert.ok(node.events.includes('NodeReady'));
 
   const shown = await kubectl('get', 'nodes', node.name, '-o', 'wide');
-  assert.match(shown, /\bReady\b.*v1\.30\.0\+rxlet\.0\.1\.0.*docker:\/\/20\.10\.24/);
+  assert.match(shown, /\bReady\b.*v1\.36\.2\+rxlet\.0\.1\.0.*docker:\/\/20\.10\.24/);
 
   assert.equal((await node.lease()).spec.holderIdentity, node.name);
   const lease = JSON.parse(await kubectl('get', 'lease', node.name, '-n', 'kube-node-lease', '-o', 'json'));

@@ -25,3 +25,13 @@ test('what an older API server has dropped does not make the statuses differ', (
   assert.equal(statusPatch(object(told), newer).same, true);
   assert.equal(statusPatch(object({ ...told, phase: 'Pending' }), newer).same, false);
 });
+
+test('what containers have shown since pods have a generation is told to API servers that give them one', () => {
+  const [container] = [{ name: 'app', image: 'a', imageID: '', ready: true, restartCount: 0, user: { linux: { uid: 1, gid: 2 } } }];
+  const { user: _, ...older } = container;
+  const api = object({ ...told, containerStatuses: [older] });
+  const ours = { ...told, containerStatuses: [container] };
+  assert.deepEqual(statusPatch(api, ours), { patch: undefined, same: true });
+  const today = { ...api, metadata: { ...api.metadata, generation: 1 } };
+  assert.match(JSON.stringify(statusPatch(today, ours).patch), /"user":\{"linux":\{"uid":1,"gid":2\}\}/);
+});
