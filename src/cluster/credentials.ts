@@ -164,7 +164,7 @@ async function accessBeforeCertificate(
   try {
     return await load(kubeconfig);
   } catch {
-    // Whatever is wrong with it, the bootstrap writes another one, which acts for nobody else.
+    // Whatever is wrong with it, the bootstrap writes another one, without impersonation.
     return { ...(await load(bootstrapKubeconfig)), impersonation: undefined };
   }
 }

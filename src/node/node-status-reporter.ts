@@ -68,7 +68,7 @@ export class NodeStatusReporter implements Service {
   #registered: boolean;
   /** On the clock's monotonic time. */
   #lastReportMs: number | undefined;
-  /** What the API server does not know. Asked anew with each report that is due: it may have become a newer one. */
+  /** What the API server does not know. Asked again with each report that is due: it may have become a newer one. */
   #dropped: readonly YoungField[] = [];
   #unschedulable = false;
   #failures = 0;

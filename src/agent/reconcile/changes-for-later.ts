@@ -14,7 +14,7 @@ export interface ChangeForLater {
   readonly fields: readonly string[];
 }
 
-/** The containers of a pod that has been declared anew which have their new spec only once they start again. */
+/** The containers of a changed pod that get their new spec only when they start again. */
 export function changesForLater(before: Pod, now: Pod): readonly ChangeForLater[] {
   return allContainers(now.spec).flatMap((container) => {
     const old = allContainers(before.spec).find(({ name }) => name === container.name);

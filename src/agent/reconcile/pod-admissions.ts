@@ -79,7 +79,7 @@ export class PodAdmissions {
     const { pods, resizes } = this.#deps;
     await this.#inTurn(async () => {
       const active = pods.list().flatMap(({ pod }) => (this.#counts(pod) ? [pod] : []));
-      // Counted anew with what it has now.
+      // Counted again, with what it has now.
       for (const changed of resizes.decide(uid, active)) this.#use.remove(changed);
     }, signal);
     return resizes.refusalOf(uid);

@@ -13,7 +13,7 @@ export interface ApiConnectorOptions {
   readonly identity: PemPair | undefined;
   readonly clock: Clock;
   readonly connectTimeoutMs: number;
-  /** Nobody wants connections any more. */
+  /** Ends what is still being connected. */
   readonly signal: AbortSignal;
   readonly onConnected: (socket: Socket | TLSSocket) => void;
 }

@@ -97,7 +97,7 @@ function credentialsOf({ authorization, certificatePem, keyPem }: Given, where: 
   return { identity, authorization };
 }
 
-/** When the token ends, as the date: by itself, where it is a JSON Web Token, or by what the provider notes beside it; undefined: nobody says. */
+/** The date at which the token expires: from the token, where it is a JSON Web Token, or from what the provider notes beside it; undefined: unknown. */
 function endOf({ authorization, config }: Given): number | undefined {
   const [, payload] = authorization?.replace(/^Bearer /, '').split('.') ?? [];
   const claims = payload === undefined ? undefined : jsonOf(Buffer.from(payload, 'base64url').toString());

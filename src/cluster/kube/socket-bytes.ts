@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 
-/** Exactly so many bytes of a socket that nobody else reads; what came after them is left for who reads next. Rejects with the socket's error. */
+/** Exactly so many bytes of a socket that has no other reader; what follows them stays in it for the next reader. Rejects with the socket's error. */
 export const readExactly = (socket: Socket, size: number): Promise<Buffer> =>
   readBytes(socket, (read) => (read.length < size ? undefined : size));
 

@@ -13,7 +13,7 @@ import { socksTunnel } from './socks-tunnel.ts';
 export interface TunnelDeps {
   readonly clock: Clock;
   readonly timeoutMs: number;
-  /** Nobody wants it any more. */
+  /** Aborts when the tunnel is no longer needed. */
   readonly signal: AbortSignal;
 }
 
