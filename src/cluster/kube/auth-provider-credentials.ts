@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { isJsonObject, type JsonObject } from '../../base/json-object.ts';
-import { agoAtMost, type Moment, momentOf } from '../../base/moment.ts';
+import { momentOf } from '../../base/moment.ts';
 import { runCommand } from '../../base/run-command.ts';
-import { unlessAborted } from '../../base/unless-aborted.ts';
 import { parseTime } from '../../model/time.ts';
 import type { Credentials, CredentialSource } from '../../ports/api-credentials.ts';
 import type { ProviderAnswer, ProviderQuestion } from './auth-provider-messages.ts';
 import { checkIdentity } from './check-identity.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
+import { LastingCredentials } from './lasting-credentials.ts';
 import type { KubeconfigFields } from './parse-kubeconfig.ts';
 import type { UserCredentialsDeps } from './user-credentials.ts';
 
@@ -18,12 +18,6 @@ const UNKNOWN_LIFE_MS = 10 * 60_000;
 /** What a provider gives is used for so long at least, whatever it says: each question is a process. */
 const LEAST_LIFE_MS = 10_000;
 
-interface Known {
-  readonly credentials: Credentials;
-  readonly givenAt: Moment;
-  readonly lifeMs: number;
-}
-
 /** Credentials of an auth provider (azure, gcp, oidc), from KubeConfig of @kubernetes/client-node: asked at the first use, and when a token has ended or was refused. */
 export function authProviderCredentials(provider: KubeconfigFields, deps: UserCredentialsDeps): CredentialSource {
   const name = provider.text('name');
@@ -32,35 +26,15 @@ export function authProviderCredentials(provider: KubeconfigFields, deps: UserCr
   const where = `${origin}: auth-provider ${name}`;
   const given = provider.fields('config')?.value();
   let config: JsonObject = isJsonObject(given) ? given : {};
-  let known: Known | undefined;
-  let running: Promise<Credentials> | undefined;
-  const ask = async (): Promise<Credentials> => {
-    try {
-      const answer = await askProvider({ server: cluster.server, provider: { name, config } }, where, deps);
-      const givenAt = momentOf(clock);
-      const credentials = credentialsOf(answer, where, givenAt.dateMs);
-      config = answer.config;
-      known = {
-        credentials,
-        givenAt,
-        lifeMs: Math.max(LEAST_LIFE_MS, (endOf(answer) ?? givenAt.dateMs + UNKNOWN_LIFE_MS) - givenAt.dateMs),
-      };
-      return credentials;
-    } finally {
-      running = undefined;
-    }
-  };
-  return {
-    current: async (signal) => {
-      signal.throwIfAborted();
-      if (known !== undefined && agoAtMost(known.givenAt, clock) < known.lifeMs) return known.credentials;
-      return unlessAborted((running ??= ask()), signal);
-    },
-    refused: () => {
-      if (known !== undefined && agoAtMost(known.givenAt, clock) >= LEAST_LIFE_MS) known = undefined;
-      return known === undefined;
-    },
-  };
+  const lasting = new LastingCredentials(clock, async () => {
+    const answer = await askProvider({ server: cluster.server, provider: { name, config } }, where, deps);
+    const givenAt = momentOf(clock);
+    const credentials = credentialsOf(answer, where, givenAt.dateMs);
+    config = answer.config;
+    const endsAtMs = endOf(answer) ?? givenAt.dateMs + UNKNOWN_LIFE_MS;
+    return { credentials, givenAt, lifeMs: Math.max(LEAST_LIFE_MS, endsAtMs - givenAt.dateMs) };
+  });
+  return { current: (signal) => lasting.current(signal), refused: () => lasting.drop(LEAST_LIFE_MS) };
 }
 
 type Given = Exclude<ProviderAnswer, { readonly error: string }>;

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { isAbsolute, resolve } from 'node:path';
-import { agoAtMost, type Moment, momentOf } from '../../base/moment.ts';
-import { unlessAborted } from '../../base/unless-aborted.ts';
+import { momentOf } from '../../base/moment.ts';
 import { parseTime } from '../../model/time.ts';
 import { checkIdentity } from './check-identity.ts';
 import type { Credentials, CredentialSource } from '../../ports/api-credentials.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
+import { LastingCredentials } from './lasting-credentials.ts';
 import type { KubeconfigFields } from './parse-kubeconfig.ts';
 import type { UserCredentialsDeps } from './user-credentials.ts';
 
@@ -28,30 +28,13 @@ interface Plugin {
 export function execCredentials(exec: KubeconfigFields, deps: UserCredentialsDeps): CredentialSource {
   const plugin = pluginOf(exec, deps);
   const { clock, origin } = deps;
-  let known: { readonly credentials: Credentials; readonly givenAt: Moment; readonly lifeMs: number } | undefined;
-  let running: Promise<Credentials> | undefined;
-  const run = async (): Promise<Credentials> => {
-    try {
-      const output = await runPlugin(plugin);
-      const givenAt = momentOf(clock);
-      const { credentials, expiresAtMs } = answerOf(output, plugin, origin, givenAt.dateMs);
-      known = { credentials, givenAt, lifeMs: expiresAtMs - givenAt.dateMs };
-      return known.credentials;
-    } finally {
-      running = undefined;
-    }
-  };
-  return {
-    current: async (signal) => {
-      signal.throwIfAborted();
-      if (known !== undefined && agoAtMost(known.givenAt, clock) < known.lifeMs) return known.credentials;
-      return unlessAborted((running ??= run()), signal);
-    },
-    refused: () => {
-      known = undefined;
-      return true;
-    },
-  };
+  const lasting = new LastingCredentials(clock, async () => {
+    const output = await runPlugin(plugin);
+    const givenAt = momentOf(clock);
+    const { credentials, expiresAtMs } = answerOf(output, plugin, origin, givenAt.dateMs);
+    return { credentials, givenAt, lifeMs: expiresAtMs - givenAt.dateMs };
+  });
+  return { current: (signal) => lasting.current(signal), refused: () => lasting.drop() };
 }
 
 function pluginOf(exec: KubeconfigFields, { directory, origin, cluster }: UserCredentialsDeps): Plugin {
