@@ -24,6 +24,7 @@ interface Saved {
 interface Entry {
   readonly file: StateFile<Saved>;
   saved: Promise<void>;
+  isKept: boolean;
 }
 
 /**
@@ -41,16 +42,23 @@ export class ResourceRecords {
   }
 
   load(uid: PodUid): ResourceRecord | undefined {
-    const saved = this.#of(uid)?.file.load();
-    if (!saved) return undefined;
+    const entry = this.#of(uid);
+    const saved = entry?.file.load();
+    if (!entry || !saved) return undefined;
+    entry.isKept = true;
     const { pod, containers } = saved.allocation;
     return { allocation: { pod, containers: new Map(Object.entries(containers)) }, actuated: new Map(Object.entries(saved.actuated)) };
   }
 
-  /** Does not wait: what a crash loses is seen in the engine, or done again. */
+  /**
+   * Does not wait: what a crash loses is seen in the engine, or done again. Of a pod that was never given anything nothing is written: it
+   * cannot be resized, as its QoS class would change.
+   */
   save(uid: PodUid, { allocation: { pod, containers }, actuated }: ResourceRecord): void {
     const entry = this.#of(uid);
     if (!entry) return;
+    entry.isKept ||= [pod, ...containers.values(), ...actuated.values()].some(hasAmounts);
+    if (!entry.isKept) return;
     const allocation = { ...(pod && { pod }), containers: Object.fromEntries(containers) };
     entry.saved = entry.file.save({ allocation, actuated: Object.fromEntries(actuated) }).catch((error: unknown) => {
       this.#log.warn('resources of a pod not saved: after a restart of the agent they are taken from its spec and the engine', {
@@ -77,7 +85,7 @@ export class ResourceRecords {
 
   #open(uid: PodUid): Entry | undefined {
     try {
-      return { file: this.#filesOf(uid).open('resources.json', decode), saved: Promise.resolve() };
+      return { file: this.#filesOf(uid).open('resources.json', decode), saved: Promise.resolve(), isKept: false };
     } catch (error) {
       this.#log.v(2, 'resources of a pod are not kept', { uid, error });
       return undefined;
@@ -93,6 +101,9 @@ function decode(json: unknown): Saved | undefined {
   if (!isEachRequirements(containers) || !isEachRequirements(actuated)) return undefined;
   return { allocation: { ...(pod && { pod }), containers }, actuated };
 }
+
+const hasAmounts = (given: Requirements | undefined): boolean =>
+  Object.keys(given?.requests ?? {}).length + Object.keys(given?.limits ?? {}).length > 0;
 
 const isEachRequirements = (json: unknown): json is Readonly<Record<string, Requirements>> =>
   isJsonObject(json) && Object.values(json).every(isRequirements);

@@ -66,6 +66,21 @@ describe('what pods were given, on the disk', () => {
       assert.deepEqual(records().load(uid), record);
     });
 
+  test('of a pod that was given nothing is not written, until it was given something', async () => {
+    const some = records();
+    const nothing: ResourceRecord = {
+      allocation: { pod: undefined, containers: new Map([['app', {}]]) },
+      actuated: new Map([['app', {}]]),
+    };
+    some.save(uid, nothing);
+    await some.settled(uid);
+    assert.deepEqual(await readdir(rootDir), []);
+    some.save(uid, record);
+    some.save(uid, nothing);
+    await some.settled(uid);
+    assert.deepEqual(records().load(uid), nothing);
+  });
+
   test('that cannot be written is said, and nothing else stops', async () => {
     await writeFile(join(rootDir, 'pods'), 'a file');
     const some = records();
