@@ -1,3 +1,4 @@
+import type { Clock } from '../base/clock.ts';
 import type { KubeletOptions } from '../options/kubelet-options.ts';
 import type { Capability } from '../ports/capability.ts';
 import type { ContainerHooks } from '../ports/container-hooks.ts';
@@ -6,6 +7,7 @@ import type { Contribution, Given } from '../ports/contribution.ts';
 import type { Happenings } from '../ports/happenings.ts';
 import type { ImagePuller } from '../ports/image-puller.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
+import type { PodStats } from '../ports/pod-stats.ts';
 import type { VolumeFiles } from '../ports/volume-files.ts';
 
 /**
@@ -50,6 +52,7 @@ export async function gather(
     probes: lastOf(all, 'probes') ?? noProbes,
     hooks: lastOf(all, 'hooks') ?? noHooks,
     volumeFiles: lastOf(all, 'volumeFiles') ?? noVolumes,
+    stats: lastOf(all, 'stats') ?? noStats(node.clock),
   };
 }
 
@@ -96,3 +99,9 @@ export const noHooks: ContainerHooks = {
 };
 
 const noVolumes: VolumeFiles = { read: async () => undefined };
+
+/** Where nothing is measured, nothing is known. */
+const noStats = (clock: Pick<Clock, 'now'>): PodStats => ({
+  node: async () => ({ startedAtMs: clock.now(), systemContainers: [] }),
+  pods: async () => [],
+});

@@ -6,6 +6,7 @@ import type { MetricText } from './metric-text.ts';
 import type { NodeParticipant, Reclaimer } from './node-participant.ts';
 import type { PodParticipant } from './pod-participant.ts';
 import type { PodSource } from './pod-source.ts';
+import type { PodStats } from './pod-stats.ts';
 import type { Route } from './route.ts';
 import type { Staged } from './staged.ts';
 import type { VolumeFiles } from './volume-files.ts';
@@ -28,6 +29,7 @@ export interface Contribution {
   readonly probes?: ContainerProbes;
   readonly hooks?: ContainerHooks;
   readonly volumeFiles?: VolumeFiles;
+  readonly stats?: PodStats;
 }
 
 /** All contributions together, in the list's order. */
@@ -44,4 +46,5 @@ export interface Given {
   readonly probes: ContainerProbes;
   readonly hooks: ContainerHooks;
   readonly volumeFiles: VolumeFiles;
+  readonly stats: PodStats;
 }

@@ -31,6 +31,7 @@ export function capability({ options, clock, cgroups, engine, pods, statuses, ho
   return {
     routes: statsRoutes({ stats, runtime: engine.runtime, nodeName: options.nodeName, clock }),
     metricTexts: [volumeText(stats)],
+    stats,
     // Before the server, and until it has stopped.
     services: [
       {

@@ -164,6 +164,10 @@ export const nothingGiven: Given = {
   probes: noProbes,
   hooks: noHooks,
   volumeFiles: { read: async () => undefined },
+  stats: {
+    node: () => Promise.reject(new Error('nothing is measured here')),
+    pods: () => Promise.reject(new Error('nothing is measured here')),
+  },
 };
 
 /** A node that no API server knows. */

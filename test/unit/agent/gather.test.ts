@@ -113,3 +113,11 @@ test('a source or a route that is contributed twice is refused', async () => {
     () => {},
   );
 });
+
+test('what is used is what the capability that measures says; without one nothing is known', async () => {
+  const stats = { node: () => Promise.reject(new Error('not asked')), pods: async () => [] };
+  assert.equal((await gather([capability('stats', () => ({ stats }))], node.options, node, () => {})).stats, stats);
+  const none = await gather([], node.options, node, () => {});
+  assert.deepEqual(await none.stats.pods(signal), []);
+  assert.deepEqual((await none.stats.node(signal)).systemContainers, []);
+});
