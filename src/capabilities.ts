@@ -14,6 +14,7 @@ export const capabilities: readonly Capability[] = [
   { name: 'objects', wanted: always, load: () => import('./objects/capability.ts') },
   { name: 'volumes', wanted: always, load: () => import('./volumes/capability.ts') },
   { name: 'network', wanted: always, load: () => import('./network/capability.ts') },
+  { name: 'runtimeclasses', wanted: always, load: () => import('./runtimeclasses/capability.ts') },
   { name: 'oom', wanted: always, load: () => import('./oom/capability.ts') },
   { name: 'probes', wanted: always, load: () => import('./probes/capability.ts') },
   { name: 'mirror', wanted: inCluster, load: () => import('./mirror/capability.ts') },

@@ -6,7 +6,6 @@ export interface UnsupportedDemand {
     | 'PodOSNotSupported'
     | 'SupplementalGroupsPolicyNotSupported'
     | 'UserNamespacesNotSupported'
-    | 'RuntimeClassNotSupported'
     | 'ResourceClaimsNotSupported';
   readonly message: string;
 }
@@ -40,12 +39,6 @@ export function unsupportedDemand({ spec }: Pick<Pod, 'spec'>, engine: EngineSup
   }
   if (spec.hostUsers === false && !engine.userNamespaces) {
     return { reason: 'UserNamespacesNotSupported', message: 'user namespaces are not supported in this node (spec.hostUsers)' };
-  }
-  if (spec.runtimeClassName) {
-    return {
-      reason: 'RuntimeClassNotSupported',
-      message: `RuntimeClass ${JSON.stringify(spec.runtimeClassName)} is not supported in this node (spec.runtimeClassName)`,
-    };
   }
   if (spec.resourceClaims !== undefined && spec.resourceClaims.length > 0) {
     return { reason: 'ResourceClaimsNotSupported', message: 'resource claims are not supported in this node (spec.resourceClaims)' };

@@ -31,7 +31,7 @@ export function capability(node: NodeParts): Contribution {
   };
 }
 
-/** Pods run by the default handler. */
+/** User namespaces are the engine's, whichever handler it runs a pod by. */
 const engineSupport = ({ handlers, supplementalGroupsPolicy }: EngineFeatures): EngineSupport => ({
   supplementalGroupsPolicy,
   userNamespaces: handlers[0]?.userNamespaces ?? false,

@@ -216,7 +216,7 @@ export function podVolumes({
         mounts,
         hostFiles,
         selinux,
-        // Pods run by the default handler.
+        // What another handler cannot do, the engine refuses.
         recursiveReadOnly: async () => (await engineFeatures(signal)).handlers[0]?.recursiveReadOnly ?? false,
         signal,
       });

@@ -34,6 +34,7 @@ const kinds: Readonly<Record<string, string>> = {
   configmaps: 'ConfigMap',
   secrets: 'Secret',
   certificatesigningrequests: 'CertificateSigningRequest',
+  runtimeclasses: 'RuntimeClass',
 };
 
 export const refusals = {

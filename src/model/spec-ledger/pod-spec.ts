@@ -68,7 +68,7 @@ export const podSpecLedger = section<V1PodSpec>('PodSpec', {
     'counted where the pod is admitted; a limit holds each container that has none of its own, and no cgroup the pod as a whole',
   ),
   restartPolicy: honoured,
-  runtimeClassName: refused('the pod fails with reason RuntimeClassNotSupported'),
+  runtimeClassName: honoured,
   schedulerName: scheduler,
   schedulingGates: scheduler,
   schedulingGroup: scheduler,

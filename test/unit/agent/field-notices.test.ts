@@ -40,7 +40,7 @@ test('a pod is told of once, in one event and one line, until it asks for someth
 
 test('what is refused is told by who refuses it', () => {
   const { notices, events, lines } = noticesHeard();
-  notices.take({ op: 'ADD', source: 'api', pods: [aPod('web', { runtimeClassName: 'gvisor' })] });
+  notices.take({ op: 'ADD', source: 'api', pods: [aPod('web', { os: { name: 'windows' } })] });
   assert.deepEqual([events, lines], [[], []]);
 });
 

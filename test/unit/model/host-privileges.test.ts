@@ -59,7 +59,6 @@ test('each refusal has its reason, and its message names the field', () => {
     [{ hostPID: true }, 'Forbidden: spec.hostPID'],
     [{ os: { name: 'windows' } }, 'PodOSNotSupported: spec.os.name'],
     [{ hostUsers: false }, 'UserNamespacesNotSupported: spec.hostUsers'],
-    [{ runtimeClassName: 'gvisor' }, 'RuntimeClassNotSupported: spec.runtimeClassName'],
     [{ resourceClaims: [{ name: 'r' }] }, 'ResourceClaimsNotSupported: spec.resourceClaims'],
     [
       { securityContext: { supplementalGroupsPolicy: 'Strict' } },

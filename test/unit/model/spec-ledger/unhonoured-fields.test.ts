@@ -37,7 +37,7 @@ test('each field that is not honoured as it is written is named by its path', ()
   const rows: readonly (readonly [Partial<PodSpec>, readonly string[]])[] = [
     [{ hostUsers: false }, ['spec.hostUsers approximated']],
     [{ os: { name: 'windows' } }, ['spec.os.name refused']],
-    [{ runtimeClassName: 'gvisor' }, ['spec.runtimeClassName refused']],
+    [{ runtimeClassName: 'gvisor' }, []],
     [{ hostnameOverride: 'other' }, []],
     [{ securityContext: { supplementalGroupsPolicy: 'Strict' } }, []],
     [{ securityContext: { seLinuxOptions: { level: 's0' } } }, []],
