@@ -1,6 +1,7 @@
 import { Subject } from 'rxjs';
 import type { AgentState } from './agent/agent-state.ts';
 import { EndedPods } from './agent/ended-pods.ts';
+import { EndRecords } from './agent/end-records.ts';
 import { gather } from './agent/gather.ts';
 import { happeningsHub } from './agent/happenings-hub.ts';
 import { DesiredPods } from './agent/mux/desired-pods.ts';
@@ -95,7 +96,7 @@ export async function runAgent(
   return 0;
 }
 
-function agentState({ clock, log }: Pick<Ground, 'clock' | 'log'>, { apiPods }: Cluster): AgentState {
+function agentState({ clock, log, podFiles }: Pick<Ground, 'clock' | 'log' | 'podFiles'>, { apiPods }: Cluster): AgentState {
   const wakes = new Wakes();
   const pods = new DesiredPods();
   const lives = new PodLives();
@@ -107,6 +108,6 @@ function agentState({ clock, log }: Pick<Ground, 'clock' | 'log'>, { apiPods }: 
       return object && isShownBy(pod, object) ? object.status : undefined;
     },
   });
-  const ends = new EndedPods({ clock, pods, lives, statuses, wake: wakes.wake });
+  const ends = new EndedPods({ clock, pods, lives, statuses, records: new EndRecords(podFiles, log), wake: wakes.wake });
   return { wakes, pods, updates: new Subject<PodUpdate>(), lives, ends, statuses };
 }

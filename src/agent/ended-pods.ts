@@ -1,10 +1,12 @@
 import type { Clock } from '../base/clock.ts';
+import { isStaticPod } from '../model/mirror-pod.ts';
 import { isTerminalPhase } from '../model/pod-predicates.ts';
 import type { PodUid } from '../model/pod.ts';
 import type { PodEnd, PodEnds } from '../ports/pod-ends.ts';
 import type { PodStatuses } from '../ports/pod-statuses.ts';
 import type { PodStore } from '../ports/pod-store.ts';
 import type { WakePod } from '../ports/wake-pod.ts';
+import type { EndRecords } from './end-records.ts';
 import { gracePeriodsOf, killGracePeriodSeconds } from './reconcile/kill-grace-period.ts';
 import type { PodLives } from './reconcile/pod-lives.ts';
 
@@ -13,12 +15,18 @@ export interface EndedPodsDeps {
   readonly pods: Pick<PodStore, 'get'>;
   readonly lives: Pick<PodLives, 'isUnended'>;
   readonly statuses: Pick<PodStatuses, 'get'>;
+  readonly records: Pick<EndRecords, 'load' | 'save' | 'settled' | 'forget'>;
   readonly wake: WakePod;
+}
+
+interface KnownEnd extends PodEnd {
+  readonly sinceMs: number;
 }
 
 /** The pods that the node ends for reasons of its own, until nothing of them is left. */
 export class EndedPods implements PodEnds {
-  readonly #ends = new Map<PodUid, PodEnd & { readonly sinceMs: number }>();
+  /** Undefined: the pod has not been ended, nor was it by an agent before this one. */
+  readonly #ends = new Map<PodUid, KnownEnd | undefined>();
   readonly #deps: EndedPodsDeps;
 
   constructor(deps: EndedPodsDeps) {
@@ -26,27 +34,49 @@ export class EndedPods implements PodEnds {
   }
 
   end(uid: PodUid, end: PodEnd): void {
-    const { clock, pods, lives, statuses, wake } = this.#deps;
+    const { clock, pods, lives, statuses, records, wake } = this.#deps;
     if (pods.get(uid) === undefined && !lives.isUnended(uid)) return;
-    if (!this.#ends.has(uid) && isTerminalPhase(statuses.get(uid)?.phase)) return;
-    const before = this.#ends.get(uid);
+    const before = this.#known(uid);
+    if (!before && isTerminalPhase(statuses.get(uid)?.phase)) return;
     const first = before ?? { ...end, sinceMs: clock.monotonicMs() };
-    this.#ends.set(uid, { ...first, graceSeconds: this.#shorter(uid, first, end) });
+    const { sinceMs, ...kept } = { ...first, graceSeconds: this.#shorter(uid, first, end) };
+    this.#ends.set(uid, { ...kept, sinceMs });
+    if (this.#isKept(uid)) records.save(uid, kept);
     wake(uid, 'pod ends');
   }
 
   of(uid: PodUid): PodEnd | undefined {
-    return this.#ends.get(uid);
+    return this.#known(uid);
   }
 
-  /** When the pod was ended first, on the clock's monotonic time. */
+  /** When the pod was ended first, on the clock's monotonic time; by an agent before this one, when this one heard of it. */
   sinceMs(uid: PodUid): number | undefined {
-    return this.#ends.get(uid)?.sinceMs;
+    return this.#known(uid)?.sinceMs;
+  }
+
+  /** Resolves once nothing more is written of the pod. */
+  settled(uid: PodUid): Promise<void> {
+    return this.#deps.records.settled(uid);
   }
 
   /** Nothing of the pod is left. */
   forget(uid: PodUid): void {
     this.#ends.delete(uid);
+    this.#deps.records.forget(uid);
+  }
+
+  #known(uid: PodUid): KnownEnd | undefined {
+    if (!this.#ends.has(uid) && this.#isKept(uid)) {
+      const kept = this.#deps.records.load(uid);
+      this.#ends.set(uid, kept && { ...kept, sinceMs: this.#deps.clock.monotonicMs() });
+    }
+    return this.#ends.get(uid);
+  }
+
+  /** A static pod is the node's own: it comes back with the agent, also after a shutdown of the machine. */
+  #isKept(uid: PodUid): boolean {
+    const pod = this.#deps.pods.get(uid)?.pod;
+    return pod !== undefined && !isStaticPod(pod);
   }
 
   #shorter(uid: PodUid, { graceSeconds: a }: PodEnd, { graceSeconds: b }: PodEnd): number | undefined {

@@ -8,6 +8,7 @@ import type { ContainerRuntime } from '../ports/container-runtime.ts';
 import type { Given } from '../ports/contribution.ts';
 import type { ImagePuller } from '../ports/image-puller.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
+import type { PodEnd } from '../ports/pod-ends.ts';
 import type { Handler } from '../ports/work-queue.ts';
 import type { AgentState } from './agent-state.ts';
 import { allContainersRestart } from './status/all-containers-restart.ts';
@@ -68,7 +69,7 @@ export function reconcilePods(
   const release = async (uid: PodUid, isDeclared: boolean, signal: AbortSignal): Promise<void> => {
     probes.forget(uid);
     hooks.forget(uid);
-    await resizes.settled(uid);
+    await Promise.all([resizes.settled(uid), ends.settled(uid)]);
     await participants.release(uid, signal);
     if (isDeclared) return;
     for (const each of [memory, restarts, addresses, backoff, statuses, admissions, ends, resizes]) each.forget(uid);
@@ -208,7 +209,12 @@ function logChangesForLater(pod: Pod | undefined, before: Pod | undefined, log: 
 }
 
 /** pkg/kubelet/preemption */
-const preempted = { reason: 'Preempting', message: 'Preempted in order to admit critical pod', graceSeconds: undefined };
+const preempted: PodEnd = {
+  reason: 'Preempting',
+  message: 'Preempted in order to admit critical pod',
+  condition: 'Pod was preempted by Kubelet to accommodate a critical pod.',
+  graceSeconds: undefined,
+};
 
 /** The sandbox's image is pulled when the engine turns out to lack it, so that no sandbox pays for asking. */
 function sandboxRunner(runtime: ContainerRuntime, images: ImagePuller): ContainerRuntime['runSandbox'] {

@@ -1,5 +1,5 @@
-import type { PodStatus } from '../model/pod.ts';
-import { kubeletConditions } from '../model/pod-conditions.ts';
+import type { PodCondition, PodStatus } from '../model/pod.ts';
+import { isKubeletCondition, kubeletConditions } from '../model/pod-conditions.ts';
 
 /** What a node agent says of a pod: absent in its status means absent. All other fields belong to those who set them. */
 const ownFields = [
@@ -27,10 +27,9 @@ const ownFields = [
  */
 export function mergePodStatus(api: PodStatus, ours: PodStatus): PodStatus {
   const foreign = Object.fromEntries(Object.entries(api).filter(([field]) => !ownFields.some((own) => own === field)));
-  const conditions = [
-    ...(api.conditions ?? []).filter(({ type }) => !kubeletConditions.has(type)),
-    ...(ours.conditions ?? []).filter(({ type }) => kubeletConditions.has(type)),
-  ];
+  const own = (ours.conditions ?? []).filter(isKubeletCondition);
+  const isOthers = ({ type }: PodCondition): boolean => !kubeletConditions.has(type) && !own.some((each) => each.type === type);
+  const conditions = [...(api.conditions ?? []).filter(isOthers), ...own];
   const { conditions: _conditions, ...fields } = ours;
   return { ...foreign, ...fields, ...(conditions.length > 0 ? { conditions } : {}) };
 }

@@ -14,6 +14,13 @@ export const kubeletConditions: ReadonlySet<string> = new Set([
   'AllContainersRestarting',
 ]);
 
+/** That the kubelet itself ends a pod; others set the same condition for reasons of their own. */
+export const terminationByKubelet = { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet' } as const;
+
+/** Whether the kubelet says this, and no one else. */
+export const isKubeletCondition = ({ type, reason }: Pick<PodCondition, 'type' | 'reason'>): boolean =>
+  kubeletConditions.has(type) || (type === terminationByKubelet.type && reason === terminationByKubelet.reason);
+
 /** Undefined statuses: nothing is known. */
 type Statuses = readonly ContainerStatus[] | undefined;
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { PodCondition, PodStatus } from './pod.ts';
-import { kubeletConditions } from './pod-conditions.ts';
+import { isKubeletCondition } from './pod-conditions.ts';
 
 /**
  * Whether two normalized statuses say the same, as far as the kubelet has a say: other people's conditions and times of transition do not
@@ -14,7 +14,7 @@ export function samePodStatus(old: PodStatus, now: PodStatus): boolean {
   return isDeepStrictEqual(withoutEmpty({ ...old, conditions: [] }), withoutEmpty({ ...now, conditions: [] }));
 }
 
-const own = ({ conditions = [] }: PodStatus): readonly PodCondition[] => conditions.filter(({ type }) => kubeletConditions.has(type));
+const own = ({ conditions = [] }: PodStatus): readonly PodCondition[] => conditions.filter(isKubeletCondition);
 
 function sameCondition(old: PodCondition | undefined, { status, reason = '', message = '' }: PodCondition): boolean {
   return old !== undefined && old.status === status && (old.reason ?? '') === reason && (old.message ?? '') === message;

@@ -12,7 +12,13 @@ import type { PodEnd } from '../../ports/pod-ends.ts';
 import { type PodCgroup, podResources } from './actual-resources.ts';
 import { allContainersRestart, allContainersRestartingCondition } from './all-containers-restart.ts';
 import { type ContainerKind, containerStatuses } from './container-statuses.ts';
-import { containersReadyCondition, kubeletConditions, podInitializedCondition, podReadyCondition } from '../../model/pod-conditions.ts';
+import {
+  containersReadyCondition,
+  kubeletConditions,
+  podInitializedCondition,
+  podReadyCondition,
+  terminationByKubelet,
+} from '../../model/pod-conditions.ts';
 import { podPhase } from './pod-phase.ts';
 import { initReady, type ProbeFindings, startedAndReady } from '../../model/started-and-ready.ts';
 
@@ -94,8 +100,13 @@ export function generatePodStatus(
   const apps = appStatuses.map((status) => startedAndReady(pod, status, facts, kept));
   const inits = initStatuses.map((status) => initReady(pod, status, facts, kept));
   const foreign = (pod.status?.conditions ?? []).filter(({ type }) => !kubeletConditions.has(type));
-  const isDisruption = ({ type }: PodCondition): boolean => type === 'DisruptionTarget';
-  const disruption = previous?.conditions?.find(isDisruption);
+  const { generation } = pod.metadata;
+  const seen = generation === undefined ? {} : { observedGeneration: generation };
+  const isDisruption = ({ type }: PodCondition): boolean => type === terminationByKubelet.type;
+  const disruption =
+    facts.end && isOver && ended === undefined
+      ? { ...terminationByKubelet, message: facts.end.condition ?? facts.end.message, ...seen }
+      : previous?.conditions?.find(isDisruption);
   const others = [
     ...foreign.map((condition) => (isDisruption(condition) && disruption ? disruption : condition)),
     ...(facts.ending ? [] : (facts.resizeConditions ?? [])),
@@ -110,8 +121,6 @@ export function generatePodStatus(
     containersReadyCondition(spec, apps, phase, inits),
     { type: 'PodScheduled', status: 'True' },
   ];
-  const { generation } = pod.metadata;
-  const seen = generation === undefined ? {} : { observedGeneration: generation };
   const conditions = [
     ...others,
     ...ownConditions.map((condition) => ({ ...condition, ...seen })),

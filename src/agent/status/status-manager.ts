@@ -6,7 +6,7 @@ import { type ContainerStatus, type Pod, type PodCondition, type PodStatus, type
 import { formatTime } from '../../model/time.ts';
 import type { PodStatuses, StatusChange } from '../../ports/pod-statuses.ts';
 import { normalizePodStatus } from '../../model/normalize-pod-status.ts';
-import { kubeletConditions } from '../../model/pod-conditions.ts';
+import { isKubeletCondition } from '../../model/pod-conditions.ts';
 import { samePodStatus } from '../../model/same-pod-status.ts';
 import { mayRestartAll, restartsAfter } from '../../model/should-restart-container.ts';
 
@@ -105,7 +105,7 @@ function addressesOf({ podIP, podIPs, hostIP, hostIPs }: PodStatus): PodStatus {
 }
 
 function withTransitionTime(condition: PodCondition, old: PodStatus, now: string): PodCondition {
-  if (!kubeletConditions.has(condition.type)) return condition;
+  if (!isKubeletCondition(condition)) return condition;
   const before = old.conditions?.find(({ type }) => type === condition.type);
   return { ...condition, lastTransitionTime: (before?.status === condition.status ? before.lastTransitionTime : undefined) ?? now };
 }

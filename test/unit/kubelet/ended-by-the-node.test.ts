@@ -4,6 +4,7 @@ import type { PodUid } from '../../../src/model/pod.ts';
 import type { NodeParts } from '../../../src/ports/node-parts.ts';
 import type { PodEnd } from '../../../src/ports/pod-ends.ts';
 import { aPodThat, edited, server, sidecar } from '../../builders/pods-that.ts';
+import { podFilesInMemory } from '../../builders/node-parts.ts';
 import { type AgentOnFakeEngine, agentOnFakeEngine, always } from '../../fakes/agent-on-fake-engine.ts';
 
 type Agent = AgentOnFakeEngine & { readonly node: () => NodeParts; readonly did: readonly string[] };
@@ -149,3 +150,48 @@ test('an agent that starts again on a static pod that was ended starts the pod',
   assert.equal(running(next), 2);
   await next.close();
 });
+
+test('a pod that the node ended says so in condition DisruptionTarget, once its containers have stopped', async () => {
+  const agent = anAgent();
+  agent.declare([aPodThat('web', {}, { app: 'term=ignore' }, { generation: 3 })]);
+  await agent.clock.advance(1_000);
+  const disruption = (): unknown => agent.statuses.get(uid)?.conditions?.find(({ type }) => type === 'DisruptionTarget');
+  agent.node().ends.end(uid, { ...evicted(20), condition: 'The node was short of memory.' });
+  await agent.clock.advance(15_000);
+  assert.equal(disruption(), undefined);
+  await agent.clock.advance(10_000);
+  const { lastTransitionTime, ...condition } = Object(disruption());
+  assert.deepEqual(condition, {
+    type: 'DisruptionTarget',
+    status: 'True',
+    reason: 'TerminationByKubelet',
+    message: 'The node was short of memory.',
+    observedGeneration: 3,
+  });
+  assert.match(lastTransitionTime, /Z$/);
+  const before = disruption();
+  await agent.clock.advance(3_600_000);
+  assert.deepEqual(disruption(), before);
+  await agent.close();
+});
+
+for (const [when, afterMs] of [
+  ['while its containers are being stopped', 2_000],
+  ['after its end', 60_000],
+] as const)
+  test(`a pod of the API that was ended stays so where the agent restarts ${when}, whatever the API server knows`, async () => {
+    const podFiles = podFilesInMemory();
+    const agent = anAgent({ source: 'api', podFiles });
+    const web = aPodThat('web', {}, { app: 'term=ignore' });
+    agent.declare([web]);
+    await agent.clock.advance(1_000);
+    agent.node().ends.end(uid, evicted(10));
+    await agent.clock.advance(afterMs);
+    await agent.stop();
+    const next = anAgent({ clock: agent.clock, engine: agent.engine, source: 'api', podFiles });
+    next.declare([web]);
+    await next.clock.advance(60_000);
+    assert.deepEqual([next.statuses.get(uid)?.phase, next.statuses.get(uid)?.reason], ['Failed', 'Evicted']);
+    assert.equal(running(next), 0);
+    await next.close();
+  });

@@ -35,3 +35,21 @@ test('what containers have shown since pods have a generation is told to API ser
   const today = { ...api, metadata: { ...api.metadata, generation: 1 } };
   assert.match(JSON.stringify(statusPatch(today, ours).patch), /"user":\{"linux":\{"uid":1,"gid":2\}\}/);
 });
+
+const disruption = (reason: string): PodStatus => ({
+  ...told,
+  conditions: [{ type: 'DisruptionTarget', status: 'True', reason, message: reason }],
+});
+
+for (const [what, api, ours, expected] of [
+  ['that the kubelet ends a pod is told', told, disruption('TerminationByKubelet'), 'TerminationByKubelet'],
+  ['in place of what others said', disruption('EvictionByEvictionAPI'), disruption('TerminationByKubelet'), 'TerminationByKubelet'],
+  ['what others said is not touched', disruption('EvictionByEvictionAPI'), disruption('PreemptionByScheduler'), undefined],
+  ['what the kubelet said stays where it no longer says so', disruption('TerminationByKubelet'), told, undefined],
+] as const)
+  test(`condition DisruptionTarget: ${what}`, () => {
+    const { patch } = statusPatch(object(api), ours);
+    const status = Object(patch?.['status']);
+    assert.equal(status.conditions?.[0]?.reason, expected);
+    assert.equal(status.conditions?.length, expected && 1);
+  });
