@@ -28,6 +28,11 @@ export function sharesOfCpuWeight(weight: number, asked?: number): number {
   return Math.floor(2 ** log + 1e-6);
 }
 
+/** The shares behind a weight of the straight line, the least where there are many (pkg/kubelet/cm cpuWeightToCPUShares). */
+export function sharesOfLinearCpuWeight(weight: number): number {
+  return Math.trunc(((weight - 1) * (MAX_SHARES - MIN_SHARES)) / (MAX_WEIGHT - 1)) + MIN_SHARES;
+}
+
 /** Whether one of the conversions makes this weight of these shares. */
 export function fits(weight: number, shares: number): boolean {
   return weight === linearCpuWeight(shares) || weight === curvedCpuWeight(shares);
