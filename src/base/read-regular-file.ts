@@ -2,6 +2,8 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { errorCode } from './error-code.ts';
 
+const A_PAGE = 4096;
+
 /** What a path leads to that is no file, in words. */
 const others = [
   ['isDirectory', 'a directory'],
@@ -25,7 +27,8 @@ export async function readRegularFile(path: string, maxBytes: number): Promise<s
     if (!info.isFile()) throw new Error(`it is ${others.find(([is]) => info[is]())?.[1] ?? 'something else'}, not a file`);
     const tooLarge = (): Error => new Error(`it is larger than ${maxBytes} bytes`);
     if (info.size > maxBytes) throw tooLarge();
-    const room = Buffer.alloc(info.size + 1);
+    // Of what the kernel makes up when it is read, in /proc and /sys, the size is said to be 0.
+    const room = Buffer.alloc(Math.min(Math.max(info.size, A_PAGE), maxBytes) + 1);
     const chunks: Buffer[] = [];
     let total = 0;
     for (;;) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,6 +24,14 @@ test('a file is read whole, through links, up to its limit', async () => {
 test('files of the kernel have no size and are read all the same', async () => {
   assert.match(await readRegularFile('/proc/self/status', 65_536), /^Name:/);
   await assert.rejects(readRegularFile('/proc/self/status', 10), { message: 'it is larger than 10 bytes' });
+});
+
+test('files of the kernel are read in pages, not byte by byte', async () => {
+  const reads = (): number => Number(/^syscr: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
+  const before = reads();
+  const { length } = await readRegularFile('/proc/self/status', 65_536);
+  assert.ok(length > 500, `${length} bytes`);
+  assert.ok(reads() - before < 100, `${reads() - before} reads of ${length} bytes`);
 });
 
 describe('refused at once, with what it is:', () => {
