@@ -1,8 +1,18 @@
 // Bundles src/start.ts into dist/, minified: what users run. Does nothing when nothing that goes into it has changed.
-import { build, type Plugin } from 'esbuild';
+import { build, type BuildOptions, type Plugin } from 'esbuild';
 import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+
+/** Commands, and processes and threads of the agent's own: a file each, with all that it needs. */
+const besides = {
+  'node-commands': 'src/cli/node-commands.ts',
+  validate: 'src/cli/validate.ts',
+  'manifest-tools': 'src/sources/manifest-tools.ts',
+  'host-files-main': 'src/host-files-main.ts',
+  'auth-provider-main': 'src/cluster/kube/auth-provider-main.ts',
+  'manifest-worker': 'src/sources/manifest-worker.ts',
+};
 
 const root = resolve(import.meta.dirname, '..');
 const dist = join(root, 'dist');
@@ -30,6 +40,36 @@ const ownBufferutil: Plugin = {
   setup: (hooks) => hooks.onResolve({ filter: /^bufferutil$/ }, () => ({ path: join(root, 'src/server/streaming/web-socket-mask.ts') })),
 };
 
+/** A chunk costs a start more than what is in it: what each agent that serves wants is loaded with it, in one piece. */
+const capabilitiesTogether: Plugin = {
+  name: 'capabilities-together',
+  setup: (hooks) =>
+    hooks.onLoad({ filter: /\/src\/capabilities\.ts$/ }, ({ path }) => {
+      const imports: string[] = [];
+      const contents = readFileSync(path, 'utf8').replaceAll(
+        /(wanted: (?:always|serves), load: \(\) => )import\((.*?)\)/g,
+        (_, before, from) => {
+          imports.push(`import * as capability${imports.length} from ${from};`);
+          return `${before}Promise.resolve(capability${imports.length - 1})`;
+        },
+      );
+      if (imports.length === 0)
+        throw new Error(`${path} names no capability that is always wanted: this build expects its lines as they were`);
+      return { contents: `${imports.join('')}${contents}`, loader: 'ts' };
+    }),
+};
+
+/** What main.ts imports when a command asks for it is not split with the agent: of what they share, each piece would be a file to load. */
+const commandsApart: Plugin = {
+  name: 'commands-apart',
+  setup: (hooks) =>
+    hooks.onResolve({ filter: /^\.\// }, ({ path, kind, importer }) => {
+      if (kind !== 'dynamic-import' || !importer.endsWith('/src/main.ts')) return undefined;
+      const name = Object.entries(besides).find(([, source]) => source === join('src', path))?.[0];
+      return name === undefined ? undefined : { path: `./${name}.js`, external: true };
+    }),
+};
+
 const stamp = contentStamp(['package.json', 'package-lock.json', 'hack/build.ts', 'src']);
 if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) {
   console.log('build: nothing has changed');
@@ -47,18 +87,10 @@ printSizes();
 
 async function bundle(): Promise<readonly { readonly path: string; readonly contents: Uint8Array }[]> {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
-  const { outputFiles, metafile } = await build({
+  const options = {
     absWorkingDir: root,
-    entryPoints: {
-      rxlet: 'src/start.ts',
-      'host-files-main': 'src/host-files-main.ts',
-      'auth-provider-main': 'src/cluster/kube/auth-provider-main.ts',
-      'manifest-worker': 'src/sources/manifest-worker.ts',
-    },
     outdir: dist,
     bundle: true,
-    // So that --help and --version load no engine client.
-    splitting: true,
     minify: true,
     format: 'esm',
     platform: 'node',
@@ -67,14 +99,19 @@ async function bundle(): Promise<readonly { readonly path: string; readonly cont
     legalComments: 'none',
     define: { RXLET_VERSION: JSON.stringify(version) },
     banner: { js: cjsGlobals },
-    plugins: [emptyModules, ownBufferutil],
+    plugins: [emptyModules, ownBufferutil, capabilitiesTogether, commandsApart],
     logLevel: 'warning',
     // A build that fails leaves the last one in place.
     write: false,
     metafile: true,
-  });
-  const contents = Buffer.from(licences(Object.keys(metafile.inputs)));
-  return [...outputFiles, { path: join(dist, 'THIRD-PARTY-LICENSES.txt'), contents }];
+  } as const satisfies BuildOptions;
+  // Split, so that --help and --version load no engine client. What is besides shares nothing with it: each file less is a faster start.
+  const all = await Promise.all([
+    build({ ...options, entryPoints: { rxlet: 'src/start.ts' }, splitting: true }),
+    ...Object.entries(besides).map(([name, path]) => build({ ...options, entryPoints: { [name]: path } })),
+  ]);
+  const contents = Buffer.from(licences([...new Set(all.flatMap(({ metafile }) => Object.keys(metafile.inputs)))]));
+  return [...all.flatMap(({ outputFiles }) => outputFiles), { path: join(dist, 'THIRD-PARTY-LICENSES.txt'), contents }];
 }
 
 /** The licences of the packages whose code is in the bundle: most ask to go with it. */
