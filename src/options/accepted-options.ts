@@ -1,4 +1,4 @@
-import { bool, duration, float, int32, int64, langleSeparatedMap, mapStringString, opaque, string, strings, uint } from './kinds.ts';
+import { bool, duration, float, int32, int64, mapStringString, opaque, string, strings, uint } from './kinds.ts';
 import {
   durationOrNanoseconds,
   featureGatesKind,
@@ -12,6 +12,8 @@ import { changesNoGate } from './feature-gates/feature-gates.ts';
 import type { AcceptedOption } from './option.ts';
 
 const volumePlugins = '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/';
+
+const noticesMemory = 'memory that comes near a threshold is looked at each second, whatever this says';
 
 /** Keeps the type of the option's value. */
 const accepted = <T>(declared: AcceptedOption<T>): AcceptedOption<T> => declared;
@@ -65,22 +67,17 @@ export const acceptedOptions: readonly AcceptedOption[] = [
   { flag: 'enforce-node-allocatable', config: 'enforceNodeAllocatable', kind: strings, unset: ['pods'] },
   { flag: 'event-storage-age-limit', kind: string },
   { flag: 'event-storage-event-limit', kind: string },
-  { flag: 'eviction-hard', config: 'evictionHard', kind: langleSeparatedMap },
-  { flag: 'eviction-max-pod-grace-period', config: 'evictionMaxPodGracePeriod', kind: int32 },
-  { flag: 'eviction-minimum-reclaim', config: 'evictionMinimumReclaim', kind: mapStringString },
-  {
-    flag: 'eviction-pressure-transition-period',
-    config: 'evictionPressureTransitionPeriod',
-    kind: duration,
-    unset: 300_000,
-    zeroInFileIsUnset: true,
-  },
-  { flag: 'eviction-soft', config: 'evictionSoft', kind: langleSeparatedMap },
-  { flag: 'eviction-soft-grace-period', config: 'evictionSoftGracePeriod', kind: mapStringString },
   { flag: 'exit-on-lock-contention', kind: bool },
   { flag: 'experimental-allocatable-ignore-eviction', kind: bool },
   { flag: 'experimental-check-node-capabilities-before-mount', kind: bool },
-  { flag: 'experimental-kernel-memcg-notification', config: 'kernelMemcgNotification', kind: bool, unset: false },
+  {
+    flag: 'experimental-kernel-memcg-notification',
+    config: 'kernelMemcgNotification',
+    kind: bool,
+    unset: false,
+    isMet: () => true,
+    inPart: noticesMemory,
+  },
   { flag: 'experimental-logging-sanitization', config: 'logging.sanitization', kind: bool, unset: false },
   { flag: 'experimental-mounter-path', kind: string },
   accepted({
@@ -110,7 +107,7 @@ export const acceptedOptions: readonly AcceptedOption[] = [
   { flag: 'iptables-drop-bit', config: 'iptablesDropBit', kind: int32, unset: 15 },
   { flag: 'iptables-masquerade-bit', config: 'iptablesMasqueradeBit', kind: int32, unset: 14 },
   { flag: 'keep-terminated-pod-volumes', kind: bool },
-  { flag: 'kernel-memcg-notification', kind: bool },
+  { flag: 'kernel-memcg-notification', kind: bool, isMet: () => true, inPart: noticesMemory },
   { flag: 'kube-api-content-type', config: 'contentType', kind: string, unset: 'application/vnd.kubernetes.protobuf' },
   { flag: 'kube-reserved', config: 'kubeReserved', kind: mapStringString },
   { flag: 'kube-reserved-cgroup', config: 'kubeReservedCgroup', kind: string },
@@ -175,7 +172,6 @@ export const acceptedOptions: readonly AcceptedOption[] = [
   }),
   { flag: 'max-housekeeping-interval', kind: duration },
   { flag: 'cpu-manager-policy-options', config: 'cpuManagerPolicyOptions', kind: mapStringString },
-  { flag: 'local-storage-capacity-isolation', config: 'localStorageCapacityIsolation', kind: bool, unset: true },
   { flag: 'log-json-info-buffer-size', config: 'logging.options.json.infoBufferSize', kind: quantity, unset: '0' },
   { flag: 'log-json-split-stream', config: 'logging.options.json.splitStream', kind: bool, unset: false },
   { flag: 'log-text-info-buffer-size', config: 'logging.options.text.infoBufferSize', kind: quantity, unset: '0' },
@@ -190,7 +186,6 @@ export const acceptedOptions: readonly AcceptedOption[] = [
   { config: 'memorySwap.swapBehavior', kind: string },
   { config: 'memoryReservationPolicy', kind: string, unset: 'None' },
   { config: 'memoryThrottlingFactor', kind: float, unset: 0.9 },
-  { config: 'mergeDefaultEvictionSettings', kind: bool, unset: false },
   { config: 'podLogsDir', kind: string, unset: '/var/log/pods', path: true },
   { config: 'preloadedImagesVerificationAllowlist', kind: strings },
   { config: 'shutdownGracePeriodByPodPriority', kind: shutdownByPriority },

@@ -3,6 +3,7 @@ import { isForbiddenNodeLabel, kubeletLabelNamespaces, kubeletLabels } from '../
 import { sysctlPatternFault } from '../model/sysctls.ts';
 import { tlsCipherSuites } from '../model/tls-settings.ts';
 import { isLabelValue, isQualifiedName } from '../model/validation/formats.ts';
+import { evictionProblems } from './check-eviction.ts';
 import { optionsTable, type OptionName, type OptionValues } from './options-table.ts';
 
 /** "syncFrequency (--sync-frequency)", as the kubelet's own messages name a setting. */
@@ -34,6 +35,11 @@ export function checkOptions(values: OptionValues): readonly string[] {
     problems.push(`invalid configuration: ${named('runtimeRequestTimeoutMs')} ${show('runtimeRequestTimeoutMs')} must not be negative`);
   }
   problems.push(...admissionProblems(values));
+  problems.push(...evictionProblems(values));
+  if (values.evictionPressureTransitionPeriodMs < 0) {
+    const period = optionsTable.evictionPressureTransitionPeriodMs.kind.show(values.evictionPressureTransitionPeriodMs);
+    problems.push(`invalid configuration: ${named('evictionPressureTransitionPeriodMs')} ${period} must not be negative`);
+  }
   problems.push(...nodeLabelProblems(values.nodeLabels));
   problems.push(...serverProblems(values));
   if (values.manifestUrl !== '' && !isHttpUrl(values.manifestUrl)) {

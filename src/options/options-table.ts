@@ -2,6 +2,7 @@ import type { Option } from './option.ts';
 import { admissionAndResourceOptions } from './table/admission-and-resources.ts';
 import { clusterOptions } from './table/cluster.ts';
 import { engineAndImageOptions } from './table/engine-and-images.ts';
+import { evictionOptions } from './table/eviction.ts';
 import { generalOptions } from './table/general.ts';
 import { loggingOptions } from './table/logging.ts';
 import { networkOptions } from './table/network.ts';
@@ -18,6 +19,7 @@ export const optionsTable = {
   ...admissionAndResourceOptions,
   ...engineAndImageOptions,
   ...nodeOptions,
+  ...evictionOptions,
   ...networkOptions,
   ...clusterOptions,
   ...serverOptions,

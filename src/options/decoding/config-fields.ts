@@ -18,6 +18,7 @@ export interface ConfigField {
 /** Fields that no file of 1.36 has by default: that are not in it any more, or whose default is made elsewhere. */
 const withoutDefault: ReadonlySet<string> = new Set([
   'allowPrivileged',
+  'evictionHard',
   'hostNetworkSources',
   'hostPIDSources',
   'hostIPCSources',

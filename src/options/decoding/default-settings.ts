@@ -1,16 +1,8 @@
 import { isJsonObject } from '../../base/json-object.ts';
+import { defaultEvictionHard } from '../../model/eviction/threshold.ts';
 import type { FeatureGates, GivenGates } from '../feature-gates/feature-gates.ts';
 import { configFields } from './config-fields.ts';
 import type { Settings } from './settings.ts';
-
-/** What Kubernetes evicts for where the config file does not say (pkg/kubelet/eviction DefaultEvictionHard on Linux). */
-const defaultEvictionHard: Readonly<Record<string, string>> = {
-  'memory.available': '100Mi',
-  'nodefs.available': '10%',
-  'nodefs.inodesFree': '5%',
-  'imagefs.available': '15%',
-  'imagefs.inodesFree': '5%',
-};
 
 /** Fields whose default is there only with their gate. */
 const gated: ReadonlyMap<string, string> = new Map([

@@ -55,11 +55,11 @@ describe('a config file sets', () => {
 });
 
 test('fields of real kubelets that have no effect yet are named, nested ones by their path', async () => {
-  const text = `${head}evictionHard: {memory.available: 100Mi}\nmemorySwap: {swapBehavior: NoSwap}\ntracing: {samplingRatePerMillion: 1}\n`;
+  const text = `${head}kubeReserved: {memory: 100Mi}\nmemorySwap: {swapBehavior: NoSwap}\ntracing: {samplingRatePerMillion: 1}\n`;
   const parsed = await parseConfigFile(text, file);
   assert.deepEqual(parsed.problems, []);
   assert.deepEqual(Object.fromEntries([...parsed.withoutEffect].map(([{ config }, value]) => [config, value])), {
-    evictionHard: { 'memory.available': '100Mi' },
+    kubeReserved: { memory: '100Mi' },
     'memorySwap.swapBehavior': 'NoSwap',
     'tracing.samplingRatePerMillion': 1,
   });

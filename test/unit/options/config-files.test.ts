@@ -15,14 +15,13 @@ const load = (name: string, ...flags: readonly string[]) =>
 describe('the config file that is found on a node starts the agent, with one warning for each option that has no effect:', () => {
   for (const [name, warned] of [
     ['kubeadm-1.36.yaml', ['cgroupDriver', 'containerRuntimeEndpoint']],
-    ['k3s-style.yaml', ['cgroupDriver', 'containerRuntimeEndpoint', 'evictionHard', 'evictionMinimumReclaim']],
+    ['k3s-style.yaml', ['cgroupDriver', 'containerRuntimeEndpoint']],
     [
       'eks-style.json',
       [
         'cgroupDriver',
         'cgroupRoot',
         'containerRuntimeEndpoint',
-        'evictionHard',
         'hairpinMode',
         'kubeReserved',
         'kubeReservedCgroup',

@@ -58,6 +58,20 @@ test("without arguments every option has the kubelet's default", async () => {
     nodeStatusReportFrequencyMs: 300_000,
     nodeLeaseDurationSeconds: 40,
     nodeStatusMaxImages: 50,
+    evictionHard: {
+      'memory.available': '100Mi',
+      'nodefs.available': '10%',
+      'nodefs.inodesFree': '5%',
+      'imagefs.available': '15%',
+      'imagefs.inodesFree': '5%',
+    },
+    evictionSoft: {},
+    evictionSoftGracePeriod: {},
+    evictionMinimumReclaim: {},
+    evictionPressureTransitionPeriodMs: 300_000,
+    evictionMaxPodGracePeriodSeconds: 0,
+    mergeDefaultEvictionSettings: false,
+    localStorageCapacityIsolation: true,
     networkPlugin: '',
     cniConfDir: '/etc/cni/net.d',
     cniBinDir: '/opt/cni/bin',
@@ -237,10 +251,10 @@ test('a relative root directory becomes absolute', async () => {
 
 test('warnings name what has no effect, what is deprecated and what can not work', async () => {
   const argv = ['--config=x', '--hairpin-mode=none', '--runonce', '--registry-burst=0'];
-  const { warnings } = await loadOptions(argv, environment(`${head}evictionPressureTransitionPeriod: 5s`));
+  const { warnings } = await loadOptions(argv, environment(`${head}volumeStatsAggPeriod: 5s`));
   assert.deepEqual(warnings, [
     { message: 'flag has no effect yet', option: '--hairpin-mode' },
-    { message: 'config field has no effect yet', option: 'evictionPressureTransitionPeriod' },
+    { message: 'config field has no effect yet', option: 'volumeStatsAggPeriod' },
     { message: 'option is deprecated: newer Kubernetes releases discourage this mode', option: '--runonce' },
     { message: 'a burst of 0 lets no image pull start', option: '--registry-burst' },
   ]);
@@ -300,4 +314,31 @@ test('a taint in the config file that is none is named with its place', async ()
   assert.deepEqual(await problemsOf(['--config=x'], `${head}registerWithTaints: [{key: a, effect: Never}]`), [
     'x:3:39 registerWithTaints[0].effect: expected NoSchedule or PreferNoSchedule or NoExecute, found "Never"',
   ]);
+});
+
+test('eviction thresholds are the defaults unless they are named, and the others stay where the file asks for it', async () => {
+  const hardOf = async (argv: readonly string[], text: string): Promise<unknown> =>
+    (await loadOptions(['--config=x', ...argv], environment(`${head}${text}`))).options.evictionHard;
+  const given = 'evictionHard: {memory.available: 1Gi, nodefs.available: 0%}\n';
+  assert.deepEqual(await hardOf([], given), { 'memory.available': '1Gi', 'nodefs.available': '0%' });
+  assert.deepEqual(await hardOf([], `${given}mergeDefaultEvictionSettings: true`), {
+    'memory.available': '1Gi',
+    'nodefs.available': '0%',
+    'nodefs.inodesFree': '5%',
+    'imagefs.available': '15%',
+    'imagefs.inodesFree': '5%',
+  });
+  assert.deepEqual(await hardOf([], 'evictionHard: {}'), {});
+  assert.deepEqual(await hardOf(['--eviction-hard=pid.available<5%'], given), { 'pid.available': '5%' });
+  assert.deepEqual(await hardOf(['--eviction-hard='], given), {});
+});
+
+test('thresholds that cannot be kept to end the start', async () => {
+  assert.deepEqual(
+    await problemsOf(['--config=x', '--eviction-soft=memory.available<1Gi'], `${head}evictionPressureTransitionPeriod: -1s`),
+    [
+      'invalid configuration: evictionSoftGracePeriod (--eviction-soft-grace-period) memory.available: grace period must be specified for the soft eviction threshold memory.available',
+      'invalid configuration: evictionPressureTransitionPeriod (--eviction-pressure-transition-period) -1s must not be negative',
+    ],
+  );
 });
