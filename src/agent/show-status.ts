@@ -67,6 +67,7 @@ export function showStatus(deps: ShowStatusDeps): (desired: DesiredPod, observed
       startErrors: startErrors(pod, observed),
       startup: (id) => probes.startup(id),
       readiness: (id) => probes.readiness(id),
+      ranBefore: (id) => memory.ranBefore(uid, id),
       readyToStart: sandboxChanged(pod, observed).because === undefined,
       hostIPs: hostIps,
       // As container ids begin: "docker".

@@ -2,7 +2,6 @@ import { type ContainerId, containerIdOf } from './container-id.ts';
 import { isSidecar } from './pod-predicates.ts';
 import type { ContainerStatus, Pod } from './pod.ts';
 import type { ProbeResult } from './probe-result.ts';
-import { parseTime } from './time.ts';
 
 /** What the probes last found. */
 export interface ProbeFindings {
@@ -12,8 +11,8 @@ export interface ProbeFindings {
 
 /** What is kept of containers that run since before this agent began: its probes have said nothing yet. */
 export interface KeptReadiness {
-  /** Containers that started before that were there before this agent. */
-  readonly beforeMs: number;
+  /** Whether the container runs since before this agent. */
+  readonly ranBefore: (id: ContainerId) => boolean;
   /** Whether the pod was Ready when its status was reported last. */
   readonly podWasReady: boolean;
 }
@@ -35,8 +34,7 @@ export function startedAndReady(
   if (!started) return { ...status, started };
   const found = readiness(id);
   if (found === 'success') return { ...status, started, ready: true };
-  const older = kept !== undefined && running.startedAt !== undefined && (parseTime(running.startedAt) ?? Infinity) < kept.beforeMs;
-  if (older && readinessProbe !== undefined) return { ...status, started, ready: kept.podWasReady && found === undefined };
+  if (kept?.ranBefore(id) && readinessProbe !== undefined) return { ...status, started, ready: kept.podWasReady && found === undefined };
   return { ...status, started, ready: readinessProbe === undefined };
 }
 

@@ -2,10 +2,10 @@ import type { Clock } from '../../base/clock.ts';
 import { type Moment, momentOf, monotonicOf } from '../../base/moment.ts';
 import type { Pod, PodUid } from '../../model/pod.ts';
 import { parseTime } from '../../model/time.ts';
-import type { ObservedPod } from '../../ports/container-runtime.ts';
+import type { ContainerId, ObservedPod } from '../../ports/container-runtime.ts';
 import type { PodPhaseOfLife } from '../../ports/pod-plan.ts';
 import type { StartFailure } from '../../model/start-failure.ts';
-import { neverRan } from './instances.ts';
+import { isRunning, neverRan } from './instances.ts';
 
 /** What is known of one pod. */
 interface Memory {
@@ -18,6 +18,8 @@ interface Memory {
   declared: Pod | undefined;
   previous: Pod | undefined;
   isTornDown: boolean;
+  /** Containers that ran at the first look: no agent but one before this can have started them. */
+  ranBefore: ReadonlySet<ContainerId> | undefined;
   /** By container: the highest attempt that was seen to have begun. */
   readonly attempts: Map<string, number>;
 }
@@ -71,6 +73,7 @@ export class PodMemory {
     const memory = this.#of(uid);
     memory.previous = memory.declared;
     memory.declared = pod ?? memory.declared;
+    memory.ranBefore ??= new Set(containers.filter(isRunning).map(({ id }) => id));
     for (const { name, attempt, state } of containers)
       if (!neverRan(state)) memory.attempts.set(name, Math.max(attempt, memory.attempts.get(name) ?? 0));
     if (pod === undefined || memory.began !== undefined) return;
@@ -82,6 +85,11 @@ export class PodMemory {
   /** The declaration at the last look that had one. */
   declared(uid: PodUid): Pod | undefined {
     return this.#pods.get(uid)?.declared;
+  }
+
+  /** Whether the container runs since before this agent. */
+  ranBefore(uid: PodUid, id: ContainerId): boolean {
+    return this.#pods.get(uid)?.ranBefore?.has(id) ?? false;
   }
 
   /** The highest attempt of the container that this agent has seen begun, also of one that is gone. */
@@ -114,6 +122,7 @@ export class PodMemory {
         declared: undefined,
         previous: undefined,
         isTornDown: false,
+        ranBefore: undefined,
         attempts: new Map(),
       };
       this.#pods.set(uid, memory);

@@ -3,7 +3,7 @@ import type { Container, ContainerStateStatus, ContainerStatus, Pod } from '../.
 import { shouldRestartContainer } from '../../model/should-restart-container.ts';
 import { formatTime } from '../../model/time.ts';
 import type { StartFailure } from '../../model/start-failure.ts';
-import type { ObservedContainer } from '../../ports/container-runtime.ts';
+import type { ContainerId, ObservedContainer } from '../../ports/container-runtime.ts';
 import { containerResources } from './actual-resources.ts';
 import { restartingAllContainers } from './pod-phase.ts';
 import { volumeMountStatuses } from './volume-mount-statuses.ts';
@@ -20,8 +20,8 @@ export interface ContainerStatusInput {
   readonly runtimeName: string;
   /** The end of a container has asked for all of them to start again. */
   readonly podRestarting: boolean;
-  /** Whether `started` is kept as it was reported: the probes have forgotten. */
-  readonly keepsStarted: boolean;
+  /** Whether the container's `started` is kept as it was reported: the probes did not see it start. */
+  readonly keepsStarted: (id: ContainerId) => boolean;
   /** Whether resources are reported. */
   readonly tellsResources: boolean;
   readonly recursiveReadOnly: boolean;
@@ -69,7 +69,7 @@ function engineStatus(input: ContainerStatusInput, container: Container): Contai
     imageID: newest.imageId,
     containerID,
     ...(old?.volumeMounts && { volumeMounts: old.volumeMounts }),
-    ...(input.keepsStarted && running && old?.started !== undefined && { started: old.started }),
+    ...(input.keepsStarted(newest.id) && running && old?.started !== undefined && { started: old.started }),
     ...(input.tellsResources && {
       resources: containerResources(container, newest, old?.state?.running && old.containerID === containerID ? old.resources : undefined),
       ...(container.resources?.requests && { allocatedResources: container.resources.requests }),

@@ -7,7 +7,7 @@ import { podRequests } from '../../model/pod-resources.ts';
 import { podQosClass } from '../../model/qos.ts';
 import type { StartFailure } from '../../model/start-failure.ts';
 import { formatTime } from '../../model/time.ts';
-import type { ObservedPod } from '../../ports/container-runtime.ts';
+import type { ContainerId, ObservedPod } from '../../ports/container-runtime.ts';
 import type { PodEnd } from '../../ports/pod-ends.ts';
 import { type PodCgroup, podResources } from './actual-resources.ts';
 import { allContainersRestart, allContainersRestartingCondition } from './all-containers-restart.ts';
@@ -46,13 +46,15 @@ export interface PodStatusFacts extends ProbeFindings {
   readonly resizeConditions?: readonly PodCondition[] | undefined;
   /** Undefined: resources are not reported. */
   readonly resources?: { readonly podCgroup: PodCgroup | undefined } | undefined;
-  /** Containers that were started before then run since before this agent began, and its probes have not seen them; undefined: none. */
-  readonly probesSinceMs?: number | undefined;
+  /** Whether the container runs since before this agent began: its probes did not see the start. Absent: none does. */
+  readonly ranBefore?: (id: ContainerId) => boolean;
   /** Whether the engine makes a mount read-only with all that is below it. */
   readonly recursiveReadOnly?: boolean | undefined;
   /** How long ago the pod began, which activeDeadlineSeconds limits: on a clock that cannot be set. */
   readonly ageMs?: number | undefined;
 }
+
+const none = (): boolean => false;
 
 /** The pod's status as the API shows it, but for what the status manager adds: times of transitions, the start time. generateAPIPodStatus in pkg/kubelet. */
 export function generatePodStatus(
@@ -73,7 +75,7 @@ export function generatePodStatus(
         startErrors: facts.startErrors,
         runtimeName: facts.runtimeName,
         podRestarting,
-        keepsStarted: facts.probesSinceMs !== undefined,
+        keepsStarted: facts.ranBefore ?? none,
         tellsResources: facts.resources !== undefined,
         recursiveReadOnly: facts.recursiveReadOnly ?? false,
       },
@@ -96,7 +98,7 @@ export function generatePodStatus(
 
   const wasTrue = (type: string, { conditions = [] }: PodStatus = {}): boolean =>
     conditions.some((condition) => condition.type === type && condition.status === 'True');
-  const kept = facts.probesSinceMs === undefined ? undefined : { beforeMs: facts.probesSinceMs, podWasReady: wasTrue('Ready', pod.status) };
+  const kept = { ranBefore: facts.ranBefore ?? none, podWasReady: wasTrue('Ready', pod.status) };
   const apps = appStatuses.map((status) => startedAndReady(pod, status, facts, kept));
   const inits = initStatuses.map((status) => initReady(pod, status, facts, kept));
   const foreign = (pod.status?.conditions ?? []).filter(({ type }) => !kubeletConditions.has(type));

@@ -144,3 +144,20 @@ scenario('a deadline counts from the first sandbox, also for an agent that has n
   assert.equal(it.status(pod)?.reason, 'DeadlineExceeded');
   assert.deepEqual(it.running(), []);
 });
+
+scenario('of a pod that was Ready, what runs since before the agent is so until it is probed; what starts anew is not', async (it) => {
+  const readinessProbe = { exec: { command: ['true'] }, periodSeconds: 60 };
+  const pod = aPodThat('web', { containers: [server('app', { readinessProbe: { ...readinessProbe, initialDelaySeconds: 60 } })] });
+  const isReady = (): boolean | undefined => it.status(pod)?.containerStatuses?.[0]?.ready;
+  it.declare(pod);
+  await it.advance(1000);
+  assert.equal(isReady(), false);
+  await it.restartAgent();
+  // As an agent has shown it of which nothing else is left.
+  it.declare({ ...pod, status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } });
+  await it.advance(1000);
+  assert.equal(isReady(), true);
+  it.kill('web/app', 1);
+  await it.advance(30_000);
+  assert.deepEqual([it.running(), isReady()], [['web/POD', 'web/app'], false]);
+});
