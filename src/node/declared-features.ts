@@ -7,6 +7,8 @@ import { featureGates, type GivenGates } from '../options/feature-gates/feature-
 const done = [
   // Exec, attach and port-forward come as WebSockets, and are not turned into SPDY on the way.
   'ExtendWebSocketsToKubelet',
+  // API servers refuse init containers other resources where it is not declared. Not so for pods as a whole: no cgroup holds them to theirs.
+  'InPlacePodVerticalScalingInitContainers',
   // Pods with a rule of this action get a node only where it is declared.
   'RestartAllContainersOnContainerExits',
 ] as const;

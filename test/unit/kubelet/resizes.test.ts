@@ -245,6 +245,38 @@ scenario('after a failed update nothing more is updated, and what is due is star
   assert.deepEqual(given(it), ['200m', '200m', '128Mi']);
 });
 
+scenario(
+  'init containers get what they ask for: the one that runs as it is, the next when it starts, the one that is done nothing',
+  async (it) => {
+    const pod = (cpu: string, generation: number): Pod => {
+      const resources = { requests: { cpu }, limits: { cpu } };
+      const init = (name: string, seconds: number): Container => ({ ...worker(name, seconds), resources });
+      return aPodThat('web', { initContainers: [init('first', 5), init('second', 30), init('third', 30)] }, {}, { generation });
+    };
+    it.declare(pod('100m', 1));
+    await it.advance(10_000);
+    const { id } = it.one('web/second');
+    assert.equal(given(it, 'web/second')[1], '100m');
+    const larger = pod('300m', 2);
+    it.declare(larger);
+    await it.advance(1000);
+    assert.deepEqual([it.one('web/second').id, given(it, 'web/second')[1]], [id, '300m']);
+    const { initContainerStatuses } = it.status(larger) ?? {};
+    assert.deepEqual(
+      initContainerStatuses?.map(({ allocatedResources, restartCount }) => [allocatedResources?.['cpu'], restartCount]),
+      [
+        ['300m', 0],
+        ['300m', 0],
+        [undefined, 0],
+      ],
+    );
+    assert.deepEqual(conditionsOf(it, larger), []);
+    await it.advance(40_000);
+    assert.equal(given(it, 'web/third')[1], '300m');
+    assert.deepEqual(resizeEvents(it), ['ResizeStarted', 'ResizeCompleted']);
+  },
+);
+
 scenario('a pod’s own limit is that of its containers without one, and changes as they run', async (it) => {
   const pod = (cpu: string, generation: number): Pod =>
     aPodThat('web', { resources: { requests: { cpu: '100m' }, limits: { cpu } }, containers: [server('app')] }, {}, { generation });
