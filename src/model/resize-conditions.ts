@@ -67,11 +67,12 @@ export class ResizeConditions {
     if (!this.#inProgress.has(uid)) this.#inProgress.set(uid, { generation });
   }
 
-  /** As `begun`, for this reason. Returns the generation that is tried, and whether the error is news. */
+  /** As `begun`, for this reason. Returns the generation that is tried, and whether the error is news: another number in it is none. */
   failed({ metadata: { uid, generation = 0 } }: Pod, error: string): { readonly generation: number; readonly isNews: boolean } {
     const before = this.#inProgress.get(uid) ?? { generation };
-    this.#inProgress.set(uid, { generation: before.generation, error });
-    return { generation: before.generation, isNews: before.error !== error };
+    const isNews = before.error === undefined || withoutNumbers(before.error) !== withoutNumbers(error);
+    if (isNews) this.#inProgress.set(uid, { generation: before.generation, error });
+    return { generation: before.generation, isNews };
   }
 
   /** Returns the generation of the resize that has come to its end; undefined: there was none. */
@@ -95,6 +96,9 @@ export class ResizeConditions {
     this.#inProgress.delete(uid);
   }
 }
+
+/** "below current usage (53424128)" is the same refusal with each number. */
+const withoutNumbers = (text: string): string => text.replaceAll(/\d+/g, '#');
 
 /** Pods of older API servers, and static ones, have no generation. */
 const observed = ({ generation }: Pending | InProgress): Pick<PodCondition, 'observedGeneration'> =>

@@ -220,6 +220,28 @@ scenario('an engine that refuses leaves the container as it is; the pod says why
   assert.deepEqual(resizeEvents(it), ['ResizeStarted', 'ResizeError', 'ResizeCompleted']);
 });
 
+scenario('a refusal whose number alone changes is reported once, another one again', async (it) => {
+  it.declare(podOf('web'));
+  await it.advance(1000);
+  const smaller = podOf('web', { memory: '32Mi', generation: 2 });
+  const refuse = async (message: string): Promise<void> => {
+    const tried = it.records.length;
+    it.engine.controls.fail('updateContainer', new FakeEngineError(message));
+    while (!it.records.slice(tried).some(({ outcomes }) => outcomes.some(({ error }) => error?.includes(message)))) await it.advance(100);
+  };
+  it.declare(smaller);
+  for (const used of [50_001, 50_002, 60_003]) {
+    await refuse(`memory limit (33554432) below current usage (${used})`);
+    assert.match(conditionsOf(it, smaller)[0]?.message ?? '', /current usage \(50001\)$/);
+  }
+  await refuse('no such cgroup');
+  assert.equal(conditionsOf(it, smaller)[0]?.message, 'no such cgroup');
+  assert.deepEqual(
+    resizeEvents(it).filter((reason) => reason === 'ResizeError'),
+    ['ResizeError', 'ResizeError'],
+  );
+});
+
 scenario('after a failed update nothing more is updated, and what is due is started all the same', async (it) => {
   const pod = (generation: number, cpu: string, memory: string): Pod => {
     const { metadata, spec } = podOf('web', { cpu, memory, generation });
