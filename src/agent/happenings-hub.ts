@@ -53,6 +53,8 @@ export function happeningsHub(log: Pick<Logger, 'error'>): HappeningsHub {
       imagePulled: kind('imagePulled'),
       healthChecked: kind('healthChecked'),
       volumeMounted: kind('volumeMounted'),
+      deferredResizeAccepted: kind('deferredResizeAccepted'),
+      resizeInfeasible: kind('resizeInfeasible'),
       podEnded: kind('podEnded'),
       certificateInUse: kind('certificateInUse'),
       certificateRenewed: kind('certificateRenewed'),

@@ -57,6 +57,7 @@ export function reconcilePods(
       preempt: ({ metadata }) => ends.end(metadata.uid, preempted),
       event: (pod, type, reason, message) => events.record(pod, type, reason, message),
     },
+    tell,
     wake: node.wake,
   });
   const admissions = new PodAdmissions({ pods, lives, statuses, participants, resizes, wake: node.wake, log });

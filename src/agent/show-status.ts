@@ -85,6 +85,6 @@ export function showStatus(deps: ShowStatusDeps): (desired: DesiredPod, observed
       events.record(pod, 'Normal', status.reason, status.message ?? '');
     probes.reported(uid, status);
     statuses.set(pod, { ...status, startTime: formatTime(began.dateMs) });
-    if (!isOver && isTerminalPhase(status.phase)) resizes.freed();
+    if (!isOver && isTerminalPhase(status.phase)) resizes.freed('pod_terminated');
   };
 }

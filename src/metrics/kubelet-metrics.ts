@@ -16,6 +16,7 @@ import { podMetrics } from './pod-metrics.ts';
 import { podStartMetrics } from './pod-start-metrics.ts';
 import { probeMetrics } from './probe-metrics.ts';
 import { processMetrics } from './process-metrics.ts';
+import { resizeMetrics } from './resize-metrics.ts';
 import { serverMetrics } from './server-metrics.ts';
 import { storageMetrics } from './storage-metrics.ts';
 import { workQueueMetrics } from './work-queue-metrics.ts';
@@ -58,10 +59,15 @@ export function kubeletMetrics({ clock, nodeName, version }: KubeletMetricsOptio
   const pods = podMetrics(set);
   const starts = podStartMetrics(set, { clock });
   const images = imageMetrics(set);
+  const resizes = resizeMetrics(set);
   const ofProbes = probeMetrics(probes);
   return {
     listener: {
-      reconciled: pods.reconciled,
+      ...resizes,
+      reconciled: (record) => {
+        pods.reconciled(record);
+        resizes.reconciled(record);
+      },
       ...plegMetrics(set),
       ...engineMetrics(set),
       ...apiMetrics(set),
@@ -73,6 +79,7 @@ export function kubeletMetrics({ clock, nodeName, version }: KubeletMetricsOptio
       podEnded: (pod) => {
         ofProbes.podEnded(pod);
         starts.podEnded(pod);
+        resizes.podEnded(pod);
       },
       imagePulled: (image) => {
         images.imagePulled(image);
@@ -83,8 +90,12 @@ export function kubeletMetrics({ clock, nodeName, version }: KubeletMetricsOptio
     declared: (update) => {
       pods.declared(update);
       starts.declared(update);
+      resizes.declared(update);
     },
-    changed: starts.changed,
+    changed: (change) => {
+      starts.changed(change);
+      resizes.changed(change);
+    },
     text: () => registry.metrics(),
     probeText: () => probes.registry.metrics(),
     sliText: () => slis.registry.metrics(),

@@ -17,6 +17,12 @@ type Amounts = Requirements['limits'];
 /** pkg/kubelet/events */
 export type ResizeEventReason = 'ResizeStarted' | 'ResizeDeferred' | 'ResizeInfeasible' | 'ResizeCompleted' | 'ResizeError' | 'Preempting';
 
+/** Why a resize cannot be done in place, however much room there is, as metrics name it (pkg/kubelet/allocation). */
+export type InfeasibleDetail =
+  | 'swap_limitation'
+  | 'guaranteed_pod_cpu_manager_static_policy'
+  | 'guaranteed_pod_memory_manager_static_policy';
+
 /** What a pod was given: by container, and as a whole. */
 export interface Allocation {
   readonly pod: Requirements | undefined;
@@ -34,6 +40,9 @@ export interface AllocationRules {
   /** A pod must go so that a critical one finds room. */
   readonly preempt: (pod: Pod) => void;
   readonly event: (pod: Pod, type: 'Normal' | 'Warning', reason: ResizeEventReason, message: string) => void;
+  /** A resize that was deferred waits no more: the pod has what it asks for. */
+  readonly accepted: (pod: Pod) => void;
+  readonly infeasible: (pod: Pod, detail: InfeasibleDetail) => void;
   /** The pod's resources, or what is said of its resize, have changed. */
   readonly changed: (pod: Pod) => void;
 }
@@ -131,12 +140,13 @@ export class PodAllocations {
     for (const uid of this.#queue) {
       const pod = active.find(({ metadata }) => metadata.uid === uid);
       if (pod === undefined) continue;
-      const waited = this.#conditions.pending(uid) !== undefined;
+      const before = this.#conditions.pending(uid)?.reason;
       const tried = this.#resize(pod, active);
       const reason = this.#conditions.pending(uid)?.reason;
       if (reason === 'Deferred') waiting.push(uid);
       else if (reason === undefined) done.push(pod);
-      if (tried || waited) this.#rules.changed(pod);
+      if (before === 'Deferred' && reason === undefined) this.#rules.accepted(pod);
+      if (tried || before !== undefined) this.#rules.changed(pod);
     }
     this.#queue = waiting;
     return done;
@@ -191,6 +201,7 @@ export class PodAllocations {
       return true;
     }
     const { reason, message } = refusal;
+    if ('detail' in refusal) this.#rules.infeasible(pod, refusal.detail);
     const shown = reason === 'Infeasible' ? reason : 'Deferred';
     if (this.#conditions.refused(pod, shown, message)) {
       this.#rules.event(pod, 'Warning', `Resize${shown}`, `Pod resize ${reason}: ${resizeSummary(pod, generation, message)}`);
@@ -199,9 +210,9 @@ export class PodAllocations {
   }
 
   /** What cannot be done in place, however much room there is. */
-  #infeasible(pod: Pod): { readonly reason: 'Infeasible'; readonly message: string } | undefined {
+  #infeasible(pod: Pod): Infeasible | undefined {
     const { staticCpus, staticMemory, swaps } = this.#rules;
-    const refuse = (message: string): { readonly reason: 'Infeasible'; readonly message: string } => ({ reason: 'Infeasible', message });
+    const refuse = (detail: InfeasibleDetail, message: string): Infeasible => ({ reason: 'Infeasible', message, detail });
     const given = this.allocatedPod(pod);
     const before = new Map(resizable(given).map((container) => [container.name, container]));
     const changes = (name: string): readonly (readonly [Container, Container])[] =>
@@ -213,12 +224,14 @@ export class PodAllocations {
     const restarts = ({ resizePolicy = [] }: Container): boolean =>
       resizePolicy.find(({ resourceName }) => resourceName === 'memory')?.restartPolicy === 'RestartContainer';
     if (changes('memory').some(([now, then]) => !restarts(then) && (swaps(pod, now) || swaps(given, then)))) {
-      return refuse('In-place resize of containers with swap is not supported.');
+      return refuse('swap_limitation', 'In-place resize of containers with swap is not supported.');
     }
     if ((pod.status?.qosClass || podQosClass(pod)) !== 'Guaranteed') return undefined;
     const alongside = (policy: string): string => `Resize is infeasible for Guaranteed Pods alongside ${policy}`;
-    if (staticCpus && changes('cpu').length > 0) return refuse(alongside('CPU Manager policy "static"'));
-    if (staticMemory && changes('memory').length > 0) return refuse(alongside('Memory Manager policy "Static"'));
+    if (staticCpus && changes('cpu').length > 0)
+      return refuse('guaranteed_pod_cpu_manager_static_policy', alongside('CPU Manager policy "static"'));
+    if (staticMemory && changes('memory').length > 0)
+      return refuse('guaranteed_pod_memory_manager_static_policy', alongside('Memory Manager policy "Static"'));
     return undefined;
   }
 
@@ -279,6 +292,12 @@ export class PodAllocations {
     const now = podRequests(pod);
     return ['memory', 'cpu'].some((name) => (now.get(name) ?? Quantity.zero).cmp(before.get(name) ?? Quantity.zero) > 0);
   }
+}
+
+interface Infeasible {
+  readonly reason: 'Infeasible';
+  readonly message: string;
+  readonly detail: InfeasibleDetail;
 }
 
 const resizable = ({ spec }: Pod): readonly Container[] => [...spec.containers, ...(spec.initContainers ?? [])];

@@ -1,4 +1,5 @@
 import type { Container, Pod, PodFullName, PodUid } from '../model/pod.ts';
+import type { InfeasibleDetail } from '../model/pod-allocations.ts';
 import type { ProbeResult } from '../model/probe-result.ts';
 import type { PodSummary } from './container-runtime.ts';
 import type { ReconcileRecord } from './pod-plan.ts';
@@ -81,6 +82,9 @@ export interface HealthChecked {
   readonly failed: boolean;
 }
 
+/** Why resizes that were deferred are tried again, as the kubelet names it (pkg/kubelet/allocation). */
+export type ResizeTrigger = 'pod_updated' | 'pods_added' | 'pods_removed' | 'pod_terminated' | 'periodic_retry';
+
 export interface PodEnded {
   readonly uid: PodUid;
   /** The name that it held, which another pod may have now; undefined: it held none. */
@@ -143,6 +147,10 @@ export interface HappeningKinds {
   readonly imagePulled: ImagePulled;
   readonly healthChecked: HealthChecked;
   readonly volumeMounted: VolumeMounted;
+  /** What a pod asks for has been given to it, or taken back, after there was no room for it. */
+  readonly deferredResizeAccepted: { readonly uid: PodUid; readonly trigger: ResizeTrigger };
+  /** What a pod asks for cannot be given to it as it runs. */
+  readonly resizeInfeasible: { readonly uid: PodUid; readonly detail: InfeasibleDetail };
   /** Nothing of the pod is left in the engine. May be reported again of the same uid when it comes back. */
   readonly podEnded: PodEnded;
   /** Only of certificates that the agent itself renews (rotateCertificates, rotateServerCertificates). */

@@ -5,6 +5,7 @@ import type { Container, Pod, PodCondition, PodSpec, PodUid } from '../../model/
 import { Quantity } from '../../model/quantity.ts';
 import type { ObservedContainer, ObservedPod } from '../../ports/container-runtime.ts';
 import type { ActuatedResources } from '../../ports/pod-plan.ts';
+import type { Happenings, ResizeTrigger } from '../../ports/happenings.ts';
 import type { PodStatuses } from '../../ports/pod-statuses.ts';
 import type { PodStore } from '../../ports/pod-store.ts';
 import type { WakePod } from '../../ports/wake-pod.ts';
@@ -20,7 +21,8 @@ export interface PodResizesDeps {
   readonly pods: Pick<PodStore, 'get' | 'synced'>;
   readonly statuses: Pick<PodStatuses, 'before'>;
   readonly records: ResourceRecords;
-  readonly rules: Omit<AllocationRules, 'changed'>;
+  readonly rules: Omit<AllocationRules, 'changed' | 'accepted' | 'infeasible'>;
+  readonly tell: Pick<Happenings, 'deferredResizeAccepted' | 'resizeInfeasible'>;
   readonly wake: WakePod;
 }
 
@@ -33,6 +35,8 @@ interface Known {
   readonly actuated: Map<string, Requirements>;
   /** What it asked for when that was last decided about. */
   tried: { readonly spec: PodSpec; readonly atMs: number } | undefined;
+  /** What made it worth trying again since. */
+  freedBy: ResizeTrigger;
   /** The conditions that were shown before this agent began have been taken over. */
   met: boolean;
 }
@@ -47,8 +51,8 @@ export class PodResizes {
   readonly #deps: PodResizesDeps;
   readonly #allocations: PodAllocations;
   readonly #known = new Map<PodUid, Known>();
-  /** Who is looked at while it is decided: it need not be woken. */
-  #asker: PodUid | undefined;
+  /** Who is looked at while it is decided, which need not be woken, and why all that wait are tried then. */
+  #asker: { readonly uid: PodUid; readonly trigger: ResizeTrigger } | undefined;
 
   constructor(deps: PodResizesDeps) {
     this.#deps = deps;
@@ -62,8 +66,12 @@ export class PodResizes {
       swaps: rules.swaps,
       preempt: rules.preempt,
       event: rules.event,
+      accepted: ({ metadata: { uid } }) => {
+        if (this.#asker) deps.tell.deferredResizeAccepted({ uid, trigger: this.#asker.trigger });
+      },
+      infeasible: ({ metadata: { uid } }, detail) => deps.tell.resizeInfeasible({ uid, detail }),
       changed: ({ metadata: { uid } }) => {
-        if (uid !== this.#asker) deps.wake(uid, 'resources changed');
+        if (uid !== this.#asker?.uid) deps.wake(uid, 'resources changed');
       },
     });
   }
@@ -102,7 +110,7 @@ export class PodResizes {
     for (const pod of active) this.#of(pod.metadata.uid);
     this.#allocations.push(uid, active);
     const before = this.#allocations.waiting.map((one) => [one, this.#allocations.allocationOf(one)] as const);
-    this.#asker = uid;
+    this.#asker = { uid, trigger: this.#triggerOf(uid) };
     try {
       this.#allocations.retry(active);
     } finally {
@@ -124,9 +132,11 @@ export class PodResizes {
   }
 
   /** Something of the node's resources is free again: what waits is tried once more. */
-  freed(): void {
+  freed(by: 'pods_removed' | 'pod_terminated'): void {
     for (const uid of this.#allocations.waiting) {
-      this.#of(uid).tried = undefined;
+      const known = this.#of(uid);
+      known.tried = undefined;
+      known.freedBy = by;
       this.#deps.wake(uid, 'resources freed');
     }
   }
@@ -195,7 +205,14 @@ export class PodResizes {
     this.#allocations.forget(uid);
     this.#known.delete(uid);
     this.#deps.records.forget(uid);
-    this.freed();
+    this.freed('pods_removed');
+  }
+
+  /** Why the pod is decided about now. */
+  #triggerOf(uid: PodUid): ResizeTrigger {
+    const { tried, freedBy } = this.#of(uid);
+    if (tried === undefined) return freedBy;
+    return tried.spec === this.#deps.pods.get(uid)?.pod.spec ? 'periodic_retry' : 'pod_updated';
   }
 
   #pending(uid: PodUid): PodCondition | undefined {
@@ -219,7 +236,7 @@ export class PodResizes {
     if (known === undefined) {
       const record = this.#deps.records.load(uid);
       if (record) this.#allocations.restore(uid, record.allocation);
-      known = { actuated: new Map(record?.actuated), tried: undefined, met: false };
+      known = { actuated: new Map(record?.actuated), tried: undefined, freedBy: 'pods_added', met: false };
       this.#known.set(uid, known);
     }
     return known;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
-import { PodAllocations } from '../../../src/model/pod-allocations.ts';
+import { type AllocationRules, PodAllocations } from '../../../src/model/pod-allocations.ts';
 import type { Pod } from '../../../src/model/pod.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
 
@@ -22,16 +22,22 @@ describe('PodAllocations', () => {
     events = [];
     killed = [];
     synced = [];
-    allocations = new PodAllocations({
+    allocations = withRules({});
+  });
+
+  const withRules = (over: Partial<AllocationRules>): PodAllocations =>
+    new PodAllocations({
       node: { status: { allocatable: { cpu: '4', memory: '8Gi', pods: '10' } } },
       staticCpus: false,
       staticMemory: false,
       swaps: () => false,
       preempt: ({ metadata }) => killed.push(metadata.name),
       event: ({ metadata }, _type, reason) => events.push(`${metadata.name} ${reason}`),
+      accepted: ({ metadata }) => events.push(`${metadata.name} accepted`),
+      infeasible: ({ metadata }, detail) => events.push(`${metadata.name} ${detail}`),
       changed: ({ metadata }) => synced.push(metadata.name),
+      ...over,
     });
-  });
 
   const cpuOf = ({ metadata }: Pod): string | undefined => allocations.allocationOf(metadata.uid)?.containers.get('c')?.requests?.['cpu'];
 
@@ -50,7 +56,27 @@ describe('PodAllocations', () => {
     assert.deepEqual(allocations.retry([larger]), [larger]);
     assert.equal(cpuOf(a), '3');
     assert.equal(allocations.conditionsOf(a.metadata.uid)[0]?.type, 'PodResizeInProgress');
-    assert.deepEqual([events, synced, allocations.waiting], [['a ResizeDeferred', 'a ResizeStarted'], ['a', 'a'], []]);
+    assert.deepEqual([events, synced, allocations.waiting], [['a ResizeDeferred', 'a ResizeStarted', 'a accepted'], ['a', 'a'], []]);
+  });
+
+  test('what cannot be given in place is told with what is in the way, once for each time that it is asked for', () => {
+    for (const [rules, name, detail] of [
+      [{ swaps: () => true }, 'memory', 'swap_limitation'],
+      [{ staticCpus: true }, 'cpu', 'guaranteed_pod_cpu_manager_static_policy'],
+      [{ staticMemory: true }, 'memory', 'guaranteed_pod_memory_manager_static_policy'],
+    ] as const) {
+      const strict = withRules(rules);
+      events = [];
+      const pod = (amount: string, generation: number): Pod => {
+        const amounts = { cpu: '1', memory: '1Gi', [name]: amount };
+        return aPod('a', { containers: [aContainer('c', { resources: { requests: amounts, limits: amounts } })] }, { generation });
+      };
+      strict.add(pod('1', 1), []);
+      const larger = pod('2', 2);
+      strict.push(larger.metadata.uid, [larger]);
+      for (let round = 0; round < 2; round++) strict.retry([larger]);
+      assert.deepEqual(events, [`a ${detail}`, 'a ResizeInfeasible']);
+    }
   });
 
   test('what asks for no more goes first, then what matters more', () => {

@@ -60,6 +60,8 @@ export function run({ node, pods, steps }: In): unknown {
     swaps: () => node.swapBehavior !== undefined,
     preempt: ({ metadata }) => killed.push(metadata.uid),
     event: (_pod, type, reason, message) => events.push(`${type} ${reason} ${message}`),
+    accepted: () => {},
+    infeasible: () => {},
     changed: ({ metadata }) => syncs.push(metadata.uid),
   });
   const state = (): object => {

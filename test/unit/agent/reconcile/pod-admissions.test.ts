@@ -15,6 +15,7 @@ import { podFilesInMemory } from '../../../builders/node-parts.ts';
 import { PodParticipants } from '../../../../src/agent/reconcile/pod-participants.ts';
 import { aContainer, aPod } from '../../../builders/a-pod.ts';
 import { FakeClock } from '../../../fakes/fake-clock.ts';
+import { silentHappenings } from '../../../fakes/silent-happenings.ts';
 
 const { signal } = new AbortController();
 const node = { metadata: { name: 'node-1' }, status: { allocatable: { cpu: '4', pods: '110' } } };
@@ -53,6 +54,7 @@ function aNode(...declared: readonly Pod[]) {
     statuses: { before: ({ status }) => status },
     records: new ResourceRecords(podFilesInMemory(), silentLogger),
     rules: { node, staticCpus: false, staticMemory: false, swaps: () => false, preempt: () => {}, event: () => {} },
+    tell: silentHappenings,
     wake: () => {},
   });
   const admissions = new PodAdmissions({ pods, lives, statuses, participants, resizes, wake: () => {}, log: silentLogger });
