@@ -10,13 +10,15 @@ import { podQosClass } from './qos.ts';
 import { forbiddenSysctl } from './sysctls.ts';
 import { type EngineSupport, type UnsupportedDemand, unsupportedDemand } from './unsupported-demand.ts';
 
-/** In the words of status.reason (pkg/kubelet/lifecycle, pkg/kubelet/sysctl). */
+/** In the words of status.reason (pkg/kubelet/lifecycle, pkg/kubelet/sysctl, pkg/kubelet/cm). */
 export type PodRefusalReason =
   | 'InvalidNodeInfo'
   | 'NodeAffinity'
   | 'NodeName'
   | 'NodePorts'
   | 'UnexpectedAdmissionError'
+  | 'TopologyAffinityError'
+  | 'SMTAlignmentError'
   | 'SysctlForbidden'
   | 'AppArmor'
   | 'Forbidden'
