@@ -65,7 +65,7 @@ function decode(json: unknown): PodEnd | undefined {
   if (!isJsonObject(json)) return undefined;
   const { reason, message, condition, graceSeconds } = json;
   if (typeof reason !== 'string' || typeof message !== 'string') return undefined;
-  if (condition !== undefined && typeof condition !== 'string') return undefined;
+  if (condition !== undefined && condition !== false && typeof condition !== 'string') return undefined;
   if (graceSeconds !== undefined && typeof graceSeconds !== 'number') return undefined;
   return { reason, message, condition, graceSeconds };
 }

@@ -56,6 +56,8 @@ export function happeningsHub(log: Pick<Logger, 'error'>): HappeningsHub {
       deferredResizeAccepted: kind('deferredResizeAccepted'),
       resizeInfeasible: kind('resizeInfeasible'),
       podEnded: kind('podEnded'),
+      podEvicted: kind('podEvicted'),
+      evictionStatsUsed: kind('evictionStatsUsed'),
       certificateInUse: kind('certificateInUse'),
       certificateRenewed: kind('certificateRenewed'),
       certificateRenewFailed: kind('certificateRenewFailed'),

@@ -7,6 +7,7 @@ import type { Happenings } from '../ports/happenings.ts';
 import type { StatusChange } from '../ports/pod-statuses.ts';
 import { apiMetrics } from './api-metrics.ts';
 import { certificateMetrics } from './certificate-metrics.ts';
+import { evictionMetrics } from './eviction-metrics.ts';
 import { healthMetrics } from './health-metrics.ts';
 import { imageMetrics } from './image-metrics.ts';
 import { engineMetrics } from './engine-metrics.ts';
@@ -74,6 +75,7 @@ export function kubeletMetrics({ clock, nodeName, version }: KubeletMetricsOptio
       ...workQueueMetrics(set, monotonicMs),
       ...serverMetrics(set, monotonicMs),
       ...storageMetrics(set),
+      ...evictionMetrics(set),
       ...certificateMetrics(set, nowMs),
       probeExecuted: ofProbes.probeExecuted,
       podEnded: (pod) => {

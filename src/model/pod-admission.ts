@@ -12,6 +12,7 @@ import { type EngineSupport, type UnsupportedDemand, unsupportedDemand } from '.
 
 /** In the words of status.reason (pkg/kubelet/lifecycle, pkg/kubelet/sysctl, pkg/kubelet/cm). */
 export type PodRefusalReason =
+  | 'Evicted'
   | 'InvalidNodeInfo'
   | 'NodeAffinity'
   | 'NodeName'

@@ -3,12 +3,12 @@ import { type AddressFacts, nodeAddresses, withProvidedNodeIp } from './node-add
 import {
   type ConditionChange,
   type GivenCondition,
-  pressures,
   setGivenCondition,
   setPressureCondition,
   setReadyCondition,
   type Readiness,
 } from './node-conditions.ts';
+import { pressureTypes } from '../model/node-pressure.ts';
 import { type NodeEvent, nodeStatusEvent } from './node-event.ts';
 import { type NodeImage, nodeImages } from './node-images.ts';
 import { type VersionFacts, versionInfo } from './node-info.ts';
@@ -70,7 +70,7 @@ export function composeNodeStatus(node: Node, facts: NodeFacts): ComposedNode {
     if (change.reason) reasons.push(nodeStatusEvent(nodeName, change.reason));
   };
   for (const pressure of ['memory', 'disk', 'pid'] as const) {
-    const isGiven = facts.conditions.some(({ type }) => type === pressures[pressure].type);
+    const isGiven = facts.conditions.some(({ type }) => type === pressureTypes[pressure]);
     if (!isGiven) set(setPressureCondition(conditions, pressure, false, nowMs));
   }
   for (const given of facts.conditions) set(setGivenCondition(conditions, given, nowMs));

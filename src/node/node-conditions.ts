@@ -1,3 +1,4 @@
+import { type Pressure, pressureCondition, pressureTypes } from '../model/node-pressure.ts';
 import type { NodeCondition, NodeStatus } from '../model/node.ts';
 import { formatTime } from '../model/time.ts';
 import type { EventReason } from '../ports/event-recorder.ts';
@@ -13,42 +14,17 @@ export interface ConditionChange {
 /** A condition that a participant has an opinion of: its times are filled in. */
 export type GivenCondition = Pick<NodeCondition, 'type' | 'status' | 'reason' | 'message'>;
 
-export type Pressure = 'memory' | 'disk' | 'pid';
-
-interface PressureWords {
-  readonly type: string;
-  readonly under: { readonly reason: string; readonly message: string; readonly event: EventReason };
-  readonly free: { readonly reason: string; readonly message: string; readonly event: EventReason };
-}
-
-/** pkg/kubelet/nodestatus/setters.go MemoryPressureCondition, DiskPressureCondition, PIDPressureCondition. */
-export const pressures: Readonly<Record<Pressure, PressureWords>> = {
-  memory: {
-    type: 'MemoryPressure',
-    under: {
-      reason: 'KubeletHasInsufficientMemory',
-      message: 'kubelet has insufficient memory available',
-      event: 'NodeHasInsufficientMemory',
-    },
-    free: { reason: 'KubeletHasSufficientMemory', message: 'kubelet has sufficient memory available', event: 'NodeHasSufficientMemory' },
-  },
-  disk: {
-    type: 'DiskPressure',
-    under: { reason: 'KubeletHasDiskPressure', message: 'kubelet has disk pressure', event: 'NodeHasDiskPressure' },
-    free: { reason: 'KubeletHasNoDiskPressure', message: 'kubelet has no disk pressure', event: 'NodeHasNoDiskPressure' },
-  },
-  pid: {
-    type: 'PIDPressure',
-    under: { reason: 'KubeletHasInsufficientPID', message: 'kubelet has insufficient PID available', event: 'NodeHasInsufficientPID' },
-    free: { reason: 'KubeletHasSufficientPID', message: 'kubelet has sufficient PID available', event: 'NodeHasSufficientPID' },
-  },
+const events: Readonly<Record<Pressure, { readonly under: EventReason; readonly free: EventReason }>> = {
+  memory: { under: 'NodeHasInsufficientMemory', free: 'NodeHasSufficientMemory' },
+  disk: { under: 'NodeHasDiskPressure', free: 'NodeHasNoDiskPressure' },
+  pid: { under: 'NodeHasInsufficientPID', free: 'NodeHasSufficientPID' },
 };
+const pressures = Object.keys(events) as readonly Pressure[];
 
 /** The condition of one kind of pressure brought up to now; reason and message change only with its status. */
 export function setPressureCondition(conditions: Conditions, pressure: Pressure, underPressure: boolean, nowMs: number): ConditionChange {
-  const { type, under, free } = pressures[pressure];
-  const { reason, message, event } = underPressure ? under : free;
-  const status = underPressure ? 'True' : 'False';
+  const { type, status, reason, message } = pressureCondition(pressure, underPressure);
+  const event = events[pressure][underPressure ? 'under' : 'free'];
   const now = formatTime(nowMs);
   const old = conditions.findLast((condition) => condition.type === type);
   if (old?.status === status) return { conditions: conditions.map((c) => (c === old ? { ...old, lastHeartbeatTime: now } : c)) };
@@ -63,10 +39,10 @@ export function setGivenCondition(conditions: Conditions, given: GivenCondition,
   const changed = old?.status !== given.status;
   const lastTransitionTime = changed ? now : (old?.lastTransitionTime ?? now);
   const condition: NodeCondition = { ...given, lastHeartbeatTime: now, lastTransitionTime };
-  const words = Object.values(pressures).find(({ type }) => type === given.type);
+  const pressure = pressures.find((each) => pressureTypes[each] === given.type);
   return {
     conditions: old ? conditions.map((each) => (each === old ? condition : each)) : [...conditions, condition],
-    reason: changed ? words?.[given.status === 'True' ? 'under' : 'free'].event : undefined,
+    reason: changed && pressure ? events[pressure][given.status === 'True' ? 'under' : 'free'] : undefined,
   };
 }
 

@@ -14,7 +14,7 @@ import type { Node, NodeStatus } from '../model/node.ts';
 import type { KubeApi, ResourceEvent } from '../ports/kube-api.ts';
 import { type ComposedNode, composeNodeStatus, type NodeFacts } from './compose-node-status.ts';
 import { droppedFields, withoutDropped, type YoungField } from './dropped-fields.ts';
-import type { NodeErrors } from './node-conditions.ts';
+import type { GivenCondition, NodeErrors } from './node-conditions.ts';
 import { type NodeEvent, nodeStatusEvent } from './node-event.ts';
 import { isReportDue, nodeStatusHasChanged, nodeStatusPatch } from './node-status-changed.ts';
 import { explainRefusal, nodePath, registerNode } from './register-node.ts';
@@ -30,7 +30,9 @@ export interface NodeStatusReporterDeps {
   readonly facts: (signal: AbortSignal) => Promise<NodeFacts>;
   /** Why the node is not ready, now. */
   readonly errors: () => NodeErrors;
-  /** Emits when `errors` may say something else. */
+  /** What its participants say of the node, now. */
+  readonly conditions: () => readonly GivenCondition[];
+  /** Emits when `errors` or `conditions` may say something else. */
   readonly wakes: Observable<unknown>;
   /** This node as the informer has it. */
   readonly nodes: Observable<ResourceEvent<Node>>;
@@ -46,7 +48,7 @@ const UPDATE_TRIES = 5;
 /** pkg/kubelet registerWithAPIServer. */
 const registerBackoffMs = exponential(100, 7_000);
 const firstRetryMs = 1_000;
-/** Changes of readiness that come closer together are sent together. */
+/** Changes of readiness and conditions that come closer together are sent together. */
 const READINESS_GAP_MS = 100;
 /** Another writer's change of our status is put right, but two who disagree do not fight in a tight loop. */
 const FOREIGN_CHANGE_GAP_MS = 1_000;
@@ -55,7 +57,7 @@ const PERIOD_JITTER = 0.04;
 type News = { readonly kind: 'wake' } | { readonly kind: 'node'; readonly event: ResourceEvent<Node> };
 
 /**
- * Registers the node and keeps its status true: computed every `updateFrequencyMs` and when readiness changes, sent when it differs from
+ * Registers the node and keeps its status true: computed every `updateFrequencyMs` and when readiness or a condition changes, sent when it differs from
  * what the API server has, and every `reportFrequencyMs` in any case.
  */
 export class NodeStatusReporter implements Service {
@@ -63,8 +65,8 @@ export class NodeStatusReporter implements Service {
   readonly #deps: NodeStatusReporterDeps;
   /** As the API server is last known to have it. */
   #latest: Node | undefined;
-  /** As it was last computed, with what made it ready or not. */
-  #composed: { readonly status: NodeStatus; readonly errors: string } | undefined;
+  /** As it was last computed, with what was said of it. */
+  #composed: { readonly status: NodeStatus; readonly said: string } | undefined;
   #registered: boolean;
   /** On the clock's monotonic time. */
   #lastReportMs: number | undefined;
@@ -185,14 +187,15 @@ export class NodeStatusReporter implements Service {
   #compose(node: Node, facts: NodeFacts): ComposedNode {
     const whole = composeNodeStatus(node, facts);
     const composed = { ...whole, node: { ...whole.node, status: withoutDropped(whole.node.status, this.#dropped) } };
-    this.#composed = { status: composed.node.status, errors: JSON.stringify(facts.readiness.errors) };
+    this.#composed = { status: composed.node.status, said: JSON.stringify([facts.readiness.errors, facts.conditions]) };
     for (const fault of composed.faults) if (this.#faults.fault(fault)) this.#deps.log.warn('node status incomplete', { fault });
     return composed;
   }
 
   #hear(news: News): void {
     if (news.kind === 'wake') {
-      if (this.#composed?.errors !== JSON.stringify(this.#deps.errors())) this.#wake(READINESS_GAP_MS);
+      const { errors, conditions } = this.#deps;
+      if (this.#composed?.said !== JSON.stringify([errors(), conditions()])) this.#wake(READINESS_GAP_MS);
       return;
     }
     const { event } = news;

@@ -1,3 +1,4 @@
+import { merge } from 'rxjs';
 import type { Service } from '../base/service.ts';
 import { version } from '../base/version.ts';
 import { nodeReference } from '../model/object-reference.ts';
@@ -6,13 +7,14 @@ import type { NodeParts } from '../ports/node-parts.ts';
 import { collectNodeFacts } from './collect-node-facts.ts';
 import { declaredFeatures } from './declared-features.ts';
 import { parseNodeIps } from './ip-address.ts';
-import type { NodeErrors } from './node-conditions.ts';
+import type { GivenCondition, NodeErrors } from './node-conditions.ts';
 import { NodeStatusReporter } from './node-status-reporter.ts';
 
 /** What tells the API server of this node, with what the node's participants say of it. */
 export function nodeStatus(node: NodeParts, participants: Given['node']): Service {
   const { options, clock, folded: log, cluster, engine, random } = node;
   const errors = (): NodeErrors => participants.flatMap((participant) => participant.errors?.() ?? []);
+  const conditions = (): readonly GivenCondition[] => participants.flatMap((participant) => participant.conditions?.() ?? []);
   return new NodeStatusReporter({
     clock,
     log,
@@ -44,10 +46,11 @@ export function nodeStatus(node: NodeParts, participants: Given['node']): Servic
       },
       engineFeatures: (signal) => engine.features(signal),
       errors,
-      conditions: () => participants.flatMap((participant) => participant.conditions?.() ?? []),
+      conditions,
     }),
     errors,
-    wakes: node.pleg.relists,
+    conditions,
+    wakes: merge(node.pleg.relists, ...participants.flatMap(({ changes }) => changes ?? [])),
     nodes: cluster.nodes,
     record: ({ type, reason, message }) => node.events.record(nodeReference(node.node.name), type, reason, message),
     updateFrequencyMs: options.nodeStatusUpdateFrequencyMs,

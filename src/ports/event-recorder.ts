@@ -36,6 +36,7 @@ export type EventReason =
   | ResizeEventReason
   // About the node.
   | 'CheckLimitsForResolvConf'
+  | 'EvictionThresholdMet'
   | 'Starting'
   | 'Rebooted'
   | 'NodeReady'
@@ -52,6 +53,13 @@ export type EventReason =
 
 /** Never throws and never waits: correlation, rate limits and sending happen elsewhere. */
 export interface EventRecorder {
-  /** `container` sharpens the reference to spec.containers{name}. */
-  record(about: Pod | V1ObjectReference, type: 'Normal' | 'Warning', reason: EventReason, message: string, container?: string): void;
+  /** `container` sharpens the reference to spec.containers{name}; annotations are the event's own. */
+  record(
+    about: Pod | V1ObjectReference,
+    type: 'Normal' | 'Warning',
+    reason: EventReason,
+    message: string,
+    container?: string,
+    annotations?: Readonly<Record<string, string>>,
+  ): void;
 }

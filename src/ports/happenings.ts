@@ -85,6 +85,13 @@ export interface HealthChecked {
 /** Why resizes that were deferred are tried again, as the kubelet names it (pkg/kubelet/allocation). */
 export type ResizeTrigger = 'pod_updated' | 'pods_added' | 'pods_removed' | 'pod_terminated' | 'periodic_retry';
 
+/** A pod is ended because the node is short of something, or because the pod uses more than its own limit. */
+export interface PodEvicted {
+  readonly uid: PodUid;
+  /** "memory.available", "emptydirfs.limit": as the kubelet's metric names it. */
+  readonly signal: string;
+}
+
 export interface PodEnded {
   readonly uid: PodUid;
   /** The name that it held, which another pod may have now; undefined: it held none. */
@@ -153,6 +160,9 @@ export interface HappeningKinds {
   readonly resizeInfeasible: { readonly uid: PodUid; readonly detail: InfeasibleDetail };
   /** Nothing of the pod is left in the engine. May be reported again of the same uid when it comes back. */
   readonly podEnded: PodEnded;
+  readonly podEvicted: PodEvicted;
+  /** A pod is chosen for eviction by what was measured so long ago. */
+  readonly evictionStatsUsed: { readonly signal: string; readonly ageMs: number };
   /** Only of certificates that the agent itself renews (rotateCertificates, rotateServerCertificates). */
   readonly certificateInUse: CertificateInUse;
   /** The one before was valid for so long, since its notBefore. */

@@ -1,3 +1,4 @@
+import type { Observable } from 'rxjs';
 import type { NodeCondition, ResourceList } from '../model/node.ts';
 
 /** What /healthz looks at. */
@@ -18,6 +19,8 @@ export interface NodeParticipant {
   /** What the node has besides the machine's: counted into capacity and allocatable. */
   resources?(): ResourceList;
   health?(): readonly HealthCheck[];
+  /** Emits when conditions or errors may say something else: the API server is told at once. */
+  readonly changes?: Observable<unknown>;
 }
 
 /** Frees what the node is short of. */

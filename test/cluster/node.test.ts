@@ -102,6 +102,7 @@ class TestedNode {
         errors: () => this.errors,
       }),
       errors: () => this.errors,
+      conditions: () => [],
       wakes,
       nodes: informer<WatchedObject & Node>({ path: '/api/v1/nodes', fieldSelector: `metadata.name=${name}` }).pipe(
         map((event): ResourceEvent<Node> => event),

@@ -266,6 +266,7 @@ const stories: Readonly<Record<string, (clock: FakeClock) => Promise<unknown>>> 
       initial: { metadata: { name: 'n1' } },
       facts: async () => someNodeFacts({ nowMs: clock.now() }),
       errors: () => [],
+      conditions: () => [],
       wakes: new Subject(),
       nodes: new Subject(),
       record: () => {},

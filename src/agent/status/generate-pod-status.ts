@@ -106,7 +106,7 @@ export function generatePodStatus(
   const seen = generation === undefined ? {} : { observedGeneration: generation };
   const isDisruption = ({ type }: PodCondition): boolean => type === terminationByKubelet.type;
   const disruption =
-    facts.end && isOver && ended === undefined
+    facts.end && facts.end.condition !== false && isOver && ended === undefined
       ? { ...terminationByKubelet, message: facts.end.condition ?? facts.end.message, ...seen }
       : previous?.conditions?.find(isDisruption);
   const others = [

@@ -1,10 +1,8 @@
-import type { V1ObjectReference } from '@kubernetes/client-node';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import { IMPLICIT_CONTAINER_PREFIX, type ObjectReference, podReference } from '../../model/object-reference.ts';
-import type { Pod } from '../../model/pod.ts';
 import { formatTime } from '../../model/time.ts';
-import type { EventReason, EventRecorder } from '../../ports/event-recorder.ts';
+import type { EventRecorder } from '../../ports/event-recorder.ts';
 import type { EventNamer } from './event-name.ts';
 import type { EventQueue } from './event-queue.ts';
 import type { EventSource, KubeEvent } from './kube-event.ts';
@@ -26,7 +24,7 @@ export class ApiEventRecorder implements EventRecorder {
     this.#deps = deps;
   }
 
-  record(about: Pod | V1ObjectReference, type: 'Normal' | 'Warning', reason: EventReason, message: string, container?: string): void {
+  record(...[about, type, reason, message, container, annotations]: Parameters<EventRecorder['record']>): void {
     const { clock, log, source, nameEvent, queue } = this.#deps;
     const involvedObject: ObjectReference = 'metadata' in about ? podReference(about, container) : about;
     if (involvedObject.fieldPath?.startsWith(IMPLICIT_CONTAINER_PREFIX)) return;
@@ -36,7 +34,7 @@ export class ApiEventRecorder implements EventRecorder {
       apiVersion: 'v1',
       kind: 'Event',
       // Events about what has no namespace, like nodes, stand in the default one.
-      metadata: { name: nameEvent(name), namespace: involvedObject.namespace || 'default' },
+      metadata: { name: nameEvent(name), namespace: involvedObject.namespace || 'default', ...(annotations && { annotations }) },
       involvedObject,
       type,
       reason,

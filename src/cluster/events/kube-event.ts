@@ -4,7 +4,7 @@ import type { ObjectReference } from '../../model/object-reference.ts';
 export interface KubeEvent {
   readonly apiVersion: 'v1';
   readonly kind: 'Event';
-  readonly metadata: { readonly name: string; readonly namespace: string };
+  readonly metadata: { readonly name: string; readonly namespace: string; readonly annotations?: Readonly<Record<string, string>> };
   readonly involvedObject: ObjectReference;
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;

@@ -175,6 +175,21 @@ test('a pod that the node ended says so in condition DisruptionTarget, once its 
   await agent.close();
 });
 
+test('a pod that was ended for what it did itself has no condition DisruptionTarget', async () => {
+  const agent = anAgent();
+  agent.declare([aPodThat('web')]);
+  await agent.clock.advance(1_000);
+  agent.node().ends.end(uid, { ...evicted(1), condition: false });
+  await agent.clock.advance(10_000);
+  const { reason, conditions = [] } = agent.statuses.get(uid) ?? {};
+  assert.equal(reason, 'Evicted');
+  assert.deepEqual(
+    conditions.filter(({ type }) => type === 'DisruptionTarget'),
+    [],
+  );
+  await agent.close();
+});
+
 for (const [when, afterMs] of [
   ['while its containers are being stopped', 2_000],
   ['after its end', 60_000],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { capability } from '../../../src/metrics/capability.ts';
+import type { PodUid } from '../../../src/model/pod.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
 import { nodeUnderTest, nothingGiven } from '../../builders/node-parts.ts';
 import { serveRoutes } from '../../fakes/served-routes.ts';
@@ -16,7 +17,11 @@ test('what happens is counted at /metrics, and what probes find at a page of its
   listener.probeExecuted({ pod: aPod('web'), container: 'app', kind: 'startup', result: 'unknown', tookMs: 20 });
   listener.volumeMounted?.({ plugin: 'kubernetes.io/secret', tookMs: 200, failed: false });
   listener.volumeMounted?.({ plugin: 'kubernetes.io/nfs', tookMs: 700_000, failed: true });
+  listener.podEvicted?.({ uid: 'uid-web' as PodUid, signal: 'nodefs.available' });
+  listener.evictionStatsUsed?.({ signal: 'nodefs.available', ageMs: 300 });
   const texts = await Promise.all(metricTexts.map((text) => text(signal)));
+  assert.match(texts.join(''), /^kubelet_evictions\{eviction_signal="nodefs.available"\} 1$/m);
+  assert.match(texts.join(''), /^kubelet_eviction_stats_age_seconds_sum\{eviction_signal="nodefs.available"\} 0.3$/m);
   assert.match(texts.join(''), /^kubelet_node_name\{node="n1"\} 1$/m);
   assert.match(texts.join(''), /^workqueue_adds_total\{name="pods"\} 1$/m);
   const ofVolume = (plugin: string, status: string): string =>

@@ -4,7 +4,7 @@ import { map, Subject } from 'rxjs';
 import { isJsonObject } from '../../../src/base/json-object.ts';
 import { ApiError } from '../../../src/model/api-error.ts';
 import type { Node } from '../../../src/model/node.ts';
-import type { NodeErrors } from '../../../src/node/node-conditions.ts';
+import type { GivenCondition, NodeErrors } from '../../../src/node/node-conditions.ts';
 import { NodeStatusReporter, type NodeStatusReporterDeps } from '../../../src/node/node-status-reporter.ts';
 import type { ResourceEvent, WatchedObject } from '../../../src/ports/kube-api.ts';
 import { someNodeFacts } from '../../builders/node-facts.ts';
@@ -21,6 +21,7 @@ class World {
   readonly wakes = new Subject<void>();
   readonly events: string[] = [];
   errors: NodeErrors = [];
+  conditions: readonly GivenCondition[] = [];
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
 
@@ -31,8 +32,9 @@ class World {
       api: this.api.door('heartbeat'),
       nodeName: 'n1',
       initial: { metadata: { name: 'n1' } },
-      facts: async () => someNodeFacts({ nowMs: this.clock.now(), readiness: { errors: this.errors } }),
+      facts: async () => someNodeFacts({ nowMs: this.clock.now(), conditions: this.conditions, readiness: { errors: this.errors } }),
       errors: () => this.errors,
+      conditions: () => this.conditions,
       wakes: this.wakes,
       nodes: this.api
         .informer<WatchedObject & Node>({ path: '/api/v1/nodes', fieldSelector: 'metadata.name=n1' })
@@ -110,6 +112,19 @@ test('what the API server drops because it does not know it is sent with each re
   assert.equal(world.api.calls().length, 3);
   assert.deepEqual(stored()?.declaredFeatures, ['ExtendWebSocketsToKubelet']);
   assert.equal(stored()?.runtimeHandlers?.[0]?.name, 'x');
+  await world.stop();
+});
+
+test('a change of a condition is sent at once, with its event', async () => {
+  const world = new World();
+  world.start();
+  await world.clock.advance(0);
+  world.conditions = [{ type: 'DiskPressure', status: 'True', reason: 'KubeletHasDiskPressure', message: 'kubelet has disk pressure' }];
+  world.wakes.next();
+  await world.clock.advance(100);
+  const status = world.api.stored(path)?.['status'] as Node['status'] | undefined;
+  assert.equal(status?.conditions?.find(({ type }) => type === 'DiskPressure')?.status, 'True');
+  assert.equal(world.events.at(-1), 'NodeHasDiskPressure');
   await world.stop();
 });
 

@@ -262,3 +262,14 @@ test('a pod that has ended is forgotten once what waited about it has been sent'
   await clock.advance(TOGETHER_MS);
   assert.equal(server.created.length, 3);
 });
+
+test('an event has the annotations that it was recorded with', async (t) => {
+  const { clock, server, recorder } = running(t);
+  recorder.record(pod, 'Warning', 'Evicted', 'The node was low on resource: memory. ', undefined, { starved_resource: 'memory' });
+  recorder.record(pod, 'Normal', 'Pulling', 'Pulling image "busybox"', 'app');
+  await clock.advance(TOGETHER_MS);
+  assert.deepEqual(
+    server.created.map(({ metadata }) => metadata.annotations),
+    [{ starved_resource: 'memory' }, undefined],
+  );
+});
