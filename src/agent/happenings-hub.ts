@@ -51,6 +51,7 @@ export function happeningsHub(log: Pick<Logger, 'error'>): HappeningsHub {
       keyRetried: kind('keyRetried'),
       probeExecuted: kind('probeExecuted'),
       imagePulled: kind('imagePulled'),
+      imageRemoved: kind('imageRemoved'),
       healthChecked: kind('healthChecked'),
       volumeMounted: kind('volumeMounted'),
       deferredResizeAccepted: kind('deferredResizeAccepted'),

@@ -46,6 +46,8 @@ export function reportingImages(images: ImageService, by: ReportedBy): ImageServ
     listImages: (signal) => timed('list_images', () => images.listImages(signal)),
     pullImage: (image, credentials, onProgress, signal) =>
       timed('pull_image', () => images.pullImage(image, credentials, onProgress, signal)),
+    imagesInUse: (signal) => timed('list_containers', () => images.imagesInUse(signal)),
+    removeImage: (id, signal) => timed('remove_image', () => images.removeImage(id, signal)),
   };
 }
 

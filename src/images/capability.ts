@@ -2,36 +2,85 @@ import { Backoff } from '../base/backoff.ts';
 import { TokenBucket } from '../base/token-bucket.ts';
 import type { Contribution } from '../ports/contribution.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
+import { nodeReference } from '../model/object-reference.ts';
+import { ImageCollections } from './image-collections.ts';
+import { ImageCollector, type ImageCollectorDependencies } from './image-collector.ts';
+import type { ImageGcPolicy } from './image-gc-policy.ts';
+import { ImageRecords } from './image-records.ts';
+import { ImageRemovals } from './image-removals.ts';
+import { isNamedBy } from './is-named-by.ts';
+import { afterRemovals } from './after-removals.ts';
 import { imageManager } from './image-manager.ts';
 import { keyring } from './keyring.ts';
 import { NodeDockerConfig } from './node-docker-config.ts';
 import { PullQueue } from './pull-queue.ts';
 import { pullSecrets } from './pull-secrets.ts';
+import { wantedImages } from './wanted-images.ts';
 
 /** pkg/kubelet/kubelet.go: backOffPeriod and MaxContainerBackOff. */
 const pullDelays = { baseMs: 10_000, maxMs: 300_000 };
 
-export type ImageNeeds = Pick<NodeParts, 'options' | 'clock' | 'log' | 'engine' | 'events' | 'objects' | 'tell'>;
+export type ImageNeeds = Pick<
+  NodeParts,
+  'options' | 'clock' | 'log' | 'folded' | 'engine' | 'events' | 'objects' | 'tell' | 'node' | 'pods' | 'statuses'
+>;
 
-/** Pull policies, credentials, queueing and back-off as the options want them. */
-export function capability({ options, clock, log, engine, events, objects, tell }: ImageNeeds): Contribution {
+/** Pull policies, credentials, queueing and back-off as the options want them; and images that nothing uses are removed. */
+export function capability(needs: ImageNeeds): Contribution {
+  const { options, clock, log, engine, events, objects, tell } = needs;
   const { registryQps, registryBurst, serializeImagePulls, maxParallelImagePulls, rootDir } = options;
   const { images } = engine;
+  const removals = new ImageRemovals(images);
+  const collections = imageCollections(needs, removals);
   return {
-    images: imageManager({
-      images,
-      events,
-      clock,
-      log,
-      keyring: keyring(new NodeDockerConfig({ rootDir, cwd: process.cwd(), home: process.env['HOME'] }, log)),
-      tell,
-      pulls: new PullQueue({
+    services: options.runOnce
+      ? []
+      : [{ name: 'unused images', stage: 'beside pods', run: (signal, { stats }) => collections.run(stats, signal) }],
+    reclaim: [{ name: 'images', resource: 'imagefs', reclaim: (signal) => collections.removeUnused(signal) }],
+    images: afterRemovals(
+      removals,
+      imageManager({
         images,
-        limiter: registryQps > 0 ? new TokenBucket({ qps: registryQps, burst: registryBurst, clock }) : undefined,
-        maxParallelPulls: serializeImagePulls ? 1 : maxParallelImagePulls,
+        events,
+        clock,
+        log,
+        keyring: keyring(new NodeDockerConfig({ rootDir, cwd: process.cwd(), home: process.env['HOME'] }, log)),
+        tell,
+        pulls: new PullQueue({
+          images,
+          limiter: registryQps > 0 ? new TokenBucket({ qps: registryQps, burst: registryBurst, clock }) : undefined,
+          maxParallelPulls: serializeImagePulls ? 1 : maxParallelImagePulls,
+        }),
+        backoff: new Backoff({ clock, ...pullDelays }),
+        pullSecrets: pullSecrets({ objectsOf: (pod) => objects.for(pod), events, log }),
       }),
-      backoff: new Backoff({ clock, ...pullDelays }),
-      pullSecrets: pullSecrets({ objectsOf: (pod) => objects.for(pod), events, log }),
-    }),
+    ),
   };
+}
+
+function imageCollections(
+  { options, clock, folded, engine, events, tell, node, pods, statuses }: ImageNeeds,
+  removals: ImageRemovals,
+): ImageCollections {
+  const policy: ImageGcPolicy = {
+    highThresholdPercent: options.imageGcHighThresholdPercent,
+    lowThresholdPercent: options.imageGcLowThresholdPercent,
+    minAgeMs: options.imageMinimumGcAgeMs,
+    maxAgeMs: options.imageMaximumGcAgeMs,
+  };
+  const warn: ImageCollectorDependencies['warn'] = (reason, message) => events.record(nodeReference(node.name), 'Warning', reason, message);
+  const collector = new ImageCollector({
+    images: engine.images,
+    remove: (image, signal) => removals.remove(image, signal),
+    isWanted: (image) => [...wantedImages(pods, statuses)].some((name) => isNamedBy(image, name)),
+    records: new ImageRecords(),
+    policy,
+    clock,
+    log: folded,
+    warn,
+    tell,
+  });
+  // As the kubelet does it (pkg/kubelet/kubelet.go StartGarbageCollection).
+  const disabled = policy.highThresholdPercent === 100 && policy.maxAgeMs === 0;
+  return new ImageCollections({ collector, disabled, clock, log: folded, warn });
 }

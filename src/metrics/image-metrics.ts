@@ -22,15 +22,21 @@ const sizes: readonly (readonly [moreThan: number, label: string])[] = [
   [0, '0-10MB'],
 ];
 
-/** How long pulls take, the wait for others included, by the size of the image (pkg/kubelet/metrics/metrics.go). */
-export function imageMetrics(set: MetricSet): Pick<Happenings, 'imagePulled'> {
+/** How long pulls take, the wait for others included, by the size of the image, and images that were removed (pkg/kubelet/metrics/metrics.go). */
+export function imageMetrics(set: MetricSet): Pick<Happenings, 'imagePulled' | 'imageRemoved'> {
   const pulls = set.histogram(
     'kubelet_image_pull_duration_seconds',
     'Duration in seconds to pull an image.',
     ['image_size_in_bytes'],
     buckets,
   );
-  return { imagePulled: ({ sizeBytes, tookMs }) => pulls.observe({ image_size_in_bytes: imageSizeLabel(sizeBytes) }, tookMs / 1000) };
+  const removed = set.counter('kubelet_image_garbage_collected_total', 'Total number of images garbage collected by the kubelet.', [
+    'reason',
+  ]);
+  return {
+    imagePulled: ({ sizeBytes, tookMs }) => pulls.observe({ image_size_in_bytes: imageSizeLabel(sizeBytes) }, tookMs / 1000),
+    imageRemoved: ({ reason }) => removed.inc({ reason }),
+  };
 }
 
 /** The label for an image of this size; 0: the engine does not say (GetImageSizeBucket). */

@@ -87,6 +87,7 @@ export function kubeletMetrics({ clock, nodeName, version }: KubeletMetricsOptio
         images.imagePulled(image);
         starts.imagePulled(image);
       },
+      imageRemoved: images.imageRemoved,
       ...healthMetrics(slis),
     },
     declared: (update) => {

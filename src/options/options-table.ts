@@ -3,6 +3,7 @@ import { admissionAndResourceOptions } from './table/admission-and-resources.ts'
 import { clusterOptions } from './table/cluster.ts';
 import { engineAndImageOptions } from './table/engine-and-images.ts';
 import { evictionOptions } from './table/eviction.ts';
+import { garbageOptions } from './table/garbage.ts';
 import { generalOptions } from './table/general.ts';
 import { loggingOptions } from './table/logging.ts';
 import { networkOptions } from './table/network.ts';
@@ -18,6 +19,7 @@ export const optionsTable = {
   ...podOptions,
   ...admissionAndResourceOptions,
   ...engineAndImageOptions,
+  ...garbageOptions,
   ...nodeOptions,
   ...evictionOptions,
   ...networkOptions,

@@ -49,6 +49,9 @@ export type EventReason =
   | 'NodeHasDiskPressure'
   | 'NodeHasSufficientPID'
   | 'NodeHasInsufficientPID'
+  | 'FreeDiskSpaceFailed'
+  | 'ImageGCFailed'
+  | 'InvalidDiskCapacity'
   | PodRefusalReason;
 
 /** Never throws and never waits: correlation, rate limits and sending happen elsewhere. */

@@ -76,6 +76,12 @@ export interface VolumeMounted {
   readonly failed: boolean;
 }
 
+/** The node needed its space, or nothing had used it for long. */
+export interface ImageRemoved {
+  readonly sizeBytes: number;
+  readonly reason: 'age' | 'space';
+}
+
 /** One look of /healthz at one of its checks. */
 export interface HealthChecked {
   readonly check: string;
@@ -152,6 +158,7 @@ export interface HappeningKinds {
   readonly keyRetried: QueueKey;
   readonly probeExecuted: ProbeExecuted;
   readonly imagePulled: ImagePulled;
+  readonly imageRemoved: ImageRemoved;
   readonly healthChecked: HealthChecked;
   readonly volumeMounted: VolumeMounted;
   /** What a pod asks for has been given to it, or taken back, after there was no room for it. */

@@ -16,7 +16,10 @@ export interface ImageInfo {
 }
 
 /** One image of a listing. */
-export type ListedImage = Pick<ImageInfo, 'id' | 'repoTags' | 'repoDigests' | 'sizeBytes'>;
+export interface ListedImage extends Pick<ImageInfo, 'id' | 'repoTags' | 'repoDigests' | 'sizeBytes'> {
+  /** The engine needs it itself: it is never removed. */
+  readonly pinned?: boolean;
+}
 
 export interface PullProgress {
   readonly layersDone: number;
@@ -38,4 +41,11 @@ export interface ImageService {
     onProgress: (progress: PullProgress) => void,
     signal: AbortSignal,
   ): Promise<string>;
+  /** The ids of the images that containers were made from, dead ones and other people's included; one engine call. */
+  imagesInUse(signal: AbortSignal): Promise<ReadonlySet<string>>;
+  /**
+   * Removes an image with all its names; succeeds when it is already gone. Nothing is removed by force: rejects, and leaves it its names, where
+   * a container was made from it, dead or alive.
+   */
+  removeImage(id: string, signal: AbortSignal): Promise<void>;
 }

@@ -33,4 +33,11 @@ export const aDockerRuntime = (client: EngineClient, clock: Clock, over: Partial
 
 /** With the kubelet's deadline for pulls that make no progress. */
 export const dockerImages = (engine: EngineClient, clock: Clock, over: Partial<DockerImageServiceOptions> = {}): DockerImageService =>
-  new DockerImageService({ engine, clock, log: silentLogger, imagePullProgressDeadlineMs: 60_000, ...over });
+  new DockerImageService({
+    engine,
+    clock,
+    log: silentLogger,
+    podInfraContainerImage: 'pause',
+    imagePullProgressDeadlineMs: 60_000,
+    ...over,
+  });

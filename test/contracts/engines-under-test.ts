@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import type { DeviceMapping } from 'dockerode';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
@@ -23,6 +25,11 @@ export async function embeddedUnderTest(): Promise<EngineUnderTest & { readonly 
     images,
     access,
     image: embeddedImage,
+    makeImage: async () => {
+      const name = `spare-${randomUUID()}:1`;
+      await images.pullImage(name, undefined, () => {}, deadline());
+      return name;
+    },
     handler: 'another',
     cpusets: true,
     madeWith: async (id) => {
@@ -41,6 +48,7 @@ export async function realDockerUnderTest(): Promise<EngineUnderTest & { readonl
     images: dockerImages(client, systemClock),
     access,
     image: testImage,
+    makeImage: () => makeImage(client),
     ...(await engineFacts(client)),
     madeWith: (id) => madeWith(client, id),
     dispose: async () => {
@@ -80,4 +88,18 @@ async function madeWith(client: EngineClient, id: string): Promise<MadeWith> {
     })),
     cpuset: CpusetCpus,
   };
+}
+
+/** From an archive without files. It has two names, in two repositories. */
+async function makeImage(client: EngineClient): Promise<string> {
+  const repo = `spare-${randomUUID()}`;
+  const empty = Readable.from([Buffer.alloc(1024)]);
+  const imported = await client.open('POST /images/create?fromSrc=-', client.requestTimeoutMs, deadline(), (docker) =>
+    docker.importImage(empty, { repo, tag: '1' }),
+  );
+  for await (const part of imported) void part;
+  await client.call(`POST /images/${repo}:1/tag`, client.requestTimeoutMs, deadline(), (docker) =>
+    docker.getImage(`${repo}:1`).tag({ repo: `also-${repo}`, tag: '2' }),
+  );
+  return `${repo}:1`;
 }

@@ -41,6 +41,28 @@ export function imageContract(world: () => RuntimeWorld, servedImage: string | u
           assert.ok(layersDone <= layers && bytesDone <= bytes, JSON.stringify(told));
       });
 
+    test('an image that nothing was made from is removed with all its names; to remove it again is no error', async () => {
+      const { images, signal } = world();
+      const name = await world().makeImage();
+      const id = (await images.inspectImage(name, signal))?.id ?? '';
+      assert.ok(!(await images.imagesInUse(signal)).has(id));
+      await images.removeImage(id, signal);
+      assert.equal(await images.inspectImage(name, signal), undefined);
+      assert.ok((await images.listImages(signal)).every((image) => image.id !== id));
+      await images.removeImage(id, signal);
+    });
+
+    test('an image that a container was made from, running or dead, is in use, and keeps its names when it is to be removed', async () => {
+      const { images, signal } = world();
+      const before = await images.inspectImage(world().image, signal);
+      const id = before?.id ?? '';
+      const { pod, id: container } = await world().run('exit 0');
+      await world().ended(pod, container);
+      assert.ok((await images.imagesInUse(signal)).has(id));
+      await assert.rejects(images.removeImage(id, signal), /is used by/);
+      assert.deepEqual(await images.inspectImage(world().image, signal), before);
+    });
+
     test('a pull from a registry that nobody serves rejects with words', async () => {
       const pull = world().images.pullImage('127.0.0.1:1/nothing:1', undefined, () => {}, world().signal);
       await assert.rejects(pull, (error) => error instanceof Error && error.message !== '');

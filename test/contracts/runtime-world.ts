@@ -28,6 +28,8 @@ export interface EngineUnderTest {
   readonly images: ImageService;
   /** A busybox that the engine has. */
   readonly image: string;
+  /** Makes another image, from which no container was made. Resolves with its name. */
+  readonly makeImage: () => Promise<string>;
   /** A handler that the engine has and does not take by itself. */
   readonly handler: string;
   /** Whether its kernel can hold a container to some CPUs. */
@@ -52,6 +54,7 @@ export class RuntimeWorld {
   readonly cpusets: boolean;
   readonly handler: string;
   readonly madeWith: EngineUnderTest['madeWith'];
+  readonly makeImage: EngineUnderTest['makeImage'];
   /** Every hint since the world began, replayed. */
   readonly hints = new ReplaySubject<PodUid>();
   readonly #engine: EngineUnderTest;
@@ -66,6 +69,7 @@ export class RuntimeWorld {
     this.handler = engine.handler;
     this.cpusets = engine.cpusets;
     this.madeWith = engine.madeWith;
+    this.makeImage = engine.makeImage;
     this.#subscription = engine.runtime.hints.subscribe(this.hints);
   }
 

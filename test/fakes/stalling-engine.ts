@@ -45,6 +45,9 @@ const listed = { Id: SANDBOX, Names: ['/k8s_POD_pod_ns_uid_0'], State: 'running'
 
 /** What a daemon answers when it answers: enough for each caller to go on to its next request. */
 const answers: readonly (readonly [request: RegExp, status: number, body: unknown])[] = [
+  // What an image is asked for before it is removed: nothing was made from it.
+  [/^GET \/containers\/json\?.*ancestor/, 200, []],
+  [/^GET \/images\/f+\/json/, 200, { Id: SANDBOX, RepoTags: [], RepoDigests: [] }],
   [/^GET \/containers\/json/, 200, [listed]],
   [/^GET \/containers\/[^/]+\/json/, 200, inspected],
   [/^POST \/containers\/create/, 201, { Id: SANDBOX }],

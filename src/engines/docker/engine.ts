@@ -53,7 +53,7 @@ export function dockerEngine(
     name: 'docker',
     runtime,
     access,
-    images: new DockerImageService({ engine: client, clock, log, imagePullProgressDeadlineMs }),
+    images: new DockerImageService({ engine: client, clock, log, podInfraContainerImage, imagePullProgressDeadlineMs }),
     running: new RunningContainers(client),
     features: (signal) => features.now(signal),
     lastFeatures: () => features.last,

@@ -31,6 +31,8 @@ const COST: Readonly<Record<Verb, number>> = {
   removeSandbox: 2,
   inspectImage: 1,
   pullImage: 40,
+  imagesInUse: 1,
+  removeImage: 2,
   exec: 4,
   attach: 2,
   dial: 1,

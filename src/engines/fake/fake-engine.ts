@@ -63,7 +63,7 @@ export interface FakeEngine {
 export function fakeEngine({ clock, log, latencyMs = 5, handlers = ['fake'] }: FakeEngineDeps): FakeEngine {
   const gate = new CallGate({ clock, latencyMs });
   const daemon = new FakeDaemon(clock);
-  const images = new FakeImages(gate, clock);
+  const images = new FakeImages(gate, clock, () => imagesUsed(daemon.parts));
   let dropping = false;
   const hints = daemon.changes.pipe(
     filter(() => !dropping && !gate.down),
@@ -99,4 +99,13 @@ export function fakeEngine({ clock, log, latencyMs = 5, handlers = ['fake'] }: F
     access: new FakeAccess({ daemon, gate, clock }),
     controls,
   };
+}
+
+/** Of containers and what they see of other images. */
+function imagesUsed(parts: readonly Part[]): ReadonlySet<string> {
+  const names = parts.flatMap(({ role, given }) => [
+    ...(role.kind === 'container' ? (role.imageNames ?? []) : []),
+    ...(given.imageMounts ?? []).map(({ imageRef }) => imageRef),
+  ]);
+  return new Set(names);
 }

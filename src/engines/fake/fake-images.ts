@@ -40,12 +40,15 @@ const isUnreachable = (image: string): boolean => /^[^/]*(\.invalid(:\d+)?|:1)\/
 export class FakeImages implements ImageService {
   readonly #gate: CallGate;
   readonly #clock: Clock;
+  /** The ids of images that containers were made from. */
+  readonly #used: () => ReadonlySet<string>;
   readonly #images = new Map<string, ImageInfo>();
   readonly #behaviours = new Map<string, PullBehaviour>();
 
-  constructor(gate: CallGate, clock: Clock) {
+  constructor(gate: CallGate, clock: Clock, used: () => ReadonlySet<string>) {
     this.#gate = gate;
     this.#clock = clock;
+    this.#used = used;
   }
 
   script(image: string, behaviour: PullBehaviour | undefined): void {
@@ -65,6 +68,17 @@ export class FakeImages implements ImageService {
 
   listImages(signal: AbortSignal): Promise<readonly ImageInfo[]> {
     return this.#gate.pass('listImages', signal, () => [...this.#images.values()]);
+  }
+
+  imagesInUse(signal: AbortSignal): Promise<ReadonlySet<string>> {
+    return this.#gate.pass('imagesInUse', signal, () => this.#used());
+  }
+
+  removeImage(id: string, signal: AbortSignal): Promise<void> {
+    return this.#gate.pass('removeImage', signal, () => {
+      if (this.#used().has(id)) throw new FakeEngineError(`image ${id} is used by a container`);
+      for (const [name, image] of this.#images) if (image.id === id) this.#images.delete(name);
+    });
   }
 
   pullImage(image: string, _credentials: unknown, onProgress: (progress: PullProgress) => void, signal: AbortSignal): Promise<string> {

@@ -24,7 +24,13 @@ const runtime: ContainerRuntime = {
   stopSandbox: unasked,
   removeSandbox: unasked,
 };
-const images: ImageService = { inspectImage: unasked, listImages: () => Promise.resolve([]), pullImage: unasked };
+const images: ImageService = {
+  inspectImage: unasked,
+  listImages: () => Promise.resolve([]),
+  pullImage: unasked,
+  imagesInUse: unasked,
+  removeImage: unasked,
+};
 
 describe('each verb is told by the kubelet’s name for it, with its time', () => {
   const setUp = () => {

@@ -20,6 +20,17 @@ test('an image is counted by the largest size that it exceeds', () => {
   ]);
 });
 
+test('removals are counted by their reason', async () => {
+  const registry = new Registry();
+  const { imageRemoved } = imageMetrics(new MetricSet(registry));
+  imageRemoved({ sizeBytes: 1, reason: 'space' });
+  imageRemoved({ sizeBytes: 1, reason: 'space' });
+  imageRemoved({ sizeBytes: 1, reason: 'age' });
+  const text = await registry.metrics();
+  assert.match(text, /^kubelet_image_garbage_collected_total\{reason="space"\} 2$/m);
+  assert.match(text, /^kubelet_image_garbage_collected_total\{reason="age"\} 1$/m);
+});
+
 test('pulls are counted with what they took', async () => {
   const registry = new Registry();
   imageMetrics(new MetricSet(registry)).imagePulled({ uid: 'u' as PodUid, sizeBytes: 5 * 1024 ** 2, tookMs: 10_500 });

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { ContainerInfo } from 'dockerode';
 import type { Clock } from '../../../base/clock.ts';
 import { deadline } from '../../../base/deadline.ts';
 import type { Logger } from '../../../base/logger.ts';
@@ -9,15 +10,18 @@ import type { ImageInfo, ImageService, ListedImage, PullProgress, RegistryCreden
 import type { EngineClient } from '../client/engine-client.ts';
 import { daemonWords, EngineResponseError } from '../client/engine-errors.ts';
 import { imageMatches } from './image-matches.ts';
+import { removeImage } from './remove-image.ts';
 import { inspectImage } from '../client/inspect-image.ts';
 import { jsonLines } from '../client/json-lines.ts';
-import { wholeImages } from '../client/whole-answers.ts';
+import { wholeContainers, wholeImages } from '../client/whole-answers.ts';
 import { PullLedger, type PullMessage } from './pull-ledger.ts';
 
 export interface DockerImageServiceOptions {
   readonly engine: EngineClient;
   readonly clock: Clock;
   readonly log: Logger;
+  /** The sandboxes' image, which is kept for the next one. */
+  readonly podInfraContainerImage: string;
   /** A pull that makes no progress for so long is given up. */
   readonly imagePullProgressDeadlineMs: number;
 }
@@ -27,12 +31,14 @@ export class DockerImageService implements ImageService {
   readonly #engine: EngineClient;
   readonly #clock: Clock;
   readonly #log: Logger;
+  readonly #sandboxImage: string;
   readonly #progressDeadlineMs: number;
 
-  constructor({ engine, clock, log, imagePullProgressDeadlineMs }: DockerImageServiceOptions) {
+  constructor({ engine, clock, log, podInfraContainerImage, imagePullProgressDeadlineMs }: DockerImageServiceOptions) {
     this.#engine = engine;
     this.#clock = clock;
     this.#log = log;
+    this.#sandboxImage = podInfraContainerImage;
     this.#progressDeadlineMs = imagePullProgressDeadlineMs;
   }
 
@@ -53,12 +59,24 @@ export class DockerImageService implements ImageService {
     const listed = await this.#engine.call('GET /images/json', this.#engine.requestTimeoutMs, signal, (docker) => docker.listImages());
     // A nameless image has none, or names of the form <none>:<none>.
     const named = (names: readonly string[] | undefined): readonly string[] => (names ?? []).filter((name) => !name.includes('<none>'));
-    return wholeImages(listed).map(({ Id, RepoTags, RepoDigests, Size }) => ({
-      id: Id,
-      repoTags: named(RepoTags),
-      repoDigests: named(RepoDigests),
-      sizeBytes: Size,
-    }));
+    return wholeImages(listed).map(({ Id, RepoTags, RepoDigests, Size }) => {
+      const image = { id: Id, repoTags: named(RepoTags), repoDigests: named(RepoDigests), sizeBytes: Size };
+      return { ...image, pinned: imageMatches(image, this.#sandboxImage) };
+    });
+  }
+
+  async imagesInUse(signal: AbortSignal): Promise<ReadonlySet<string>> {
+    const listed = await this.#engine.call('GET /containers/json', this.#engine.requestTimeoutMs, signal, (docker) =>
+      docker.listContainers({ all: true }),
+    );
+    // An image that a container only sees is among its mounts.
+    const seen = ({ Mounts }: ContainerInfo): readonly string[] =>
+      (Mounts ?? []).flatMap(({ Type, Source, Name }) => (Type === 'image' ? [Source, Name ?? ''] : []));
+    return new Set(wholeContainers(listed).flatMap((container) => [container.ImageID, ...seen(container)]));
+  }
+
+  removeImage(id: string, signal: AbortSignal): Promise<void> {
+    return removeImage(this.#engine, id, signal);
   }
 
   async pullImage(

@@ -53,6 +53,8 @@ const callers: Readonly<Record<string, Caller>> = {
   },
   'GET /images/ID/json': { request: /^GET \/images\/busybox\/json/, run: ({ images }, signal) => images.inspectImage('busybox', signal) },
   'GET /images/json': { request: /^GET \/images\/json/, run: ({ images }, signal) => images.listImages(signal) },
+  'DELETE /images/ID': { request: /^DELETE /, run: ({ images }, signal) => images.removeImage(ID, signal) },
+  'GET /containers/json for images': { request: /^GET \/containers\/json/, run: ({ images }, signal) => images.imagesInUse(signal) },
   'POST /images/create': {
     request: /^POST \/images\/create/,
     run: ({ images }, signal) => images.pullImage('busybox', undefined, () => {}, signal),

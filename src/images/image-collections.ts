@@ -1,0 +1,99 @@
+import type { Clock } from '../base/clock.ts';
+import { errorText } from '../base/error-text.ts';
+import type { Logger } from '../base/logger.ts';
+import type { EventReason } from '../ports/event-recorder.ts';
+import type { FilesystemStats, PodStats } from '../ports/pod-stats.ts';
+import type { ImageCollection, ImageCollector } from './image-collector.ts';
+
+/** How often the kubelet looks (pkg/kubelet/kubelet.go ImageGCPeriod). */
+const PERIOD_MS = 5 * 60_000;
+
+export interface ImageCollectionDependencies {
+  readonly collector: Pick<ImageCollector, 'detect' | 'collect' | 'removeUnused'>;
+  /** Neither threshold nor age can ever ask for a removal: images are only looked at. */
+  readonly disabled: boolean;
+  readonly clock: Pick<Clock, 'sleep' | 'monotonicMs'>;
+  readonly log: Logger;
+  /** A warning about the node. */
+  readonly warn: (reason: EventReason, message: string) => void;
+}
+
+/** The times at which images are collected: now and then, and when the node asks for their space. One at a time. */
+export class ImageCollections {
+  readonly #needs: ImageCollectionDependencies;
+  #last: Promise<unknown> = Promise.resolve();
+  #failedBefore = false;
+  #hasMissedFs = false;
+
+  constructor(needs: ImageCollectionDependencies) {
+    this.#needs = needs;
+  }
+
+  /**
+   * Looks at the images now and every 5 minutes, and from the second time on removes what is too much: by then pods have been declared, and
+   * what they name stays.
+   */
+  async run(stats: Pick<PodStats, 'node'>, signal: AbortSignal): Promise<void> {
+    const { collector, disabled, clock } = this.#needs;
+    const beganMs = clock.monotonicMs();
+    await this.#step(async () => {
+      await collector.detect(signal);
+      return { freedBytes: 0 };
+    }, signal);
+    while (!signal.aborted) {
+      await clock.sleep(PERIOD_MS, signal).catch(() => {});
+      if (signal.aborted) return;
+      await this.#step(async () => {
+        if (!disabled) return collector.collect(clock.monotonicMs() - beganMs, () => this.#imageFs(stats, signal), signal);
+        await collector.detect(signal);
+        return { freedBytes: 0 };
+      }, signal);
+    }
+  }
+
+  /** Resolves with the bytes that were freed. What went wrong is logged. */
+  async removeUnused(signal: AbortSignal): Promise<number> {
+    const { collector, log } = this.#needs;
+    const { freedBytes, error } = await this.#alone(() => collector.removeUnused(signal), signal);
+    if (error !== undefined) log.warn('not all unused images could be removed', { error });
+    return freedBytes;
+  }
+
+  async #imageFs(stats: Pick<PodStats, 'node'>, signal: AbortSignal): Promise<FilesystemStats | undefined> {
+    const { imageFs } = await stats.node(signal);
+    if (imageFs === undefined && !this.#hasMissedFs) {
+      this.#needs.log.info('images are removed only for their age: the engine does not say where it keeps them, or not on this machine');
+    }
+    this.#hasMissedFs = imageFs === undefined;
+    return imageFs;
+  }
+
+  /** Only what fails twice in a row is an event: at first the node may not have been measured yet (pkg/kubelet StartGarbageCollection). */
+  async #step(collect: () => Promise<ImageCollection>, signal: AbortSignal): Promise<void> {
+    const { log, warn } = this.#needs;
+    const error = await this.#alone(collect, signal).then(
+      (done) => done.error,
+      (thrown: unknown) => errorText(thrown),
+    );
+    if (signal.aborted) return;
+    if (error === undefined) {
+      if (this.#failedBefore) log.info('images are collected again');
+    } else if (this.#failedBefore) {
+      warn('ImageGCFailed', error);
+    } else {
+      log.warn('images cannot be collected as they should be; trying again in 5 minutes', { error });
+    }
+    this.#failedBefore = error !== undefined;
+  }
+
+  async #alone<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const before = this.#last;
+    const own = (async () => {
+      await before;
+      signal.throwIfAborted();
+      return work();
+    })();
+    this.#last = own.catch(() => {});
+    return own;
+  }
+}

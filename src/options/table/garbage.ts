@@ -1,0 +1,39 @@
+import { duration, int32 } from '../kinds.ts';
+import { option } from '../option.ts';
+import { minute } from './units.ts';
+
+/** What the node removes when nothing needs it any more. */
+export const garbageOptions = {
+  imageGcHighThresholdPercent: option<number>({
+    flag: 'image-gc-high-threshold',
+    config: 'imageGCHighThresholdPercent',
+    kind: int32,
+    default: 85,
+    group: 'Engine and images',
+    help: 'Unused images are removed when so much of the file system that holds them is used, in percent; 100 means never.',
+  }),
+  imageGcLowThresholdPercent: option<number>({
+    flag: 'image-gc-low-threshold',
+    config: 'imageGCLowThresholdPercent',
+    kind: int32,
+    default: 80,
+    group: 'Engine and images',
+    help: 'Images are removed until no more than this is used, in percent.',
+  }),
+  imageMinimumGcAgeMs: option<number>({
+    flag: 'minimum-image-ttl-duration',
+    config: 'imageMinimumGCAge',
+    kind: duration,
+    default: 2 * minute,
+    group: 'Engine and images',
+    zeroInFileIsUnset: true,
+    help: 'An image that has been here for less than this stays.',
+  }),
+  imageMaximumGcAgeMs: option<number>({
+    config: 'imageMaximumGCAge',
+    kind: duration,
+    default: 0,
+    group: 'Engine and images',
+    help: 'An image that nothing has used for so long is removed, however much room there is; 0 means never. It counts from the start of the agent.',
+  }),
+} as const;

@@ -1,0 +1,1 @@
+export { runImageGc as run } from './image-gc.ts';
