@@ -59,6 +59,7 @@ export function happeningsHub(log: Pick<Logger, 'error'>): HappeningsHub {
       podEnded: kind('podEnded'),
       podEvicted: kind('podEvicted'),
       evictionStatsUsed: kind('evictionStatsUsed'),
+      podPreempted: kind('podPreempted'),
       certificateInUse: kind('certificateInUse'),
       certificateRenewed: kind('certificateRenewed'),
       certificateRenewFailed: kind('certificateRenewFailed'),

@@ -3,12 +3,12 @@ import type { Logger } from '../base/logger.ts';
 import { SandboxImageMissingError } from '../model/sandbox-image-missing-error.ts';
 import { isTerminalPhase } from '../model/pod-predicates.ts';
 import { isStaticPod } from '../model/mirror-pod.ts';
+import { PREEMPTED, preemptedEnd } from '../model/preemption.ts';
 import { type Pod, podFullName, type PodFullName, type PodUid, showPod } from '../model/pod.ts';
 import type { ContainerRuntime } from '../ports/container-runtime.ts';
 import type { Given } from '../ports/contribution.ts';
 import type { ImagePuller } from '../ports/image-puller.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
-import type { PodEnd } from '../ports/pod-ends.ts';
 import type { Handler } from '../ports/work-queue.ts';
 import type { AgentState } from './agent-state.ts';
 import { allContainersRestart } from './status/all-containers-restart.ts';
@@ -54,7 +54,11 @@ export function reconcilePods(
       staticCpus: false,
       staticMemory: false,
       swaps: () => false,
-      preempt: ({ metadata }) => ends.end(metadata.uid, preempted),
+      preempt: (pod, [first]) => {
+        events.record(pod, 'Warning', 'Preempting', PREEMPTED);
+        ends.end(pod.metadata.uid, preemptedEnd);
+        tell.podPreempted({ uid: pod.metadata.uid, signal: first?.resource ?? '' });
+      },
       event: (pod, type, reason, message) => events.record(pod, type, reason, message),
     },
     tell,
@@ -208,14 +212,6 @@ function logChangesForLater(pod: Pod | undefined, before: Pod | undefined, log: 
   for (const { container, fields } of changesForLater(before, pod))
     log.info('changed fields of a container count from its next start', { pod: showPod(pod), container, fields });
 }
-
-/** pkg/kubelet/preemption */
-const preempted: PodEnd = {
-  reason: 'Preempting',
-  message: 'Preempted in order to admit critical pod',
-  condition: 'Pod was preempted by Kubelet to accommodate a critical pod.',
-  graceSeconds: undefined,
-};
 
 /** The sandbox's image is pulled when the engine turns out to lack it, so that no sandbox pays for asking. */
 function sandboxRunner(runtime: ContainerRuntime, images: ImagePuller): ContainerRuntime['runSandbox'] {

@@ -16,6 +16,7 @@ import { plegMetrics } from './pleg-metrics.ts';
 import { podMetrics } from './pod-metrics.ts';
 import { podStartMetrics } from './pod-start-metrics.ts';
 import { probeMetrics } from './probe-metrics.ts';
+import { preemptionMetrics } from './preemption-metrics.ts';
 import { processMetrics } from './process-metrics.ts';
 import { resizeMetrics } from './resize-metrics.ts';
 import { serverMetrics } from './server-metrics.ts';
@@ -76,6 +77,7 @@ export function kubeletMetrics({ clock, nodeName, version }: KubeletMetricsOptio
       ...serverMetrics(set, monotonicMs),
       ...storageMetrics(set),
       ...evictionMetrics(set),
+      ...preemptionMetrics(set),
       ...certificateMetrics(set, nowMs),
       probeExecuted: ofProbes.probeExecuted,
       podEnded: (pod) => {

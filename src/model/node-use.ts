@@ -1,4 +1,5 @@
 import type { V1ContainerPort } from '@kubernetes/client-node';
+import { sidecarsOf } from './pod-predicates.ts';
 import { type Amounts, podRequest } from './pod-request.ts';
 import type { Pod, PodUid } from './pod.ts';
 import type { Wire } from './wire.ts';
@@ -14,7 +15,7 @@ const ANY_ADDRESS = '0.0.0.0';
  * INVARIANT: the sums are those of the pods within, each of which is counted once.
  */
 export class NodeUse {
-  readonly #pods = new Map<PodUid, { readonly request: Amounts; readonly ports: readonly HostPort[] }>();
+  readonly #pods = new Map<PodUid, { readonly pod: Pod; readonly request: Amounts; readonly ports: readonly HostPort[] }>();
   readonly #used = new Map<string, bigint>();
   /** By port and protocol: how many pods want it of each address. */
   readonly #ports = new Map<string, Map<string, number>>();
@@ -35,6 +36,10 @@ export class NodeUse {
     return this.#pods.keys();
   }
 
+  get pods(): readonly Pod[] {
+    return [...this.#pods.values()].map(({ pod }) => pod);
+  }
+
   /** Millicores of cpu, else whole units. */
   usedOf(resource: string): bigint {
     return this.#used.get(resource) ?? 0n;
@@ -52,7 +57,7 @@ export class NodeUse {
   add(pod: Pod): void {
     const { uid } = pod.metadata;
     this.remove(uid);
-    const own = { request: podRequest(pod, () => true), ports: hostPorts(pod) };
+    const own = { pod, request: podRequest(pod, () => true), ports: hostPorts(pod) };
     this.#pods.set(uid, own);
     for (const [name, amount] of own.request) this.#used.set(name, this.usedOf(name) + amount);
     for (const port of own.ports) {
@@ -79,7 +84,7 @@ export class NodeUse {
 const keyOf = ({ hostPort, protocol }: HostPort): string => `${hostPort}/${protocol}`;
 
 function hostPorts({ spec }: Pod): readonly HostPort[] {
-  return spec.containers
+  return [...spec.containers, ...sidecarsOf(spec)]
     .flatMap(({ ports = [] }) => ports)
     .filter(({ hostPort = 0 }) => hostPort > 0)
     .map(({ hostIP, hostPort = 0, protocol }) => ({ hostIP: hostIP || ANY_ADDRESS, hostPort, protocol: protocol || 'TCP' }));

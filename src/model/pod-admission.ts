@@ -1,10 +1,7 @@
 import { type AppArmorHost, appArmorFault } from './app-armor.ts';
-import { isCriticalPod } from './critical-pod.ts';
+import { fitPod, type PodFit } from './fit-pod.ts';
 import { forbiddenPrivilege, type HostPrivileges } from './host-privileges.ts';
-import { matchesNode } from './node-affinity.ts';
-import { insufficientResources } from './node-fit.ts';
-import type { NodeUse } from './node-use.ts';
-import type { Node } from './node.ts';
+import type { InsufficientResource } from './node-fit.ts';
 import type { Pod, PodStatus } from './pod.ts';
 import { podQosClass } from './qos.ts';
 import { forbiddenSysctl } from './sysctls.ts';
@@ -17,6 +14,10 @@ export type PodRefusalReason =
   | 'NodeAffinity'
   | 'NodeName'
   | 'NodePorts'
+  | 'TaintToleration'
+  | 'PodOSSelectorNodeLabelDoesNotMatch'
+  | 'PodOSNotSupported'
+  | 'SupplementalGroupsPolicyNotSupported'
   | 'UnexpectedAdmissionError'
   | 'TopologyAffinityError'
   | 'SMTAlignmentError'
@@ -30,6 +31,8 @@ export type PodRefusalReason =
 export interface PodRefusal {
   readonly reason: PodRefusalReason;
   readonly message: string;
+  /** All that the node lacks for the pod, where it lacks nothing else: room would help. */
+  readonly lacking?: readonly InsufficientResource[];
 }
 
 /** What this node lets pods have. */
@@ -39,12 +42,7 @@ export interface AdmissionRules {
   readonly appArmor: AppArmorHost;
 }
 
-export interface PodAdmission {
-  readonly pod: Pod;
-  /** Admitted before, and not over yet. */
-  readonly otherPods: NodeUse;
-  /** Undefined: it cannot be had. Without `allocatable` its resources are not judged. */
-  readonly node: Node | undefined;
+export interface PodAdmission extends PodFit {
   /** Matters where the pod depends on the engine. */
   readonly engine: EngineSupport;
 }
@@ -52,39 +50,21 @@ export interface PodAdmission {
 /**
  * Whether the pod may run here: undefined, or the first reason against it. Checks what it wants of the machine, then what the scheduler
  * should have seen to (pkg/kubelet/lifecycle/predicate.go), then how it wants to be confined. What newer kubelets refuse for good and
- * release 1.20 left pending, AppArmor, is refused for good.
+ * release 1.20 left pending, AppArmor, is refused for good. That there is no room comes last: others are not ended for a pod that is refused
+ * all the same.
  */
 export function admitPod(admission: PodAdmission, rules: AdmissionRules): PodRefusal | undefined {
   const { pod } = admission;
   const sysctl = forbiddenSysctl(pod, rules.allowedUnsafeSysctls);
   if (sysctl !== undefined) return { reason: 'SysctlForbidden', message: sysctl };
   const misplaced = fitPod(admission);
-  if (misplaced) return misplaced;
+  if (misplaced && !misplaced.lacking) return misplaced;
   const privilege = forbiddenPrivilege(pod, rules.privileges);
   if (privilege !== undefined) return { reason: 'Forbidden', message: privilege };
   const unsupported = unsupportedDemand(pod, admission.engine);
   if (unsupported) return unsupported;
   const unconfined = appArmorFault(pod, rules.appArmor);
-  return unconfined === undefined ? undefined : { reason: 'AppArmor', message: `Cannot enforce AppArmor: ${unconfined}` };
-}
-
-/**
- * The predicates in the kubelet's order: resources, node selector and affinity, node name, host ports. A critical pod is never refused
- * for want of resources.
- */
-export function fitPod({ pod, otherPods, node }: Omit<PodAdmission, 'engine'>): PodRefusal | undefined {
-  if (node === undefined) return { reason: 'InvalidNodeInfo', message: 'Kubelet cannot get node info.' };
-  const { spec } = pod;
-  const { allocatable } = node.status ?? {};
-  const [lacking] = allocatable === undefined || isCriticalPod(pod) ? [] : insufficientResources(pod, otherPods, allocatable);
-  if (lacking) {
-    const { resource, requested, used, capacity } = lacking;
-    const amounts = `requested: ${requested}, used: ${used}, capacity: ${capacity}`;
-    return { reason: `OutOf${resource}`, message: `Node didn't have enough resource: ${resource}, ${amounts}` };
-  }
-  if (!matchesNode(spec, node)) return predicateFailed('NodeAffinity');
-  if (spec.nodeName && spec.nodeName !== node.metadata?.name) return predicateFailed('NodeName');
-  return otherPods.collidesWith(pod) ? predicateFailed('NodePorts') : undefined;
+  return unconfined === undefined ? misplaced : { reason: 'AppArmor', message: `Cannot enforce AppArmor: ${unconfined}` };
 }
 
 /** The status of a pod that was refused. It is never started (Kubelet.rejectPod; the message's beginning as of 1.29). */
@@ -105,8 +85,3 @@ export function rejectPod(pod: Pod, { reason, message }: PodRefusal): PodStatus 
 export function wasRejected({ phase, reason, containerStatuses = [] }: PodStatus): boolean {
   return phase === 'Failed' && reason !== undefined && reason !== '' && containerStatuses.length === 0;
 }
-
-const predicateFailed = (name: 'NodeAffinity' | 'NodeName' | 'NodePorts'): PodRefusal => ({
-  reason: name,
-  message: `Predicate ${name} failed`,
-});

@@ -1,11 +1,12 @@
 import { isCriticalPod } from './critical-pod.ts';
-import { insufficientResources } from './node-fit.ts';
+import type { InsufficientResource } from './node-fit.ts';
 import { NodeUse } from './node-use.ts';
 import type { Node } from './node.ts';
-import { fitPod, type PodRefusal } from './pod-admission.ts';
+import { fitPod } from './fit-pod.ts';
+import type { PodRefusal } from './pod-admission.ts';
 import { podRequests } from './pod-resources.ts';
 import type { Container, Pod, PodCondition, PodSpec, PodUid } from './pod.ts';
-import { NoRoomError, podsToPreempt } from './preemption.ts';
+import { roomFor } from './room-for.ts';
 import { podQosClass } from './qos.ts';
 import { Quantity } from './quantity.ts';
 import { ResizeConditions } from './resize-conditions.ts';
@@ -15,7 +16,7 @@ type Requirements = NonNullable<PodSpec['resources']>;
 type Amounts = Requirements['limits'];
 
 /** pkg/kubelet/events */
-export type ResizeEventReason = 'ResizeStarted' | 'ResizeDeferred' | 'ResizeInfeasible' | 'ResizeCompleted' | 'ResizeError' | 'Preempting';
+export type ResizeEventReason = 'ResizeStarted' | 'ResizeDeferred' | 'ResizeInfeasible' | 'ResizeCompleted' | 'ResizeError';
 
 /** Why a resize cannot be done in place, however much room there is, as metrics name it (pkg/kubelet/allocation). */
 export type InfeasibleDetail =
@@ -37,8 +38,8 @@ export interface AllocationRules {
   readonly staticMemory: boolean;
   /** Whether a container may use swap, which a resize would have to count again. */
   readonly swaps: (pod: Pod, container: Container) => boolean;
-  /** A pod must go so that a critical one finds room. */
-  readonly preempt: (pod: Pod) => void;
+  /** A pod must end so that a critical one finds what was lacking. */
+  readonly preempt: (pod: Pod, lacking: readonly InsufficientResource[]) => void;
   readonly event: (pod: Pod, type: 'Normal' | 'Warning', reason: ResizeEventReason, message: string) => void;
   /** A resize that was deferred waits no more: the pod has what it asks for. */
   readonly accepted: (pod: Pod) => void;
@@ -241,25 +242,11 @@ export class PodAllocations {
     const others = active.filter(({ metadata }) => metadata.uid !== pod.metadata.uid).map((other) => this.allocatedPod(other));
     const otherPods = new NodeUse(others);
     const refusal = fitPod({ pod, otherPods, node });
-    const { allocatable } = node.status ?? {};
-    if (refusal || allocatable === undefined || !isCriticalPod(pod)) return refusal;
-    const lacking = insufficientResources(pod, otherPods, allocatable);
-    if (lacking.length === 0) return undefined;
-    try {
-      const needed = lacking.map(({ resource, requested, used, capacity }) => ({ resource, amount: requested - (capacity - used) }));
-      for (const other of podsToPreempt(pod, active, needed)) {
-        this.#rules.event(other, 'Warning', 'Preempting', 'Preempted in order to admit critical pod');
-        preempt(other);
-      }
-      return undefined;
-    } catch (error) {
-      if (!(error instanceof NoRoomError)) throw error;
-      const detail = `preemption: error finding a set of pods to preempt: ${error.message}`;
-      return {
-        reason: 'UnexpectedAdmissionError',
-        message: `Unexpected error while attempting to recover from admission failure: ${detail}`,
-      };
-    }
+    if (!refusal?.lacking || !isCriticalPod(pod)) return refusal;
+    const room = roomFor(pod, active, refusal.lacking);
+    if (!('preempted' in room)) return room;
+    for (const other of room.preempted) preempt(other, refusal.lacking);
+    return undefined;
   }
 
   /** By insertion, as Go sorts so few: the order is not symmetric. */

@@ -131,7 +131,7 @@ const binary: ReadonlySet<string> = new Set(['memory', 'storage', 'ephemeral-sto
 
 /**
  * How much of one resource a pod asks for: millicores of cpu, else whole units; a pod is one of `pods`. Its overhead counts only where
- * it asks for anything (pkg/api/v1/resource GetResourceRequest); what the pod as a whole asks for replaces its containers'. Throws QuantityParseError.
+ * it asks for anything (pkg/api/v1/resource GetResourceRequest). Where the pod as a whole asks for anything only that counts, as there. Throws QuantityParseError.
  */
 export function podResourceRequest({ spec }: PodWithSpec, name: string): bigint {
   if (name === 'pods') return 1n;
@@ -145,8 +145,7 @@ export function podResourceRequest({ spec }: PodWithSpec, name: string): bigint 
     else starting.push(amountIn(container).add(beside));
   }
   total = starting.reduce((most, amount) => (amount.cmp(most) > 0 ? amount : most), total.add(beside));
-  const ofPod = isPodLevelResource(name) ? amountOf(spec.resources?.requests, name) : undefined;
-  if (ofPod) total = ofPod;
+  if (hasPodLevelRequests(spec.resources)) total = amountOf(spec.resources?.requests, name) ?? Quantity.of(0, format);
   const overhead = amountOf(spec.overhead, name);
   if (overhead && !total.isZero()) total = total.add(overhead);
   return name === 'cpu' ? total.milliValue() : total.value();

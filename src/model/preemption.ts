@@ -9,6 +9,17 @@ export interface Lacking {
   readonly amount: bigint;
 }
 
+/** What events say of a pod that is preempted. */
+export const PREEMPTED = 'Preempted in order to admit critical pod';
+
+/** How a pod ends that is preempted: in its own grace period. */
+export const preemptedEnd = {
+  reason: 'Preempting',
+  message: PREEMPTED,
+  condition: 'Pod was preempted by Kubelet to accommodate a critical pod.',
+  graceSeconds: undefined,
+} as const;
+
 /** Why no pods can make room, in the kubelet's words. */
 export class NoRoomError extends Error {
   override readonly name = 'NoRoomError';
@@ -37,7 +48,8 @@ function isPreemptable(preemptor: Pod, pod: Pod): boolean {
   return its !== undefined && own !== undefined && its > own;
 }
 
-function without(lacking: readonly Lacking[], pods: readonly Pod[]): readonly Lacking[] {
+/** What is still lacking once these pods have ended. */
+export function without(lacking: readonly Lacking[], pods: readonly Pod[]): readonly Lacking[] {
   return lacking
     .map(({ resource, amount }) => ({ resource, amount: pods.reduce((left, pod) => left - podResourceRequest(pod, resource), amount) }))
     .filter(({ amount }) => amount > 0n);

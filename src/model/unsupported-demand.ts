@@ -2,11 +2,7 @@ import type { Pod } from './pod.ts';
 
 /** What a pod must not run without, and this node cannot give. The message names the field. */
 export interface UnsupportedDemand {
-  readonly reason:
-    | 'PodOSNotSupported'
-    | 'SupplementalGroupsPolicyNotSupported'
-    | 'UserNamespacesNotSupported'
-    | 'ResourceClaimsNotSupported';
+  readonly reason: 'UserNamespacesNotSupported' | 'ResourceClaimsNotSupported';
   readonly message: string;
 }
 
@@ -25,18 +21,6 @@ const asksForStrictGroups = ({ securityContext }: Pod['spec']): boolean => secur
 
 /** Undefined when there is none. Reasons and messages are newer kubelets' (pkg/kubelet/lifecycle), where they have one. */
 export function unsupportedDemand({ spec }: Pick<Pod, 'spec'>, engine: EngineSupport): UnsupportedDemand | undefined {
-  if (spec.os !== undefined && spec.os.name !== 'linux') {
-    return {
-      reason: 'PodOSNotSupported',
-      message: `Failed to admit pod as the OS field doesn't match node OS (spec.os.name: ${JSON.stringify(spec.os.name)})`,
-    };
-  }
-  if (asksForStrictGroups(spec) && !engine.supplementalGroupsPolicy) {
-    return {
-      reason: 'SupplementalGroupsPolicyNotSupported',
-      message: 'SupplementalGroupsPolicy=Strict is not supported in this node (spec.securityContext.supplementalGroupsPolicy)',
-    };
-  }
   if (spec.hostUsers === false && !engine.userNamespaces) {
     return { reason: 'UserNamespacesNotSupported', message: 'user namespaces are not supported in this node (spec.hostUsers)' };
   }

@@ -1,5 +1,9 @@
 import { aborted } from '../base/aborted.ts';
-import { admitPod } from '../model/pod-admission.ts';
+import { isCriticalPod } from '../model/critical-pod.ts';
+import { isStaticPod } from '../model/mirror-pod.ts';
+import type { Node } from '../model/node.ts';
+import { admitPod, type PodRefusal } from '../model/pod-admission.ts';
+import { roomFor } from '../model/room-for.ts';
 import { nodeReference } from '../model/object-reference.ts';
 import { dependsOnEngine, type EngineSupport, noEngineSupport } from '../model/unsupported-demand.ts';
 import type { Contribution } from '../ports/contribution.ts';
@@ -7,20 +11,34 @@ import type { EngineFeatures } from '../ports/engine-features.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
 import type { Staged } from '../ports/staged.ts';
 import { admissionRules } from './admission-rules.ts';
+import { freshNode } from './fresh-node.ts';
 import { NodeLease } from './node-lease.ts';
 import { nodeStatus } from './node-status.ts';
+import { RoomMaker } from './room-maker.ts';
 import { runtimeErrors } from './runtime-errors.ts';
 
 /** This node: who may run here, and where there is an API server, its object and its lease there. */
 export function capability(node: NodeParts): Contribution {
   const rules = admissionRules(node.options);
+  const rooms = new RoomMaker(node);
   return {
     pod: {
       admit: async (pod, others, signal) => {
         const engine = dependsOnEngine(pod) ? engineSupport(await node.engine.features(signal)) : noEngineSupport;
-        return admitPod({ pod, otherPods: others, node: node.node.known(), engine }, rules);
+        const judge = (known: Node): PodRefusal | undefined =>
+          admitPod({ pod, otherPods: others, node: withFeatures(known, engine), engine }, rules);
+        const refusal = judge(node.node.known());
+        if (refusal?.reason === 'NodeAffinity' && !isStaticPod(pod)) {
+          const fresh = await freshNode(node, signal);
+          return fresh ? judge(fresh) : refusal;
+        }
+        if (!refusal?.lacking || !isCriticalPod(pod)) return refusal;
+        const room = roomFor(pod, others.pods, refusal.lacking);
+        return 'preempted' in room ? refusal : room;
       },
+      makeRoom: (pod, refusal, others, signal) => rooms.makeRoom(pod, refusal, others, signal),
     },
+    listener: rooms.listener,
     node: {
       errors: () => {
         const networkFault = node.engine.networkFault();
@@ -35,6 +53,12 @@ export function capability(node: NodeParts): Contribution {
 const engineSupport = ({ handlers, supplementalGroupsPolicy }: EngineFeatures): EngineSupport => ({
   supplementalGroupsPolicy,
   userNamespaces: handlers[0]?.userNamespaces ?? false,
+});
+
+/** What the engine can do is known here first. */
+const withFeatures = (node: Node, { supplementalGroupsPolicy }: EngineSupport): Node => ({
+  ...node,
+  status: { ...node.status, features: { supplementalGroupsPolicy } },
 });
 
 /** Counts what participants add to the node's resources, for admission too. */

@@ -33,6 +33,7 @@ export type EventReason =
   | 'NetworkNotReady'
   | 'DNSConfigForming'
   | 'MissingClusterDNS'
+  | 'Preempting'
   | ResizeEventReason
   // About the node.
   | 'CheckLimitsForResolvConf'

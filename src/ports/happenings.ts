@@ -98,6 +98,13 @@ export interface PodEvicted {
   readonly signal: string;
 }
 
+/** A pod was ended to make room for a critical one. */
+export interface PodPreempted {
+  readonly uid: PodUid;
+  /** What was lacking first: "memory". */
+  readonly signal: string;
+}
+
 export interface PodEnded {
   readonly uid: PodUid;
   /** The name that it held, which another pod may have now; undefined: it held none. */
@@ -170,6 +177,7 @@ export interface HappeningKinds {
   readonly podEvicted: PodEvicted;
   /** A pod is chosen for eviction by what was measured so long ago. */
   readonly evictionStatsUsed: { readonly signal: string; readonly ageMs: number };
+  readonly podPreempted: PodPreempted;
   /** Only of certificates that the agent itself renews (rotateCertificates, rotateServerCertificates). */
   readonly certificateInUse: CertificateInUse;
   /** The one before was valid for so long, since its notBefore. */

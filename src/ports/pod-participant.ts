@@ -46,8 +46,8 @@ export interface PodParticipant {
    * follows. All pods that are to be admitted wait for the answer: after 10 s it is a failure.
    */
   admit?(pod: Pod, others: NodeUse, signal: AbortSignal): Promise<PodRefusal | undefined>;
-  /** Makes room for a pod that was refused. Resolves with whether to ask for its admission again; after 2 minutes it has failed. */
-  makeRoom?(pod: Pod, refusal: PodRefusal, signal: AbortSignal): Promise<boolean>;
+  /** Makes room for a pod that was refused beside these. Resolves with whether to ask for its admission again; after 2 minutes it has failed. */
+  makeRoom?(pod: Pod, refusal: PodRefusal, others: NodeUse, signal: AbortSignal): Promise<boolean>;
   /**
    * Makes what the pod needs, before its sandbox and before containers start, and keeps it up to date while it runs. Rejects where the pod
    * cannot go on without it.

@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
 import { CONFIG_HASH_ANNOTATION } from '../model/config-annotations.ts';
-import type { Pod, PodSpec, PodUid, RawPod } from '../model/pod.ts';
+import type { Pod, PodUid, RawPod } from '../model/pod.ts';
+import type { Toleration } from '../model/tolerations.ts';
+import { withToleration } from '../model/with-toleration.ts';
 
 /** Where a static pod comes from. */
 export interface StaticPodOrigin {
   readonly source: 'file' | 'http';
   readonly nodeName: string;
 }
-
-type Toleration = NonNullable<PodSpec['tolerations']>[number];
 
 /**
  * A defaulted manifest as a pod of this node: what the kubelet's applyDefaults does (pkg/kubelet/config/common.go). `asWritten` is the
@@ -29,7 +29,10 @@ export function staticPod(manifest: RawPod, asWritten: readonly string[], { sour
       selfLink: `/api/v1/namespaces/${namespace}/pods/${name}`,
       annotations: { ...metadata.annotations, [CONFIG_HASH_ANNOTATION]: uid },
     },
-    spec: source === 'file' ? { ...spec, nodeName, tolerations: tolerateNodeProblems(spec.tolerations ?? []) } : { ...spec, nodeName },
+    spec:
+      source === 'file'
+        ? { ...spec, nodeName, tolerations: withToleration(spec.tolerations ?? [], toleratesNodeProblems) }
+        : { ...spec, nodeName },
     status: { ...manifest.status, phase: 'Pending' },
   };
 }
@@ -51,11 +54,5 @@ function withSortedKeys(value: unknown): unknown {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Pods of files are not evicted when the node has problems; those of a URL are (helper.AddOrUpdateTolerationInPod). */
-function tolerateNodeProblems(tolerations: readonly Toleration[]): readonly Toleration[] {
-  const ours: Toleration = { operator: 'Exists', effect: 'NoExecute' };
-  const isOurs = ({ key = '', value = '', operator, effect }: Toleration): boolean =>
-    key === '' && value === '' && operator === ours.operator && effect === ours.effect;
-  if (!tolerations.some(isOurs)) return [...tolerations, ours];
-  return tolerations.map((toleration) => (isOurs(toleration) ? ours : toleration));
-}
+/** Pods of files are not evicted when the node has problems; those of a URL are. */
+const toleratesNodeProblems: Toleration = { operator: 'Exists', effect: 'NoExecute' };

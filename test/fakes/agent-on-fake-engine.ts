@@ -8,9 +8,11 @@ import { fakeEngine, type FakeEngine } from '../../src/engines/fake/fake-engine.
 import { imageManager } from '../../src/images/image-manager.ts';
 import { PullQueue } from '../../src/images/pull-queue.ts';
 import * as mirror from '../../src/mirror/capability.ts';
+import { isCriticalPod } from '../../src/model/critical-pod.ts';
 import type { NodeUse } from '../../src/model/node-use.ts';
 import type { Node } from '../../src/model/node.ts';
-import { fitPod, type PodRefusal } from '../../src/model/pod-admission.ts';
+import { fitPod } from '../../src/model/fit-pod.ts';
+import type { PodRefusal } from '../../src/model/pod-admission.ts';
 import type { Pod, SourceName } from '../../src/model/pod.ts';
 import type { KubeletOptions } from '../../src/options/kubelet-options.ts';
 import * as objects from '../../src/objects/capability.ts';
@@ -165,7 +167,9 @@ function participant({ cluster, outOfDate, node }: Parts): PodParticipant {
   return {
     admit: async (pod, others) => {
       const known = node?.();
-      return known?.status ? fitPod({ pod, otherPods: others, node: known }) : cluster?.judge?.(pod, others);
+      const refusal = known?.status ? fitPod({ pod, otherPods: others, node: known }) : cluster?.judge?.(pod, others);
+      // Room is made by the node's own capability.
+      return refusal?.lacking && isCriticalPod(pod) ? undefined : refusal;
     },
     prepare: async (pod) => outOfDate?.(pod),
     sandbox: async ({ metadata }) => ({ hostname: metadata.name }),

@@ -116,13 +116,8 @@ export class PodAdmissions {
     const { pods, participants, resizes, wake, log } = this.#deps;
     const failures = new Map<PodUid, unknown>();
     const declared = pods.list().map(({ pod }) => pod);
-    const counting = new Set<PodUid>();
-    for (const pod of declared) {
-      if (!this.#counts(pod)) continue;
-      counting.add(pod.metadata.uid);
-      if (!this.#use.has(pod.metadata.uid)) this.#use.add(resizes.allocated(pod));
-    }
-    for (const uid of this.#use.uids) if (!counting.has(uid)) this.#use.remove(uid);
+    for (const pod of declared) if (this.#counts(pod) && !this.#use.has(pod.metadata.uid)) this.#use.add(resizes.allocated(pod));
+    this.#recount();
     const open = declared.filter((each) => this.isOpen(each) && (each.metadata.uid === asker || !this.#failed.has(each.metadata.uid)));
     this.#beingJudged = new Set(open.map(({ metadata }) => metadata.uid));
     for (const pod of inAdmissionOrder(open)) {
@@ -131,12 +126,12 @@ export class PodAdmissions {
       // Gone while those before it were judged.
       if (pods.get(uid) === undefined) continue;
       try {
-        const refusal = await participants.admit(resizes.allocated(pod), this.#use, signal);
+        const refusal = await participants.admit(resizes.allocated(pod), this.#use, signal, () => this.#recount());
         if (this.#isGone(uid)) continue;
         this.#decided.set(uid, refusal ?? 'admitted');
         this.#failed.delete(uid);
         if (uid !== asker) this.#untold.add(uid);
-        if (refusal) log.warn('pod refused', { pod: showPod(pod), ...refusal });
+        if (refusal) log.warn('pod refused', { pod: showPod(pod), reason: refusal.reason, message: refusal.message });
         else {
           resizes.admitted(pod);
           this.#use.add(resizes.allocated(pod));
@@ -155,6 +150,14 @@ export class PodAdmissions {
   /** Whether the pod that was looked at is no more, also where one of the same uid has taken its place. */
   #isGone(uid: PodUid): boolean {
     return !this.#beingJudged.has(uid) || this.#deps.pods.get(uid) === undefined;
+  }
+
+  /** What has ended, or is no longer declared, has nothing any more. */
+  #recount(): void {
+    for (const uid of this.#use.uids) {
+      const pod = this.#deps.pods.get(uid)?.pod;
+      if (!pod || !this.#counts(pod)) this.#use.remove(uid);
+    }
   }
 
   #counts(pod: Pod): boolean {

@@ -52,15 +52,16 @@ export class PodParticipants {
 
   /**
    * Whether the pod may run beside these. Where one refuses, the first that makes room for it lets all be asked once more; where it stays
-   * refused, or one fails, those that may have allocated for it release that.
+   * refused, or one fails, those that may have allocated for it release that. `recount` brings the others up to date in between.
    */
-  async admit(pod: Pod, others: NodeUse, signal: AbortSignal): Promise<PodRefusal | undefined> {
+  async admit(pod: Pod, others: NodeUse, signal: AbortSignal, recount: () => void = () => {}): Promise<PodRefusal | undefined> {
     try {
       const refusal = await this.#askAll(pod, others, signal);
-      if (refusal === undefined || !(await this.#makeRoom(pod, refusal, signal))) {
+      if (refusal === undefined || !(await this.#makeRoom(pod, refusal, others, signal))) {
         if (refusal) await this.release(pod.metadata.uid, signal);
         return refusal;
       }
+      recount();
       const still = await this.#askAll(pod, others, signal);
       if (still) await this.release(pod.metadata.uid, signal);
       return still;
@@ -126,10 +127,10 @@ export class PodParticipants {
     });
   }
 
-  async #makeRoom(pod: Pod, refusal: PodRefusal, signal: AbortSignal): Promise<boolean> {
+  async #makeRoom(pod: Pod, refusal: PodRefusal, others: NodeUse, signal: AbortSignal): Promise<boolean> {
     for (const { name, pod: each } of this.#inOrder) {
       const isMade = await withDeadline(this.#clock, MAKE_ROOM_WITHIN_MS, `making room by ${name}`, signal, async (within) =>
-        this.#asked(each.makeRoom?.(pod, refusal, within), within),
+        this.#asked(each.makeRoom?.(pod, refusal, others, within), within),
       );
       if (isMade) return true;
     }

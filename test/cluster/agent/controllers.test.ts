@@ -120,7 +120,10 @@ describe('what controllers and people do with pods', { timeout: 250_000 }, () =>
     await node.event(node.called('third'), 'FailedScheduling');
     await node.create('second', binds(bound));
     const { status } = await node.phase('second', 'Failed');
-    assert.deepEqual([status?.reason, status?.message], ['NodePorts', 'Pod was rejected: Predicate NodePorts failed']);
+    assert.deepEqual(
+      [status?.reason, status?.message],
+      ['NodePorts', "Pod was rejected: Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports"],
+    );
     await node.kubectl('delete', 'pod', node.called('first'), node.called('second'));
     await node.up('third');
     await node.kubectl('delete', 'pod', node.called('third'));

@@ -172,7 +172,7 @@ describe('pods of the API server', { timeout: 250_000 }, () => {
     await node.create('misplaced', pod([app()], { nodeName: node.name, nodeSelector: { disk: 'fast' } }));
     const { status } = await node.phase('misplaced', 'Failed');
     assert.equal(status?.reason, 'NodeAffinity');
-    assert.equal(status?.message, 'Pod was rejected: Predicate NodeAffinity failed');
+    assert.equal(status?.message, "Pod was rejected: Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector");
     await node.event(misplaced, 'NodeAffinity', ({ type }) => type === 'Warning');
     assert.deepEqual(await node.containers('misplaced'), []);
     await node.kubectl('delete', 'pod', misplaced);

@@ -178,7 +178,11 @@ clusterScenario(
     it.create(pod);
     await it.advance(120_000);
     const { phase, reason, message } = it.apiStatus(pod) ?? {};
-    const refused = { phase: 'Failed', reason: 'NodeAffinity', message: 'Pod was rejected: Predicate NodeAffinity failed' };
+    const refused = {
+      phase: 'Failed',
+      reason: 'NodeAffinity',
+      message: "Pod was rejected: Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
+    };
     assert.deepEqual({ phase, reason, message }, refused);
     assert.deepEqual(it.story('created'), []);
     await it.stopAgent();

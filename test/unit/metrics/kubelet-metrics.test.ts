@@ -53,6 +53,14 @@ const table: readonly (readonly [string, Happening, Readonly<Record<string, numb
     },
   ],
   [
+    'pods that were ended for critical ones',
+    (tell) => {
+      tell.podPreempted({ uid: 'u' as PodUid, signal: 'memory' });
+      tell.podPreempted({ uid: 'v' as PodUid, signal: 'memory' });
+    },
+    { 'kubelet_preemptions{preemption_signal="memory"}': 2 },
+  ],
+  [
     'calls of the engine and of the runtime',
     (tell) => {
       tell.engineCalled({ what: 'POST /containers/abc/start', tookMs: 100 });

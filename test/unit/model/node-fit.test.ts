@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NodeUse } from '../../../src/model/node-use.ts';
 import { insufficientResources } from '../../../src/model/node-fit.ts';
-import { fitPod } from '../../../src/model/pod-admission.ts';
+import { fitPod } from '../../../src/model/fit-pod.ts';
 import type { Container, Pod, PodSpec } from '../../../src/model/pod.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
 
@@ -34,12 +34,24 @@ test('what a pod asks for beside what others took must be there', () => {
   for (const [pod, others, expected] of rows) assert.deepEqual(lacking(pod, others), expected);
 });
 
-test('a pod that does not fit is refused in the words of the kubelet, unless it is critical', () => {
+test('a pod that does not fit is refused in the words of the kubelet, with all that is lacking', () => {
   const node = { metadata: { name: 'n' }, status: { allocatable } };
-  assert.deepEqual(fitPod({ pod: aPodAsking({ cpu: '3' }), otherPods: new NodeUse(), node }), {
-    reason: 'OutOfcpu',
-    message: "Node didn't have enough resource: cpu, requested: 3000, used: 0, capacity: 2000",
-  });
-  assert.equal(fitPod({ pod: aPodAsking({ cpu: '3' }, { priority: 2_000_000_000 }), otherPods: new NodeUse(), node }), undefined);
+  const priority = 2_000_000_000;
+  for (const over of [{}, { priority }])
+    assert.deepEqual(fitPod({ pod: aPodAsking({ cpu: '3', memory: '5Gi' }, over), otherPods: new NodeUse(), node }), {
+      reason: 'OutOfcpu',
+      message: "Node didn't have enough resource: cpu, requested: 3000, used: 0, capacity: 2000",
+      lacking: [
+        { resource: 'cpu', requested: 3000n, used: 0n, capacity: 2000n },
+        { resource: 'memory', requested: 5_368_709_120n, used: 0n, capacity: 4_294_967_296n },
+      ],
+    });
+  // Room would not help: a critical pod has no other ended for it.
+  const elsewhere = (over: Partial<PodSpec>): unknown => {
+    const refusal = fitPod({ pod: aPodAsking({ cpu: '3' }, { nodeName: 'other', ...over }), otherPods: new NodeUse(), node });
+    return [refusal?.reason, refusal?.lacking];
+  };
+  assert.deepEqual(elsewhere({}), ['OutOfcpu', undefined]);
+  assert.deepEqual(elsewhere({ priority }), ['NodeName', undefined]);
   assert.equal(fitPod({ pod: aPodAsking({ cpu: '3' }), otherPods: new NodeUse(), node: { metadata: { name: 'n' } } }), undefined);
 });

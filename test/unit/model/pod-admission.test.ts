@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NodeUse } from '../../../src/model/node-use.ts';
-import { fitPod, rejectPod } from '../../../src/model/pod-admission.ts';
+import { fitPod } from '../../../src/model/fit-pod.ts';
+import { rejectPod } from '../../../src/model/pod-admission.ts';
 import type { Pod, PodSpec } from '../../../src/model/pod.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
 
@@ -52,8 +53,32 @@ test('a host port is had once an address and protocol; 0.0.0.0 is every address'
     [onPort(80, '10.0.0.1'), onPort(80, '10.0.0.2'), undefined],
     [onPort(80, '10.0.0.1'), onPort(80), 'NodePorts'],
     [onPort(80), onPort(80, '10.0.0.1'), 'NodePorts'],
+    [{ initContainers: [{ ...onPort(80).containers?.[0], name: 's', restartPolicy: 'Always' }] }, onPort(80), 'NodePorts'],
+    [{ initContainers: [{ ...onPort(80).containers?.[0], name: 's' }] }, onPort(80), undefined],
   ] as const;
   for (const [spec, other, reason] of rows) assert.equal(why(spec, [aPod('other', other)]), reason);
+});
+
+test('a pod of another system, or that asks for what the node cannot do, is refused before all else', () => {
+  const of = (spec: Partial<PodSpec>, metadata: Partial<Pod['metadata']> = {}, features = {}): string | undefined =>
+    fitPod({ pod: aPod('p', { nodeName: 'x', ...spec }, metadata), otherPods: new NodeUse(), node: { ...node, status: { features } } })
+      ?.reason;
+  assert.equal(of({}, { labels: { 'kubernetes.io/os': 'windows' } }), 'PodOSSelectorNodeLabelDoesNotMatch');
+  assert.equal(of({ os: { name: 'windows' } }), 'PodOSNotSupported');
+  const strict: Partial<PodSpec> = { securityContext: { supplementalGroupsPolicy: 'Strict' } };
+  assert.equal(of(strict), 'SupplementalGroupsPolicyNotSupported');
+  assert.equal(of(strict, {}, { supplementalGroupsPolicy: true }), 'NodeName');
+  assert.equal(of({ os: { name: 'linux' } }, { labels: { 'kubernetes.io/os': 'linux' } }), 'NodeName');
+});
+
+test('a pod of the API does not begin on a node that would drive it out at once; a static pod does', () => {
+  const tainted = (effect: string): typeof node & { spec: object } => ({ ...node, spec: { taints: [{ key: 'k', value: 'v', effect }] } });
+  const of = (pod: Pod, effect = 'NoExecute'): string | undefined =>
+    fitPod({ pod, otherPods: new NodeUse(), node: tainted(effect) })?.reason;
+  assert.equal(of(aPod('p')), 'TaintToleration');
+  assert.equal(of(aPod('p'), 'NoSchedule'), undefined);
+  assert.equal(of(aPod('p', { tolerations: [{ key: 'k', operator: 'Exists' }] })), undefined);
+  assert.equal(of(aPod('p', {}, { annotations: { 'kubernetes.io/config.source': 'file' } })), undefined);
 });
 
 test('without a Node nothing can be said', () => {

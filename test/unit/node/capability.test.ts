@@ -118,6 +118,26 @@ test('a pod that does not fit is refused, by the node as it is known', async () 
   assert.equal(refusal?.reason, 'NodeAffinity');
 });
 
+test('a pod of the API whose node seems to lack a label is judged once more by the node as the API server has it; a static pod waits for nobody', async () => {
+  const api = new FakeKubeApi();
+  api.put(path, { metadata: { name: 'n1', labels: { disk: 'ssd' } } });
+  const door = api.door('heartbeat');
+  const doors = { main: door, events: door, heartbeat: door, reviews: door, informer: api.informer.bind(api) };
+  const under = nodeUnderTest({ cluster: { ...withoutCluster, exists: true, clients: doors } });
+  const { pod } = capability(under.node);
+  const reasonFor = async (disk: string, source: string): Promise<string | undefined> => {
+    const asking = aPod('web', { nodeSelector: { disk } }, { annotations: { 'kubernetes.io/config.source': source } });
+    return (await pod?.admit?.(asking, new NodeUse(), new AbortController().signal))?.reason;
+  };
+  assert.equal(await reasonFor('ssd', 'api'), undefined);
+  assert.equal(await reasonFor('hdd', 'api'), 'NodeAffinity');
+  assert.equal(api.calls('heartbeat').length, 2);
+  assert.equal(await reasonFor('ssd', 'file'), 'NodeAffinity');
+  assert.equal(api.calls('heartbeat').length, 2);
+  api.remove(path);
+  assert.equal(await reasonFor('ssd', 'api'), 'NodeAffinity', 'it cannot be had');
+});
+
 const stored = (api: FakeKubeApi): Node | undefined => api.stored(path);
 
 const isReady = ({ status }: { readonly status?: Node['status'] | undefined }): boolean =>

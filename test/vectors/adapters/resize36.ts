@@ -58,7 +58,10 @@ export function run({ node, pods, steps }: In): unknown {
     staticCpus: node.cpuManagerPolicy === 'static',
     staticMemory: node.memoryManagerPolicy === 'Static',
     swaps: () => node.swapBehavior !== undefined,
-    preempt: ({ metadata }) => killed.push(metadata.uid),
+    preempt: ({ metadata }) => {
+      killed.push(metadata.uid);
+      events.push('Warning Preempting Preempted in order to admit critical pod');
+    },
     event: (_pod, type, reason, message) => events.push(`${type} ${reason} ${message}`),
     accepted: () => {},
     infeasible: () => {},

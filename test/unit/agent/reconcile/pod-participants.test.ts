@@ -21,10 +21,10 @@ function participants(named: Readonly<Record<string, PodParticipant>>) {
       asked.push(`${name} admits`);
       return own.admit?.(one, use, within);
     },
-    makeRoom: async (one, refusal, within) => {
+    makeRoom: async (one, refusal, use, within) => {
       if (!own.makeRoom) return false;
       asked.push(`${name} makes room`);
-      return own.makeRoom(one, refusal, within);
+      return own.makeRoom(one, refusal, use, within);
     },
     release: async (one, within) => {
       asked.push(`${name} releases`);
