@@ -59,6 +59,24 @@ describe('a node admits', { timeout: 250_000 }, () => {
       assert.equal((await node.phase(`second-${i}`, 'Failed')).status?.reason, 'NodePorts');
     }
   });
+
+  test('a critical pod by ending another for it, which the API server is told of', async () => {
+    await node.kubectl('delete', 'pods', '--all', '--wait=false');
+    await node.until('nothing is left in the engine', async () => (await node.containers('')).length === 0);
+    const cores = Number(await node.kubectl('get', 'node', node.name, '-o', 'jsonpath={.status.allocatable.cpu}'));
+    const most = { resources: { requests: { cpu: String(cores * 0.75) } } };
+    const asking = (over: object): ReturnType<typeof pod> => pod([app(stays, most)], { nodeName: node.name, ...over });
+    await node.create('gives-way', asking({ terminationGracePeriodSeconds: 5 }));
+    await node.up('gives-way');
+    await node.create('critical', asking({ priorityClassName: 'system-cluster-critical' }));
+    const { status } = await node.phase('gives-way', 'Failed');
+    assert.deepEqual([status?.reason, status?.message], ['Preempting', 'Preempted in order to admit critical pod']);
+    assert.equal(status?.conditions?.find(({ type }) => type === 'DisruptionTarget')?.reason, 'TerminationByKubelet');
+    await node.event(node.called('gives-way'), 'Preempting');
+    await node.up('critical');
+    await node.create('refused', asking({}));
+    assert.match((await node.phase('refused', 'Failed')).status?.reason ?? '', /^OutOfcpu$/);
+  });
 });
 
 interface Metadata {
