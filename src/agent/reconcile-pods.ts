@@ -159,14 +159,16 @@ export function reconcilePods(
         const isEarly = made.sandbox === 'starting';
         const knownIps = async (): Promise<readonly string[] | 'unknown'> =>
           isEarly && !pod.spec.hostNetwork ? 'unknown' : addresses.of(pod, signal);
-        return containerSpec(pod, container, made, signal, {
+        const { imageVolumes: images } = made;
+        const imageVolumes = images && images.size > 0 && (await engine.features(signal)).imageVolumes ? images : undefined;
+        return containerSpec(pod, container, { ...made, imageVolumes }, signal, {
           podIps: async () => {
             const known = await knownIps();
             if (known === 'unknown') throw new Error('the pod has no address before its sandbox runs');
             return known;
           },
           hostIp: ips[0],
-          additions: (env) => participants.container(pod, container, { env, podIps: knownIps }, signal),
+          additions: (env) => participants.container(pod, container, { env, images, podIps: knownIps }, signal),
           objects: objects.for(pod),
           volumeFile: (volume, path) => volumeFiles.read(pod, volume, path, signal),
           services: await objects.servicesFor(pod, signal),

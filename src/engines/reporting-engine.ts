@@ -48,6 +48,8 @@ export function reportingImages(images: ImageService, by: ReportedBy): ImageServ
       timed('pull_image', () => images.pullImage(image, credentials, onProgress, signal)),
     imagesInUse: (signal) => timed('list_containers', () => images.imagesInUse(signal)),
     removeImage: (id, signal) => timed('remove_image', () => images.removeImage(id, signal)),
+    // No kubelet has it.
+    exportImage: (imageRef, directory, maxBytes, signal) => images.exportImage(imageRef, directory, maxBytes, signal),
   };
 }
 

@@ -48,4 +48,9 @@ export interface ImageService {
    * a container was made from it, dead or alive.
    */
   removeImage(id: string, signal: AbortSignal): Promise<void>;
+  /**
+   * Writes the image's files, as a container of it would find them, into an empty directory of this machine; `imageRef` is what the engine
+   * calls the image. Rejects where it lacks the image, or where the files and their names take more than `maxBytes`: some may be there then.
+   */
+  exportImage(imageRef: string, directory: string, maxBytes: number, signal: AbortSignal): Promise<void>;
 }

@@ -30,6 +30,8 @@ export interface ContainerAdditions {
 export interface ContainerInMaking {
   /** Its environment so far, that of the participants before included. */
   readonly env: ReadonlyMap<string, string>;
+  /** What the engine calls the images that the container mounts, by volume; undefined: it mounts none. */
+  readonly images?: ReadonlyMap<string, string> | undefined;
   /** The pod's addresses, primary first; `unknown`: its sandbox is only starting, and what depends on them is not written yet. */
   readonly podIps: () => Promise<readonly string[] | 'unknown'>;
 }

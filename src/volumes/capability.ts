@@ -25,6 +25,7 @@ export function capability(node: NodeParts): Contribution {
     hostFiles,
     selinux: selinuxIsOn(),
     engineFeatures: (signal) => node.engine.features(signal),
+    images: node.engine.images,
     factsFor: (pod) => ({ objects: objects.for(pod), tokens, claims, allocatable, node: () => cluster.node() }),
   });
   const sweeper = orphanSweeper({
@@ -37,7 +38,9 @@ export function capability(node: NodeParts): Contribution {
   return {
     pod: {
       prepare: (pod, signal) => volumes.prepare(pod, signal),
-      container: async (pod, container, { env }, signal) => ({ mounts: await volumes.mountsFor(pod, container, env, signal) }),
+      container: async (pod, container, { env, images }, signal) => ({
+        mounts: await volumes.mountsFor(pod, container, env, signal, images),
+      }),
       tearDown: (uid, signal) => volumes.tearDown(uid, signal),
       release: (uid, signal) => volumes.remove(uid, signal),
       remains: async (uid) => ((await volumes.remain(uid)) ? 'volumes' : undefined),

@@ -21,6 +21,8 @@ export interface ContainerMountFacts {
   readonly subPathsDir: string;
   readonly mounts: Pick<Mounts, 'bind' | 'share'>;
   readonly hostFiles: HostFiles;
+  /** Where the image of a volume is on this machine, which has this directory; undefined: the engine mounts it by itself. */
+  readonly imageRoot: (volume: string, directory: string) => Promise<string | undefined>;
   /** Whether the engine can make a mount read-only with all that is mounted below it; asked only where a container wants that. */
   readonly recursiveReadOnly: () => Promise<boolean>;
   /** Whether the machine labels files. */
@@ -31,17 +33,23 @@ export interface ContainerMountFacts {
 /** A container's volume mounts, with parts of volumes made ready to be shown (pkg/kubelet makeMounts). Rejects with CreateContainerConfigError. */
 export async function containerMounts(container: Container, facts: ContainerMountFacts): Promise<readonly Mount[]> {
   const mounts = (container.volumeMounts ?? []).map(async (mount, i) => {
-    // The engine mounts images by itself.
-    if (facts.volumes.get(mount.name)?.isImage) return [];
-    return [await oneMount(container, mount, i, facts)];
+    const volume = facts.volumes.get(mount.name);
+    if (volume === undefined) throw configError(`cannot find volume "${mount.name}" to mount into container "${container.name}"`);
+    if (!volume.isImage) return [await oneMount(container, mount, i, volume, facts)];
+    const hostPath = await facts.imageRoot(mount.name, volume.hostPath);
+    return hostPath === undefined ? [] : [await oneMount(container, mount, i, { ...volume, hostPath }, facts)];
   });
   return (await Promise.all(mounts)).flat();
 }
 
-async function oneMount(container: Container, mount: ContainerVolumeMount, i: number, facts: ContainerMountFacts): Promise<Mount> {
+async function oneMount(
+  container: Container,
+  mount: ContainerVolumeMount,
+  i: number,
+  volume: PresentVolume,
+  facts: ContainerMountFacts,
+): Promise<Mount> {
   const { name, mountPath, readOnly: onlyRead, subPath, subPathExpr, mountPropagation } = mount;
-  const volume = facts.volumes.get(name);
-  if (volume === undefined) throw configError(`cannot find volume "${name}" to mount into container "${container.name}"`);
   const recursiveReadOnly = await isRecursive(mount, facts);
   const propagation = propagationOf(mountPropagation);
   let { hostPath } = volume;
@@ -50,7 +58,7 @@ async function oneMount(container: Container, mount: ContainerVolumeMount, i: nu
   if (path) {
     const target = join(facts.subPathsDir, name, container.name, `${i}`);
     try {
-      const asked = { volume: hostPath, subPath: path, target };
+      const asked = { volume: hostPath, subPath: path, target, ...(volume.isImage && { mustExist: true }) };
       if (volume.isHosts) await facts.hostFiles.run(showHostSubPath(facts.mounts), asked, facts.signal);
       else await showOwnSubPath(asked, facts.mounts);
     } catch (error) {

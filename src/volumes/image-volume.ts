@@ -1,11 +1,7 @@
-import { volumeKind, VolumeRefusedError } from './volume-kind.ts';
+import { volumeKind } from './volume-kind.ts';
 
-/** An image, read-only: it is pulled before a container that mounts it starts, and mounted by the engine (pkg/volume/image). */
+/** An image, read-only: it is pulled before a container that mounts it starts (pkg/volume/image), and mounted by the engine, or exported. */
 export const imageVolume = volumeKind('image', {
   plugin: 'kubernetes.io~image',
-  setUp: async (_source, { engineFeatures }, signal) => {
-    if (!(await engineFeatures(signal)).imageVolumes)
-      throw new VolumeRefusedError('this container engine cannot mount images: a Docker Engine of 28 or later can');
-    return { hostPath: '', readOnly: true, isImage: true };
-  },
+  setUp: async (_source, { directory }) => ({ hostPath: directory, readOnly: true, isImage: true, isOwn: true }),
 });

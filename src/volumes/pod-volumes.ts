@@ -6,12 +6,14 @@ import { allContainers } from '../model/pod-predicates.ts';
 import type { Container, Pod, PodUid } from '../model/pod.ts';
 import type { Mount } from '../ports/container-runtime.ts';
 import type { EngineFeatures } from '../ports/engine-features.ts';
+import type { ImageService } from '../ports/image-service.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { Happenings } from '../ports/happenings.ts';
 import type { OutOfDate } from '../ports/pod-participant.ts';
 import type { VolumeFile } from '../ports/volume-files.ts';
 import { holdsState } from './atomic-writer.ts';
 import { containerMounts } from './container-mounts.ts';
+import { exportedImage } from './exported-image.ts';
 import { FailedMounts, unableToMount } from './failed-mounts.ts';
 import type { HostFiles } from '../ports/host-files.ts';
 import type { Mounts } from './mounts.ts';
@@ -29,8 +31,17 @@ export interface PodVolumes {
    * had cannot be made; one that it has keeps its last state, and what then is out of date is the result. Either is recorded in FailedMount events.
    */
   prepare(pod: Pod, signal: AbortSignal): Promise<OutOfDate | undefined>;
-  /** What a container of this environment mounts, once the pod is prepared. Rejects with CreateContainerConfigError. */
-  mountsFor(pod: Pod, container: Container, env: ReadonlyMap<string, string>, signal: AbortSignal): Promise<readonly Mount[]>;
+  /**
+   * What a container of this environment mounts, once the pod is prepared; `imageRefs` is what the engine calls the images among its
+   * volumes. Rejects with CreateContainerConfigError.
+   */
+  mountsFor(
+    pod: Pod,
+    container: Container,
+    env: ReadonlyMap<string, string>,
+    signal: AbortSignal,
+    imageRefs?: ReadonlyMap<string, string>,
+  ): Promise<readonly Mount[]>;
   /** See VolumeFiles. */
   readFile(pod: Pod, volume: string, path: string, signal: AbortSignal): Promise<VolumeFile | undefined>;
   /** Unmounts and removes the volumes of a pod whose containers have all ended for good. Succeeds when there are none. */
@@ -64,6 +75,7 @@ export interface PodVolumesDeps {
   readonly mounts: Mounts;
   readonly hostFiles: HostFiles;
   readonly engineFeatures: (signal: AbortSignal) => Promise<EngineFeatures>;
+  readonly images: Pick<ImageService, 'exportImage'>;
   /** Whether the machine labels files. */
   readonly selinux: boolean;
 }
@@ -78,11 +90,14 @@ export function podVolumes({
   mounts,
   hostFiles,
   engineFeatures,
+  images,
   selinux,
 }: PodVolumesDeps): PodVolumes {
   const directories = new PodDirectories(rootDir);
   const failedMounts = new FailedMounts(clock, events);
   const serial = new SerialByKey<PodUid>();
+  /** By directory: two mounts of a container may show one image. */
+  const exports = new SerialByKey<string>();
   /** The actual world, as far as this process has seen it. */
   const present = new Map<PodUid, Map<string, Present>>();
 
@@ -108,7 +123,6 @@ export function podVolumes({
       facts,
       mounts,
       hostFiles,
-      engineFeatures,
       podsDir: directories.root,
       nowMs: clock.now(),
     };
@@ -204,7 +218,7 @@ export function podVolumes({
 
   return {
     prepare: (pod, signal) => serial.run(pod.metadata.uid, () => prepare(pod, signal)),
-    mountsFor: (pod, container, env, signal) => {
+    mountsFor: (pod, container, env, signal, imageRefs) => {
       const { uid } = pod.metadata;
       const podDir = directories.of(uid);
       const subPathsDir = directories.subPaths(uid);
@@ -216,6 +230,12 @@ export function podVolumes({
         mounts,
         hostFiles,
         selinux,
+        imageRoot: async (volume, directory) => {
+          if ((await engineFeatures(signal)).imageVolumes) return undefined;
+          const imageRef = imageRefs?.get(volume);
+          if (imageRef === undefined) throw new Error(`the image of volume "${volume}" is not there`);
+          return exports.run(directory, () => exportedImage({ imageRef, directory }, images, signal));
+        },
         // What another handler cannot do, the engine refuses.
         recursiveReadOnly: async () => (await engineFeatures(signal)).handlers[0]?.recursiveReadOnly ?? false,
         signal,

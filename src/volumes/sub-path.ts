@@ -15,6 +15,8 @@ export interface SubPath {
   readonly subPath: string;
   /** Where it is shown. */
   readonly target: string;
+  /** Nothing is made where there is nothing. */
+  readonly mustExist?: boolean;
 }
 
 /** The same of a volume that is the node's, or a server's. */
@@ -24,9 +26,9 @@ export const showHostSubPath = (mounts: Pick<Mounts, 'bind'>): HostTask<SubPath,
 });
 
 /** For a volume of the agent's own: what a container has linked to outside is not even looked at, for that may never answer. */
-export async function showOwnSubPath({ volume, subPath, target }: SubPath, mounts: Pick<Mounts, 'bind'>): Promise<void> {
+export async function showOwnSubPath({ volume, subPath, ...how }: SubPath, mounts: Pick<Mounts, 'bind'>): Promise<void> {
   const real = await realpath(volume);
-  await showSubPath({ volume: real, subPath, target }, mounts, async (path, call) => {
+  await showSubPath({ volume: real, subPath, ...how }, mounts, async (path, call) => {
     if (!isWithin(path, real) && !isWithin(real, path)) throw new Error(`subPath "${subPath}" leads out of the volume`);
     return touchDirectly(path, call);
   });
@@ -37,7 +39,11 @@ export async function showOwnSubPath({ volume, subPath, target }: SubPath, mount
  * A container of the pod may change the volume meanwhile: each step is taken from a directory that is held open, and never over a link, so
  * that what is shown lies within the volume. Rejects where it does not.
  */
-async function showSubPath({ volume, subPath, target }: SubPath, mounts: Pick<Mounts, 'bind'>, touch: Touch): Promise<void> {
+async function showSubPath(
+  { volume, subPath, target, mustExist = false }: SubPath,
+  mounts: Pick<Mounts, 'bind'>,
+  touch: Touch,
+): Promise<void> {
   const parts = subPath.split('/').filter((part) => part !== '' && part !== '.');
   if (subPath.startsWith('/') || parts.includes('..')) throw new Error(`subPath "${subPath}" must be a relative path without '..'`);
   const base = await realPath(volume, touch);
@@ -45,7 +51,9 @@ async function showSubPath({ volume, subPath, target }: SubPath, mounts: Pick<Mo
   let at = await touch(base, () => open(base, O_PATH | constants.O_DIRECTORY));
   try {
     let path = base;
-    for (const part of await resolved(base, parts, touch)) {
+    const { there, missing } = await resolved(base, parts, touch);
+    if (mustExist && missing.length > 0) throw new Error(`subPath "${subPath}" is not there`);
+    for (const part of [...there, ...missing]) {
       path = join(path, part);
       const from = at;
       const next = await step((call) => touch(path, call), from, part, mode & 0o7777);
@@ -61,11 +69,15 @@ async function showSubPath({ volume, subPath, target }: SubPath, mounts: Pick<Mo
 }
 
 /** The same without the links that are there now. */
-async function resolved(base: string, parts: readonly string[], touch: Touch): Promise<readonly string[]> {
+async function resolved(
+  base: string,
+  parts: readonly string[],
+  touch: Touch,
+): Promise<{ readonly there: readonly string[]; readonly missing: readonly string[] }> {
   const { real, missing } = await presentPart(`${base}/${parts.join('/')}`, touch);
   const within = relative(base, real);
   if (within.split('/')[0] === '..') throw new Error(`subPath "${parts.join('/')}" leads out of the volume`);
-  return [...within.split('/').filter((part) => part !== ''), ...missing];
+  return { there: within.split('/').filter((part) => part !== ''), missing };
 }
 
 async function step(touch: <T>(call: () => Promise<T>) => Promise<T>, from: FileHandle, part: string, mode: number): Promise<FileHandle> {

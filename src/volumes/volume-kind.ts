@@ -1,7 +1,6 @@
 import type { V1LocalVolumeSource } from '@kubernetes/client-node';
 import type { Pod } from '../model/pod.ts';
 import type { Wire } from '../model/wire.ts';
-import type { EngineFeatures } from '../ports/engine-features.ts';
 import type { HostFiles } from '../ports/host-files.ts';
 import type { Mounts } from './mounts.ts';
 import type { PayloadFacts } from './payload.ts';
@@ -23,7 +22,6 @@ export interface VolumeTask {
   readonly mountOptions: readonly string[];
   readonly facts: PayloadFacts;
   readonly mounts: Mounts;
-  readonly engineFeatures: (signal: AbortSignal) => Promise<EngineFeatures>;
   /** Looks at what is not the agent's own. */
   readonly hostFiles: HostFiles;
   /** Where all pods have their directories. */
@@ -41,7 +39,7 @@ export interface VolumeMount {
   readonly isHosts?: true;
   /** It is the pod's alone: where the machine labels files, they get the label of the pod's processes. */
   readonly isOwn?: true;
-  /** It is an image, which the engine mounts: nothing of it is anywhere else. */
+  /** It is an image: the engine mounts it, or it is exported below `hostPath` for a container that is to be made. */
   readonly isImage?: true;
 }
 

@@ -67,6 +67,7 @@ before(async () => {
     tell: silentHappenings,
     selinux: false,
     engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: false }),
+    images: { exportImage: () => Promise.reject(new Error('there is no engine')) },
     factsFor: () => facts,
   });
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
+import { errorText } from '../../src/base/error-text.ts';
 import type { PullProgress } from '../../src/ports/image-service.ts';
 import type { RuntimeWorld } from './runtime-world.ts';
 
@@ -30,6 +31,14 @@ export function imageContract(world: () => RuntimeWorld, servedImage: string | u
 
     test('an image that the engine lacks is undefined', async () => {
       assert.equal(await world().images.inspectImage(`absent-${randomUUID()}:none`, world().signal), undefined);
+    });
+
+    test('an image that the engine lacks is not exported', async () => {
+      const absent = `absent-${randomUUID()}:none`;
+      await assert.rejects(world().images.exportImage(absent, '/tmp', 1, world().signal), (error) => {
+        assert.match(errorText(error), /No such image/);
+        return true;
+      });
     });
 
     if (servedImage !== undefined)

@@ -8,6 +8,7 @@ import { type ObjectReferenceOfPod, referenceKey } from '../../src/model/pod-ref
 import type { Pod, PodUid } from '../../src/model/pod.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../src/ports/claim-reader.ts';
 import type { EngineFeatures } from '../../src/ports/engine-features.ts';
+import type { ImageService } from '../../src/ports/image-service.ts';
 import type { ReferencedObject } from '../../src/ports/object-store.ts';
 import type { TokenRequest } from '../../src/ports/service-account-tokens.ts';
 import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
@@ -36,6 +37,8 @@ export class VolumeStage {
   nowMs = 0;
   /** What the engine can. */
   features: EngineFeatures = ableEngine;
+  /** How it exports images. */
+  exportImage: ImageService['exportImage'] = noImages;
   /** Whether the machine labels files; of volumes that are made anew. */
   selinux = false;
   volumes: PodVolumes = this.#newVolumes();
@@ -48,6 +51,7 @@ export class VolumeStage {
       stage.volumes = stage.#newVolumes();
       stage.nowMs = 0;
       stage.features = ableEngine;
+      stage.exportImage = noImages;
     });
     afterEach(async () => {
       for (const map of [stage.objects, stage.claims, stage.persistentVolumes, stage.mounted, stage.busy, stage.lasting]) map.clear();
@@ -66,6 +70,7 @@ export class VolumeStage {
       rootDir: this.rootDir,
       hostFiles: directHostFiles,
       engineFeatures: async () => this.features,
+      images: { exportImage: (...asked) => this.exportImage(...asked) },
       selinux: this.selinux,
       clock: { now: () => this.nowMs, monotonicMs: () => this.nowMs },
       events: { record: (_about, type, reason, message) => events.push(`${type} ${reason} ${message}`) },
@@ -122,6 +127,8 @@ const ableEngine: EngineFeatures = {
   supplementalGroupsPolicy: true,
   imageVolumes: true,
 };
+
+const noImages = (imageRef: string): Promise<never> => Promise.reject(new Error(`No such image: ${imageRef}`));
 
 const notThere = (message: string): never => {
   throw new ApiError(404, 'NotFound', message);

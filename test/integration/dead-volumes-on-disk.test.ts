@@ -140,6 +140,7 @@ async function stage(t: TestContext, hang: 'killable' | 'unkillable'): Promise<S
     tell: silentHappenings,
     selinux: false,
     engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: false }),
+    images: { exportImage: () => Promise.reject(new Error('there is no engine')) },
     mounts: systemMounts({ clock, silent: () => hostFiles.silent(), stop: stop.signal }),
     hostFiles,
     factsFor: () => ({

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { V1PodSpec, V1Volume } from '@kubernetes/client-node';
 import { systemClock } from '../../src/base/clock.ts';
 import { systemMounts } from '../../src/volumes/mounts.ts';
+import { testImage } from '../builders/docker-under-test.ts';
 import { untilFileHolds } from '../builders/file-that-holds.ts';
 import { AgentUnderTest } from './agent/agent-under-test.ts';
 import { app, pod, stays } from './agent/pod-specs.ts';
@@ -74,6 +76,28 @@ describe('volumes of static pods', { timeout: 600_000 }, () => {
     await agent.declare('web', pod([main], { volumes, initContainers: [init], hostname: 'www', hostnameOverride: 'db.example.org' }));
     const left = volumeOf(agent, await uidOf(agent, 'web'), 'empty-dir', 'left');
     await untilFileHolds(left, 'seen', 'me db.example.org db.example.org');
+  });
+
+  test('an image is shown whole and in part, only to be read, and gone with its pod', async (t) => {
+    const agent = await AgentUnderTest.start(t);
+    const volumes: V1Volume[] = [
+      { name: 'image', image: { reference: testImage, pullPolicy: 'IfNotPresent' } },
+      { name: 'out', emptyDir: {} },
+    ];
+    const volumeMounts = [...mountAll(volumes), { name: 'image', mountPath: '/part', subPath: 'etc/passwd' }];
+    const main = app('{ ls /image/bin/sh; head -n 1 /part; touch /image/x /part; } >/out/next 2>&1; mv /out/next /out/seen; ' + stays, {
+      volumeMounts,
+    });
+    await agent.declare('web', pod([main], { volumes }));
+    const uid = await uidOf(agent, 'web');
+    const refusals = ['/image/x', '/part'].map((path) => `touch: ${path}: Read-only file system`);
+    await untilFileHolds(
+      volumeOf(agent, uid, 'empty-dir', 'out'),
+      'seen',
+      ['/image/bin/sh', 'root:x:0:0:root:/root:/bin/sh', ...refusals].join('\n'),
+    );
+    await agent.remove('web');
+    await agent.until('the pod has no directory', () => !existsSync(join(agent.rootDir, 'pods', uid)));
   });
 
   test('a hundred states of a ConfigMap are each seen whole', async (t) => {

@@ -51,6 +51,7 @@ const newVolumes = (
     hostFiles,
     selinux: false,
     engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: false }),
+    images: { exportImage: () => Promise.reject(new Error('there is no engine')) },
     clock: { now: () => Date.UTC(2026, 0), monotonicMs: () => 0 },
     events: { record: () => {} },
     tell: silentHappenings,

@@ -16,22 +16,22 @@ export interface ContainerSpecFacts extends ContainerEnvFacts {
 export interface ContainerMade {
   readonly attempt: number;
   readonly imageRef: string;
-  /** What the engine calls the images that the container mounts, by volume. */
-  readonly imageVolumes?: ReadonlyMap<string, string>;
+  /** What the engine calls the images that it is to mount, by volume; undefined: it mounts none. */
+  readonly imageVolumes?: ReadonlyMap<string, string> | undefined;
 }
 
 /** Resolves a container's environment, command and arguments. Rejects with CreateContainerConfigError where a reference leads nowhere. */
 export async function containerSpec(
   pod: Pod,
   container: Container,
-  { attempt, imageRef, imageVolumes = new Map() }: ContainerMade,
+  { attempt, imageRef, imageVolumes }: ContainerMade,
   signal: AbortSignal,
   facts: ContainerSpecFacts,
 ): Promise<ContainerSpec> {
   const own = await orConfigError(signal, () => containerEnv(pod, container, facts, signal));
   const { env, ...additions } = await facts.additions(own);
   const { command, args } = await orConfigError(signal, async () => expanded(container, env));
-  const images = await orConfigError(signal, async () => imageMounts(pod, container, imageVolumes, env));
+  const images = await orConfigError(signal, async () => (imageVolumes ? imageMounts(pod, container, imageVolumes, env) : []));
   return {
     container,
     attempt,

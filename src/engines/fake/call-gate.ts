@@ -33,6 +33,7 @@ const COST: Readonly<Record<Verb, number>> = {
   pullImage: 40,
   imagesInUse: 1,
   removeImage: 2,
+  exportImage: 20,
   exec: 4,
   attach: 2,
   dial: 1,

@@ -81,6 +81,13 @@ export class FakeImages implements ImageService {
     });
   }
 
+  /** Its images have no files. */
+  exportImage(imageRef: string, _directory: string, _maxBytes: number, signal: AbortSignal): Promise<void> {
+    return this.#gate.pass('exportImage', signal, () => {
+      if (!this.find(imageRef)) throw new FakeEngineError(`No such image: ${imageRef}`);
+    });
+  }
+
   pullImage(image: string, _credentials: unknown, onProgress: (progress: PullProgress) => void, signal: AbortSignal): Promise<string> {
     return this.#gate.pass('pullImage', signal, async (alive) => {
       const behaviour = this.#behaviours.get(canonical(image));

@@ -86,7 +86,7 @@ export const volume = section<V1Volume>('Volume', {
   hostPath: section<V1HostPathVolumeSource>('HostPathVolumeSource', { path: honoured, type: honoured }),
   image: section<V1ImageVolumeSource>('ImageVolumeSource', {
     pullPolicy: honoured,
-    reference: honouredBy('engines since 28; on older ones the pod waits with FailedMount'),
+    reference: honouredBy('engines since 28; on older ones this node copies the files into a directory of the pod'),
   }),
   iscsi: noPlugin,
   name: honoured,

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readlink, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
+import { exportImage } from '../../../src/engines/docker/images/export-image.ts';
 import { KnownFeatures } from '../../../src/engines/docker/observe/known-features.ts';
 import type { PodSpec } from '../../../src/model/pod.ts';
 import type { ContainerSpec, Mount } from '../../../src/ports/container-runtime.ts';
@@ -72,6 +73,30 @@ describe('what a container may write and who it is', () => {
     } else await assert.rejects(whole(), { reason: 'CreateContainerError' });
   });
 
+  test('an image is exported as it is, within its limit, and nothing but its files is left', async (t) => {
+    const base = await mkdtemp(join(tmpdir(), 'rxlet-export-'));
+    t.after(() => rm(base, { recursive: true }));
+    const image = await imageWith(
+      'echo hi >/hi; chown 1000:2000 /hi; chmod 4751 /hi; ln -s / /out; ln /hi /again; head -c 2000000 /dev/zero >/big',
+    );
+    const to = async (name: string, maxBytes: number): Promise<string> => {
+      await mkdir(join(base, name));
+      await exportImage(pods.docker.client, image, join(base, name), maxBytes, pods.signal);
+      return join(base, name);
+    };
+    const whole = await to('whole', 100_000_000);
+    const { uid, gid, mode, ino } = await stat(join(whole, 'hi'));
+    assert.deepEqual([uid, gid, mode & 0o7777, (await stat(join(whole, 'again'))).ino], [1000, 2000, 0o4751, ino]);
+    assert.deepEqual([await readlink(join(whole, 'out')), (await stat(join(whole, 'big'))).size], ['/', 2_000_000]);
+    const shown = await endOf('cat /image/hi; touch /image/x', { mounts: [{ hostPath: whole, containerPath: '/image', readOnly: true }] });
+    assert.equal(shown, 'hi\ntouch: /image/x: Read-only file system');
+    await assert.rejects(to('part', 1_000_000), /^Error: image sha256:[0-9a-f]+ has more than the 1000000 bytes that there is room for$/);
+    const left = await pods.docker.client.call('list', 60_000, pods.signal, (docker) =>
+      docker.listContainers({ all: true, filters: { ancestor: [image] } }),
+    );
+    assert.deepEqual(left, []);
+  });
+
   test('a container has the groups that its image has its user in, unless its pod says Strict', async () => {
     const image = await imageWith('echo "member:x:1000:2000::/:/bin/sh" >>/etc/passwd; echo "more:x:3000:member,root" >>/etc/group');
     const groups = (securityContext: NonNullable<PodSpec['securityContext']>): Promise<string> =>
@@ -87,6 +112,12 @@ describe('what a container may write and who it is', () => {
       ['0', { runAsUser: 1234, ...strict }],
     ] as const)
       assert.equal(await groups(context), expected, JSON.stringify(context));
+    // To where no header of an archive has room for it.
+    const elsewhere = `/opt/${'x'.repeat(200)}`;
+    const linked = await imageWith(
+      `mkdir -p ${elsewhere}; sed s/root:x:0:0/root:x:0:7/ /etc/passwd >${elsewhere}/p; ln -sf ${elsewhere}/p /etc/passwd`,
+    );
+    assert.equal(await endOf('id -G', { imageRef: linked }, { securityContext: { runAsUser: 0, ...strict } }), '7');
   });
 
   /** The test image after `script`, until the test is over. */

@@ -30,6 +30,7 @@ const images: ImageService = {
   pullImage: unasked,
   imagesInUse: unasked,
   removeImage: unasked,
+  exportImage: unasked,
 };
 
 describe('each verb is told by the kubelet’s name for it, with its time', () => {

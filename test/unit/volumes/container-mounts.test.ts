@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { lstat, readdir, readlink, symlink } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, readlink, statfs, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
@@ -156,26 +156,98 @@ test('where the machine labels files, what is the pod’s alone gets its label, 
   assert.deepEqual(relabelled, [true, true, undefined]);
 });
 
-test('an image is left to the engine, where that can mount one', async () => {
-  const volumeMounts = [
-    { name: 'i', mountPath: '/image' },
-    { name: 'e', mountPath: '/data' },
-  ];
-  const container = aContainer('app', { volumeMounts });
+describe('an image', () => {
+  const container = aContainer('app', {
+    volumeMounts: [
+      { name: 'i', mountPath: '/image' },
+      { name: 'i', mountPath: '/part', subPath: 'etc/motd' },
+      { name: 'e', mountPath: '/data' },
+    ],
+  });
   const volumes = [
     { name: 'i', image: { reference: 'example.com/model:1' } },
     { name: 'e', emptyDir: {} },
   ];
   const pod = aPod('web', { volumes, containers: [container] });
-  stage.features = { ...stage.features, imageVolumes: false };
-  await assert.rejects(stage.volumes.prepare(pod, signal), {
-    message: 'MountVolume.SetUp failed for volume "i" : this container engine cannot mount images: a Docker Engine of 28 or later can',
+  const data = { hostPath: dir('empty-dir', 'e'), containerPath: '/data', readOnly: false };
+  const mountsOf = (imageRef = 'sha256:abc', of = container) => stage.volumes.mountsFor(pod, of, env, signal, new Map([['i', imageRef]]));
+  const withMotd: typeof stage.exportImage = async (imageRef, directory) => {
+    await mkdir(join(directory, 'etc'));
+    await writeFile(join(directory, 'etc/motd'), imageRef);
+    await symlink('/', join(directory, 'out'));
+  };
+
+  test('is left to an engine that can mount one', async () => {
+    await stage.volumes.prepare(pod, signal);
+    assert.deepEqual(await mountsOf(), [data]);
   });
-  stage.features = { ...stage.features, imageVolumes: true };
-  await stage.volumes.prepare(pod, signal);
-  assert.deepEqual(await stage.volumes.mountsFor(pod, container, env, signal), [
-    { hostPath: dir('empty-dir', 'e'), containerPath: '/data', readOnly: false },
-  ]);
+
+  test('is exported once where the engine cannot mount one, and shown read-only, whole and in part', async () => {
+    stage.features = { ...stage.features, imageVolumes: false };
+    const exported: string[] = [];
+    stage.exportImage = async (...asked) => {
+      exported.push(asked[0]);
+      await withMotd(...asked);
+    };
+    await stage.volumes.prepare(pod, signal);
+    const mounts = await mountsOf();
+    const root = join(dir('image', 'i'), 'sha256_abc');
+    const part = join(stage.rootDir, 'pods', stage.uid, 'volume-subpaths/i/app/1');
+    assert.deepEqual(mounts, [
+      { hostPath: root, containerPath: '/image', readOnly: true },
+      { hostPath: part, containerPath: '/part', readOnly: true },
+      data,
+    ]);
+    assert.equal(await readFile(join(root, 'etc/motd'), 'utf8'), 'sha256:abc');
+    assert.equal(stage.mounted.get(part), join(root, 'etc/motd'));
+    // Also by another agent, and for a container that starts again; another image has files of its own.
+    stage.renew();
+    await stage.volumes.prepare(pod, signal);
+    assert.deepEqual(await mountsOf(), mounts);
+    assert.equal((await mountsOf('sha256:def'))[0]?.hostPath, join(dir('image', 'i'), 'sha256_def'));
+    assert.deepEqual(exported, ['sha256:abc', 'sha256:def']);
+    await stage.volumes.remove(pod.metadata.uid, signal);
+    assert.equal(await stage.volumes.remain(pod.metadata.uid), false);
+  });
+
+  test('that was exported in part only is exported anew, and nothing of it is left where that fails', async () => {
+    stage.features = { ...stage.features, imageVolumes: false };
+    await stage.volumes.prepare(pod, signal);
+    stage.exportImage = async (...asked) => {
+      await withMotd(...asked);
+      throw new Error('cut off');
+    };
+    await assert.rejects(mountsOf(), /^Error: cut off$/);
+    assert.deepEqual(await readdir(dir('image', 'i')), []);
+    // As a crash leaves it.
+    await mkdir(join(dir('image', 'i'), 'sha256_abc.draft/old'), { recursive: true });
+    stage.exportImage = withMotd;
+    const [whole] = await mountsOf();
+    assert.deepEqual((await readdir(whole?.hostPath ?? '')).toSorted(), ['etc', 'out']);
+  });
+
+  test('has no parts outside of itself, and none that are not there', async () => {
+    stage.features = { ...stage.features, imageVolumes: false };
+    stage.exportImage = withMotd;
+    await stage.volumes.prepare(pod, signal);
+    const part = (subPath: string) =>
+      mountsOf('sha256:abc', aContainer('app', { volumeMounts: [{ name: 'i', mountPath: '/p', subPath }] }));
+    await assert.rejects(part('out'), /subPath "out" leads out of the volume$/);
+    await assert.rejects(part('out/etc'), /subPath "out\/etc" leads out of the volume$/);
+    await assert.rejects(part('etc/nowhere'), /subPath "etc\/nowhere" is not there$/);
+    await assert.rejects(part('../x'), /must be a relative path without '..'$/);
+  });
+
+  test('leaves a tenth of the file system free', async () => {
+    stage.features = { ...stage.features, imageVolumes: false };
+    let room = 0;
+    stage.exportImage = async (_imageRef, _directory, maxBytes) => void (room = maxBytes);
+    const { bavail, blocks, bsize } = await statfs(stage.rootDir);
+    await stage.volumes.prepare(pod, signal);
+    await mountsOf('sha256:abc', aContainer('app', { volumeMounts: [{ name: 'i', mountPath: '/image' }] }));
+    // Others use the disk meanwhile.
+    assert.ok(Math.abs(room - Math.max(0, bavail - blocks / 10) * bsize) < 2 ** 30, `${room}`);
+  });
 });
 
 test('a block device is refused', async () => {

@@ -9,6 +9,7 @@ import { RegistryUnavailableError } from '../../../model/registry-unavailable-er
 import type { ImageInfo, ImageService, ListedImage, PullProgress, RegistryCredentials } from '../../../ports/image-service.ts';
 import type { EngineClient } from '../client/engine-client.ts';
 import { daemonWords, EngineResponseError } from '../client/engine-errors.ts';
+import { exportImage } from './export-image.ts';
 import { imageMatches } from './image-matches.ts';
 import { removeImage } from './remove-image.ts';
 import { inspectImage } from '../client/inspect-image.ts';
@@ -113,6 +114,10 @@ export class DockerImageService implements ImageService {
     const pulled = await this.inspectImage(image, signal);
     if (pulled === undefined) throw new Error(`unable to inspect image ${image}`);
     return pulled.id;
+  }
+
+  exportImage(imageRef: string, directory: string, maxBytes: number, signal: AbortSignal): Promise<void> {
+    return exportImage(this.#engine, imageRef, directory, maxBytes, signal);
   }
 
   async #startPull(image: string, credentials: RegistryCredentials | undefined, signal: AbortSignal): Promise<Readable> {

@@ -1,0 +1,82 @@
+import { Transform } from 'node:stream';
+import type { EngineClient } from '../client/engine-client.ts';
+import { deleteContainer } from '../containers/remove-container.ts';
+
+/** On the containers of an export, which never run: the directory that it goes to. What a crash left of the last try is found by it. */
+const EXPORT_LABEL = 'rxlet.export-to';
+/** Where the second one has that directory. */
+const INSIDE = '/rxlet-export';
+/** Images may be large, and disks slow. */
+const EXPORT_WITHIN_MS = 300_000;
+
+/**
+ * See ImageService.exportImage. The engine reads the image out of one container and writes it into the directory through another: with owners,
+ * modes and links as it has them, and itself minding that no link leads out.
+ */
+export async function exportImage(
+  engine: EngineClient,
+  imageRef: string,
+  directory: string,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const labels = { [EXPORT_LABEL]: directory };
+  const create = async (binds: readonly string[]): Promise<string> => {
+    const { id } = await engine.call('POST /containers/create', engine.requestTimeoutMs, signal, (docker) =>
+      // An image for a volume may have no command.
+      docker.createContainer({ Image: imageRef, Cmd: [INSIDE], Labels: labels, HostConfig: { NetworkMode: 'none', Binds: [...binds] } }),
+    );
+    return id;
+  };
+  await removeLeft(engine, directory, signal);
+  try {
+    const from = await create([]);
+    const to = await create([`${directory}:${INSIDE}`]);
+    await copy(engine, { from, to, imageRef, maxBytes }, signal);
+  } finally {
+    // After an abort the next try does.
+    if (!signal.aborted) await removeLeft(engine, directory, signal);
+  }
+}
+
+interface Copy {
+  readonly from: string;
+  readonly to: string;
+  readonly imageRef: string;
+  readonly maxBytes: number;
+}
+
+async function copy(engine: EngineClient, { from, to, imageRef, maxBytes }: Copy, signal: AbortSignal): Promise<void> {
+  const failed = new AbortController();
+  const within = AbortSignal.any([signal, failed.signal]);
+  const archive = await engine.open(`GET /containers/${from}/export`, engine.requestTimeoutMs, within, (docker) =>
+    docker.getContainer(from).export(),
+  );
+  let bytes = 0;
+  const counted = new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      bytes += chunk.length;
+      if (bytes > maxBytes) done(new Error(`image ${imageRef} has more than the ${maxBytes} bytes that there is room for`));
+      else done(null, chunk);
+    },
+  });
+  const fail = (error: Error): void => failed.abort(error);
+  archive.on('error', fail);
+  counted.on('error', fail);
+  try {
+    await engine.call(`PUT /containers/${to}/archive?path=${INSIDE}`, EXPORT_WITHIN_MS, within, (docker) =>
+      docker.getContainer(to).putArchive(archive.pipe(counted), { path: INSIDE }),
+    );
+  } finally {
+    archive.destroy();
+    counted.destroy();
+  }
+  failed.signal.throwIfAborted();
+}
+
+async function removeLeft(engine: EngineClient, directory: string, signal: AbortSignal): Promise<void> {
+  const left = await engine.call('GET /containers/json', engine.requestTimeoutMs, signal, (docker) =>
+    docker.listContainers({ all: true, filters: { label: [`${EXPORT_LABEL}=${directory}`] } }),
+  );
+  for (const { Id } of left) await deleteContainer(engine, Id, signal);
+}
