@@ -106,7 +106,6 @@ export function reconcilePods(
     factsFor: (desired, observed, at) => {
       const { uid } = observed;
       const status = statuses.get(uid);
-      const shown = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
       const isHere = observed.containers.length > 0 || observed.sandboxes.length > 0;
       const end = ends.of(uid);
       return {
@@ -121,7 +120,9 @@ export function reconcilePods(
         phase: status?.phase,
         nextRestartCount: (name) => {
           const last = memory.lastAttempt(uid, name);
-          return last === undefined ? nextRestartCount(shown.find((each) => each.name === name)) : last + 1;
+          if (last !== undefined) return last + 1;
+          const shown = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
+          return nextRestartCount(shown.find((each) => each.name === name));
         },
         previousPod: memory.previous(uid),
         end,

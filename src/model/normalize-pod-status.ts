@@ -57,11 +57,16 @@ function normalizeState({ running, terminated, ...rest }: ContainerStateStatus, 
   };
 }
 
+const wholeSeconds = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+
 /** Those of the given fields that hold a time, without fractions of a second. */
 function seconds<K extends string>(holder: { readonly [_ in K]?: string }, fields: readonly K[]): { readonly [_ in K]?: string } {
   const found: { [_ in K]?: string } = {};
   for (const field of fields) {
-    const atMs = parseTime(holder[field]);
+    const text = holder[field];
+    // Nearly all are without, and need not be read.
+    if (text === undefined || wholeSeconds.test(text)) continue;
+    const atMs = parseTime(text);
     if (atMs !== undefined) found[field] = formatTime(atMs);
   }
   return found;

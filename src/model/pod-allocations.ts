@@ -58,6 +58,8 @@ export class PodAllocations {
   readonly #rules: AllocationRules;
   readonly #allocated = new Map<PodUid, Allocation>();
   readonly #conditions = new ResizeConditions();
+  /** Specs that ask for what was allocated: looked at again and again. */
+  readonly #same = new WeakMap<PodSpec, Allocation>();
   #queue: readonly PodUid[] = [];
 
   constructor(rules: AllocationRules) {
@@ -176,7 +178,13 @@ export class PodAllocations {
   /** Whether the pod asks for other resources than it was given. */
   differs(pod: Pod): boolean {
     const given = this.#allocated.get(pod.metadata.uid);
-    if (given === undefined) return false;
+    if (given === undefined || this.#same.get(pod.spec) === given) return false;
+    const differs = this.#isOther(pod, given);
+    if (!differs) this.#same.set(pod.spec, given);
+    return differs;
+  }
+
+  #isOther(pod: Pod, given: Allocation): boolean {
     const isOther = ({ name, resources }: Container): boolean => !same(resources, given.containers.get(name));
     if ((pod.spec.resources === undefined) !== (given.pod === undefined) || !same(pod.spec.resources, given.pod)) return true;
     return resizable(pod).some((container) => given.containers.has(container.name) && isOther(container));

@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject } from '../base/json-object.ts';
 import type { PodCondition, PodStatus } from './pod.ts';
 import { isKubeletCondition } from './pod-conditions.ts';
 
@@ -11,7 +11,7 @@ export function samePodStatus(old: PodStatus, now: PodStatus): boolean {
   const before = new Map(own(old).map((condition) => [condition.type, condition]));
   if (before.size !== ours.length) return false;
   if (!ours.every((condition) => sameCondition(before.get(condition.type), condition))) return false;
-  return isDeepStrictEqual(withoutEmpty({ ...old, conditions: [] }), withoutEmpty({ ...now, conditions: [] }));
+  return same({ ...old, conditions: undefined }, { ...now, conditions: undefined });
 }
 
 const own = ({ conditions = [] }: PodStatus): readonly PodCondition[] => conditions.filter(isKubeletCondition);
@@ -20,10 +20,17 @@ function sameCondition(old: PodCondition | undefined, { status, reason = '', mes
   return old !== undefined && old.status === status && (old.reason ?? '') === reason && (old.message ?? '') === message;
 }
 
-/** Absent, null and empty lists are the same. */
-function withoutEmpty(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutEmpty);
-  if (value === null || typeof value !== 'object') return value;
-  const kept = Object.entries(value).filter(([, one]) => one !== undefined && one !== null && !(Array.isArray(one) && one.length === 0));
-  return Object.fromEntries(kept.map(([key, one]) => [key, withoutEmpty(one)]));
+/** Whether two JSON values are; absent, null and empty lists are. Compared as they stand: it is done for each look at each pod. */
+function same(one: unknown, other: unknown): boolean {
+  if (one === other || (isNothing(one) && isNothing(other))) return true;
+  if (Array.isArray(one) || Array.isArray(other)) {
+    return Array.isArray(one) && Array.isArray(other) && one.length === other.length && one.every((each, i) => same(each, other[i]));
+  }
+  if (!isJsonObject(one) || !isJsonObject(other)) return false;
+  return (
+    Object.keys(one).every((key) => same(one[key], other[key])) &&
+    Object.keys(other).every((key) => Object.hasOwn(one, key) || isNothing(other[key]))
+  );
 }
+
+const isNothing = (value: unknown): boolean => value === undefined || value === null || (Array.isArray(value) && value.length === 0);

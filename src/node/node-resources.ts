@@ -25,7 +25,15 @@ export function nodeResources({ ofMachine, shown }: NodeResourcesDeps): NodeReso
     for (const name of Object.keys(now)) seen.add(name);
     return Object.fromEntries([...seen].map((name) => [name, now[name] ?? '0']));
   };
-  const list = (name: ListName): ResourceList => shown()?.status?.[name] ?? ofMachine?.(reserved(), provided())[name] ?? {};
+  // Asked for with each pod, and nearly always the same.
+  let last: { readonly of: string; readonly lists: ReturnType<MachineResources> } | undefined;
+  const machine = (compute: MachineResources): ReturnType<MachineResources> => {
+    const parts = [reserved(), provided()] as const;
+    const of = JSON.stringify(parts);
+    if (last?.of !== of) last = { of, lists: compute(...parts) };
+    return last.lists;
+  };
+  const list = (name: ListName): ResourceList => shown()?.status?.[name] ?? (ofMachine && machine(ofMachine)[name]) ?? {};
   return {
     capacity: () => list('capacity'),
     allocatable: () => list('allocatable'),

@@ -41,13 +41,22 @@ const ABORT_WITHIN_MS = 5_000;
 /** The participants in pods' lives as one: they act in order, and release in the reverse one. One that hangs after an abort is left behind. */
 export class PodParticipants {
   readonly #clock: Pick<Clock, 'schedule' | 'monotonicMs'>;
-  readonly #inOrder: Given['participants'];
-  readonly #backwards: Given['participants'];
+  /** In order: those who have a part in it. */
+  readonly #in: Readonly<Record<keyof PodParticipant, Given['participants']>>;
 
   constructor(participants: Given['participants'], clock: Pick<Clock, 'schedule' | 'monotonicMs'>) {
     this.#clock = clock;
-    this.#inOrder = participants;
-    this.#backwards = participants.toReversed();
+    const having = (verb: keyof PodParticipant): Given['participants'] => participants.filter(({ pod }) => pod[verb] !== undefined);
+    this.#in = {
+      admit: having('admit'),
+      makeRoom: having('makeRoom'),
+      prepare: having('prepare'),
+      sandbox: having('sandbox'),
+      container: having('container'),
+      tearDown: having('tearDown').toReversed(),
+      release: having('release').toReversed(),
+      remains: having('remains'),
+    };
   }
 
   /**
@@ -74,7 +83,7 @@ export class PodParticipants {
   /** Rejects with the first that fails. Resolves with what is as it was before, of all of them. */
   async prepare(pod: Pod, signal: AbortSignal): Promise<OutOfDate | undefined> {
     const outOfDate: OutOfDate[] = [];
-    await this.#eachInTime('preparing', signal, async (each, within) => {
+    await this.#eachInTime('prepare', 'preparing', signal, async (each, within) => {
       const found = await this.#asked(each.prepare?.(pod, within), within);
       if (found) outOfDate.push(found);
     });
@@ -87,7 +96,7 @@ export class PodParticipants {
 
   async sandbox(pod: Pod, signal: AbortSignal): Promise<SandboxAdditions> {
     let all: SandboxAdditions = {};
-    await this.#eachInTime('giving the sandbox its part', signal, async (each, within) => {
+    await this.#eachInTime('sandbox', 'giving the sandbox its part', signal, async (each, within) => {
       all = { ...all, ...(await this.#asked(each.sandbox?.(pod, within), within)) };
     });
     return all;
@@ -98,7 +107,7 @@ export class PodParticipants {
     const mounts: Mount[] = [];
     const devices: Device[] = [];
     let { cpuset, cgroupParent, handler } = noAdditions;
-    await this.#eachInTime(`giving container ${container.name} its part`, signal, async (each, within) => {
+    await this.#eachInTime('container', `giving container ${container.name} its part`, signal, async (each, within) => {
       const asked = each.container?.(pod, container, { ...making, env }, within);
       const additions: ContainerAdditions = (await this.#asked(asked, within)) ?? {};
       for (const { name, value } of additions.env ?? []) env.set(name, value);
@@ -119,7 +128,7 @@ export class PodParticipants {
 
   #askAll(pod: Pod, others: NodeUse, signal: AbortSignal): Promise<PodRefusal | undefined> {
     return withDeadline(this.#clock, ADMIT_WITHIN_MS, 'admission', signal, async (within) => {
-      for (const each of this.#inOrder) {
+      for (const each of this.#in.admit) {
         const refusal = await this.#asked(each.pod.admit?.(pod, others, within), within);
         if (refusal) return refusal;
       }
@@ -128,7 +137,7 @@ export class PodParticipants {
   }
 
   async #makeRoom(pod: Pod, refusal: PodRefusal, others: NodeUse, signal: AbortSignal): Promise<boolean> {
-    for (const { name, pod: each } of this.#inOrder) {
+    for (const { name, pod: each } of this.#in.makeRoom) {
       const isMade = await withDeadline(this.#clock, MAKE_ROOM_WITHIN_MS, `making room by ${name}`, signal, async (within) =>
         this.#asked(each.makeRoom?.(pod, refusal, others, within), within),
       );
@@ -137,12 +146,18 @@ export class PodParticipants {
     return false;
   }
 
-  /** In order, all within one deadline, which names the one that was at it. */
-  async #eachInTime(what: string, signal: AbortSignal, step: (each: PodParticipant, within: AbortSignal) => Promise<void>): Promise<void> {
+  /** In order, all that have it within one deadline, which names the one that was at it. */
+  async #eachInTime(
+    verb: keyof PodParticipant,
+    what: string,
+    signal: AbortSignal,
+    step: (each: PodParticipant, within: AbortSignal) => Promise<void>,
+  ): Promise<void> {
+    if (this.#in[verb].length === 0) return;
     let at = '';
     const late = (): Error => new Error(`${at}: ${what} took longer than ${STEP_WITHIN_MS / 1000} s`);
     using within = deadline(this.#clock, STEP_WITHIN_MS, late, signal);
-    for (const { name, pod } of this.#inOrder) {
+    for (const { name, pod } of this.#in[verb]) {
       at = name;
       await step(pod, within.signal);
     }
@@ -155,8 +170,7 @@ export class PodParticipants {
   /** One that fails does not keep the others from what is theirs. Rejects with all that failed. */
   async #eachBackwards(verb: 'tearDown' | 'release', uid: PodUid, signal: AbortSignal): Promise<void> {
     const failed: { readonly name: string; readonly error: unknown }[] = [];
-    for (const { name, pod } of this.#backwards) {
-      if (!pod[verb]) continue;
+    for (const { name, pod } of this.#in[verb]) {
       try {
         await withDeadline(this.#clock, STEP_WITHIN_MS, verb, signal, async (within) => this.#asked(pod[verb]?.(uid, within), within));
       } catch (error) {

@@ -31,17 +31,19 @@ const kinds = ['memory', 'cpu'] as const;
 
 /** What a container gets of what its pod and it ask for: the pod's limit stands in for its own. */
 function amountsOf(pod: Requirements | undefined, own: Requirements | undefined): ResizableAmounts {
-  const limit = (name: 'cpu' | 'memory'): Quantity => {
-    const ofContainer = Quantity.fromJson(own?.limits?.[name]);
-    return ofContainer.isZero() ? Quantity.fromJson(pod?.limits?.[name]) : ofContainer;
-  };
   return {
-    cpuRequest: Number(Quantity.fromJson(own?.requests?.['cpu']).milliValue()),
-    cpuLimit: Number(limit('cpu').milliValue()),
-    memoryRequest: Number(Quantity.fromJson(own?.requests?.['memory']).value()),
-    memoryLimit: Number(limit('memory').value()),
+    cpuRequest: milliCpu(own?.requests),
+    cpuLimit: milliCpu(own?.limits) || milliCpu(pod?.limits),
+    memoryRequest: bytes(own?.requests),
+    memoryLimit: bytes(own?.limits) || bytes(pod?.limits),
   };
 }
+
+/** Most containers ask for nothing, and are looked at all the same. */
+const milliCpu = (amounts: Requirements['limits']): number =>
+  amounts?.['cpu'] === undefined ? 0 : Number(Quantity.fromJson(amounts['cpu']).milliValue());
+const bytes = (amounts: Requirements['limits']): number =>
+  amounts?.['memory'] === undefined ? 0 : Number(Quantity.fromJson(amounts['memory']).value());
 
 /** Whether a container that runs does so with other resources than it was last given. */
 export function isResized({ spec }: Pick<Pod, 'spec'>, { name, resources }: Container, actuated: ActuatedResources): boolean {

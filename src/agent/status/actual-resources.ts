@@ -1,5 +1,5 @@
 import { resourcesOfCgroup } from '../../model/linux-resources.ts';
-import { podLimits, podRequests, type Quantities } from '../../model/pod-resources.ts';
+import { podLimits, type Quantities } from '../../model/pod-resources.ts';
 import type { Container, Pod, PodSpec } from '../../model/pod.ts';
 import { Quantity } from '../../model/quantity.ts';
 import type { ObservedContainer } from '../../ports/container-runtime.ts';
@@ -59,9 +59,8 @@ export function containerResources(
   };
 }
 
-/** What status says of a pod's resources as a whole (convertToAPIPodLevelResourcesStatus). */
-export function podResources(pod: Pod, cgroup: PodCgroup | undefined, reported: Pod['status']): Requirements {
-  const requested = podRequests(pod);
+/** What status says of a pod's resources as a whole (convertToAPIPodLevelResourcesStatus). `requested`: its podRequests. */
+export function podResources(pod: Pod, requested: Quantities, cgroup: PodCgroup | undefined, reported: Pod['status']): Requirements {
   if (pod.status?.phase !== 'Running') return listed(pod.spec.resources, shown(requested), shown(podLimits(pod)));
   const read = cgroup && resourcesOfCgroup({ ...cgroup, memoryLimit: cgroup.memory });
   const before = reported?.phase === 'Running' ? reported.resources : undefined;

@@ -10,6 +10,7 @@ const containersOf = ({ spec }: Pod): readonly Container[] => [...(spec.initCont
 
 /** Whether the end of a container has asked for all to start again, and they have not yet (ShouldAllContainersRestart in pkg/kubelet/container). */
 export function allContainersRestart(pod: Pod, { containers }: Containers, reported: PodStatus | undefined): boolean {
+  if (!mayRestartAll(pod.spec)) return false;
   if (reported?.conditions?.some((condition) => condition.type === type && condition.status === 'True')) return true;
   const statuses = [...(reported?.initContainerStatuses ?? []), ...(reported?.containerStatuses ?? [])];
   return containersOf(pod).some((container) => {

@@ -147,10 +147,11 @@ export function generatePodStatus(
 }
 
 function resourcesStatus(pod: Pod, cgroup: PodCgroup | undefined, reported: PodStatus | undefined): PodStatus {
-  const requests = [...podRequests(pod)].map(([name, amount]) => [name, amount.canonical()] as const);
+  const requested = podRequests(pod);
+  const amounts = [...requested].map(([name, amount]) => [name, amount.canonical()] as const);
   return {
-    resources: podResources(pod, cgroup, reported),
-    ...(requests.length > 0 && { allocatedResources: Object.fromEntries(requests) }),
+    resources: podResources(pod, requested, cgroup, reported),
+    ...(amounts.length > 0 && { allocatedResources: Object.fromEntries(amounts) }),
   };
 }
 
