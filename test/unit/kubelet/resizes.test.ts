@@ -242,6 +242,38 @@ scenario('a refusal whose number alone changes is reported once, another one aga
   );
 });
 
+scenario('an update that the engine never answers holds up neither other pods nor what the pod is to be next', async (it) => {
+  it.declare(podOf('web'), podOf('going'));
+  await it.advance(1000);
+  const { id } = it.one('web/app');
+  it.engine.controls.hang('updateContainer', 2);
+  it.declare(podOf('web', { cpu: '200m', generation: 2 }), podOf('going', { cpu: '200m', generation: 2 }));
+  await it.advance(1000);
+  // One is resized again, one goes, and one comes.
+  const again = podOf('web', { cpu: '300m', generation: 3 });
+  it.declare(again, podOf('late'));
+  await it.advance(35_000);
+  assert.deepEqual(it.running(), ['late/POD', 'late/app', 'web/POD', 'web/app']);
+  assert.deepEqual([it.one('web/app').id, given(it)[0], conditionsOf(it, again)], [id, '300m', []]);
+});
+
+scenario('an update that the engine never answers is given up, reported and made again', async (it) => {
+  it.declare(podOf('web'));
+  await it.advance(1000);
+  const { id } = it.one('web/app');
+  it.engine.controls.hang('updateContainer');
+  const larger = podOf('web', { cpu: '300m', generation: 2 });
+  it.declare(larger);
+  await it.advance(60_000);
+  assert.deepEqual(
+    conditionsOf(it, larger).map(({ type, reason }) => [type, reason]),
+    [['PodResizeInProgress', undefined]],
+  );
+  await it.advance(120_000);
+  assert.deepEqual([it.one('web/app').id, given(it)[0], conditionsOf(it, larger)], [id, '300m', []]);
+  assert.deepEqual(resizeEvents(it), ['ResizeStarted', 'ResizeError', 'ResizeCompleted']);
+});
+
 scenario('after a failed update nothing more is updated, and what is due is started all the same', async (it) => {
   const pod = (generation: number, cpu: string, memory: string): Pod => {
     const { metadata, spec } = podOf('web', { cpu, memory, generation });
