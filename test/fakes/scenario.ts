@@ -5,6 +5,7 @@ import type { FakeEngine } from '../../src/engines/fake/fake-engine.ts';
 import { fakeEngine } from '../../src/engines/fake/fake-engine.ts';
 import type { ResourceList } from '../../src/model/node.ts';
 import type { Pod, PodStatus, SourceName } from '../../src/model/pod.ts';
+import type { NodeParts } from '../../src/ports/node-parts.ts';
 import type { ReconcileRecord } from '../../src/ports/pod-plan.ts';
 import type { OutOfDate } from '../../src/ports/pod-participant.ts';
 import { podFilesInMemory } from '../builders/node-parts.ts';
@@ -29,7 +30,7 @@ export class Scenario {
   /** What the node has for pods; undefined: that is not known. */
   allocatable: ResourceList | undefined;
   /** What its agents keep of pods. */
-  readonly podFiles = podFilesInMemory();
+  readonly podFiles: NodeParts['podFiles'] = podFilesInMemory();
   /** Of the pods' volumes: throws what the preparing rejects with. */
   volumes: () => OutOfDate | undefined = () => undefined;
   /** Called with each moment as it comes. */

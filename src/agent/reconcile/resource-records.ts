@@ -25,6 +25,8 @@ interface Entry {
   readonly file: StateFile<Saved>;
   saved: Promise<void>;
   isKept: boolean;
+  /** What could not be written last. */
+  unsaved: Saved | undefined;
 }
 
 /**
@@ -60,12 +62,13 @@ export class ResourceRecords {
     entry.isKept ||= [pod, ...containers.values(), ...actuated.values()].some(hasAmounts);
     if (!entry.isKept) return;
     const allocation = { ...(pod && { pod }), containers: Object.fromEntries(containers) };
-    entry.saved = entry.file.save({ allocation, actuated: Object.fromEntries(actuated) }).catch((error: unknown) => {
-      this.#log.warn('resources of a pod not saved: after a restart of the agent they are taken from its spec and the engine', {
-        uid,
-        error,
-      });
-    });
+    this.#write(uid, entry, { allocation, actuated: Object.fromEntries(actuated) });
+  }
+
+  /** Tries once more what could not be written: the disk may have room again. */
+  retry(uid: PodUid): void {
+    const entry = this.#entries.get(uid);
+    if (entry?.unsaved) this.#write(uid, entry, entry.unsaved);
   }
 
   /** Resolves once nothing is written any more: the pod's directory may be removed. */
@@ -77,6 +80,21 @@ export class ResourceRecords {
     this.#entries.delete(uid);
   }
 
+  #write(uid: PodUid, entry: Entry, value: Saved): void {
+    const isNews = entry.unsaved === undefined;
+    const write = async (): Promise<void> => {
+      try {
+        await entry.file.save(value);
+        entry.unsaved = undefined;
+      } catch (error) {
+        entry.unsaved = value;
+        const message = 'resources of a pod not saved, which is tried again: an agent that starts before goes by older ones';
+        if (isNews) this.#log.warn(message, { uid, error });
+      }
+    };
+    entry.saved = write();
+  }
+
   /** Undefined: the pod's uid cannot name a directory. */
   #of(uid: PodUid): Entry | undefined {
     if (!this.#entries.has(uid)) this.#entries.set(uid, this.#open(uid));
@@ -85,7 +103,7 @@ export class ResourceRecords {
 
   #open(uid: PodUid): Entry | undefined {
     try {
-      return { file: this.#filesOf(uid).open('resources.json', decode), saved: Promise.resolve(), isKept: false };
+      return { file: this.#filesOf(uid).open('resources.json', decode), saved: Promise.resolve(), isKept: false, unsaved: undefined };
     } catch (error) {
       this.#log.v(2, 'resources of a pod are not kept', { uid, error });
       return undefined;

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import { FakeEngineError } from '../../../src/engines/fake/call-gate.ts';
 import type { Container, Pod, PodCondition, PodUid } from '../../../src/model/pod.ts';
+import type { NodeParts } from '../../../src/ports/node-parts.ts';
+import { podFilesInMemory } from '../../builders/node-parts.ts';
 import { aPodThat, server, worker } from '../../builders/pods-that.ts';
 import { Scenario, scenarioOn } from '../../fakes/scenario.ts';
 
@@ -397,4 +400,35 @@ scenario('an agent that finds nothing recorded of a container restarts none for 
   await it.advance(60_000);
   assert.deepEqual([it.one('web/app').id, it.one('other/app').id], ids);
   assert.deepEqual(given(it, 'other/app')[0], '200m');
+});
+
+/** A disk that can be full. */
+class OnSomeDisk extends OfTheApi {
+  isFull = false;
+  override readonly podFiles: NodeParts['podFiles'] = ((disk) => (uid) => ({
+    open: (name, decode) => {
+      const file = disk(uid).open(name, decode);
+      return { load: () => file.load(), save: (value) => (this.isFull ? Promise.reject(new Error('ENOSPC')) : file.save(value)) };
+    },
+  }))(podFilesInMemory());
+}
+
+test('what could not be written while the disk was full is written later: no container is restarted for what it has', async () => {
+  const it = new OnSomeDisk();
+  const policy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }];
+  it.declare(podOf('web', { policy }));
+  await it.advance(1000);
+  it.isFull = true;
+  const larger = podOf('web', { cpu: '300m', policy, generation: 2 });
+  it.declare(larger);
+  await it.advance(60_000);
+  assert.equal(given(it)[0], '300m');
+  const { id } = it.one('web/app');
+  it.isFull = false;
+  await it.advance(180_000);
+  await it.restartAgent();
+  it.declare(larger);
+  await it.advance(60_000);
+  assert.equal(it.one('web/app').id, id);
+  await it.close();
 });

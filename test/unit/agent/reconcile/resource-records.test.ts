@@ -81,13 +81,26 @@ describe('what pods were given, on the disk', () => {
     assert.deepEqual(records().load(uid), nothing);
   });
 
-  test('that cannot be written is said, and nothing else stops', async () => {
+  test('that cannot be written is said once, and tried again', async () => {
     await writeFile(join(rootDir, 'pods'), 'a file');
     const some = records();
-    some.save(uid, record);
-    await some.settled(uid);
-    assert.equal(log.lines.length, 1);
-    assert.match(log.lines[0]?.message ?? '', /^resources of a pod not saved/);
+    const tried = async (attempt: () => void): Promise<void> => {
+      attempt();
+      await some.settled(uid);
+    };
+    await tried(() => some.save(uid, { ...record, actuated: new Map() }));
+    await tried(() => some.save(uid, record));
+    await tried(() => some.retry(uid));
+    assert.deepEqual(
+      log.lines.map(({ message }) => message.slice(0, 30)),
+      ['resources of a pod not saved, '],
+    );
+    await rm(join(rootDir, 'pods'));
+    await tried(() => some.retry(uid));
+    assert.deepEqual(records().load(uid), record);
+    await rm(path('resources.json'));
+    await tried(() => some.retry(uid));
+    assert.deepEqual(await readdir(join(rootDir, 'pods', uid)), [], 'what is written is not written again');
   });
 
   test('of a pod whose uid names no directory is not kept', async () => {
