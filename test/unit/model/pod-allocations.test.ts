@@ -79,6 +79,30 @@ describe('PodAllocations', () => {
     }
   });
 
+  test('what could not be given in place is over once what can is asked for', () => {
+    const strict = withRules({ staticCpus: true });
+    const pod = (cpu: string, memory: string, generation: number): Pod => {
+      const amounts = { cpu, memory };
+      return aPod('a', { containers: [aContainer('c', { resources: { requests: amounts, limits: amounts } })] }, { generation });
+    };
+    const ask = (now: Pod): readonly (string | undefined)[] => {
+      strict.push(now.metadata.uid, [now]);
+      strict.retry([now]);
+      return strict
+        .conditionsOf(now.metadata.uid)
+        .map(({ type, reason, observedGeneration }) => `${type} ${reason ?? ''} ${observedGeneration}`);
+    };
+    strict.add(pod('1', '1Gi', 1), []);
+    assert.deepEqual(ask(pod('2', '1Gi', 2)), ['PodResizePending Infeasible 2']);
+    assert.deepEqual(ask(pod('2', '2Gi', 3)), ['PodResizePending Infeasible 3']);
+    assert.deepEqual(ask(pod('1', '2Gi', 4)), ['PodResizeInProgress  4']);
+    strict.actuated(pod('1', '2Gi', 4), true);
+    assert.deepEqual(ask(pod('2', '2Gi', 5)), ['PodResizePending Infeasible 5']);
+    // Taken back.
+    assert.deepEqual(ask(pod('1', '2Gi', 6)), []);
+    assert.deepEqual(strict.waiting, []);
+  });
+
   test('what asks for no more goes first, then what matters more', () => {
     const pods = [asking('low', '1'), asking('high', '1', { priority: 10 }), asking('smaller', '1')];
     for (const pod of pods) allocations.add(pod, pods);
