@@ -56,6 +56,7 @@ export function happeningsHub(log: Pick<Logger, 'error'>): HappeningsHub {
       volumeMounted: kind('volumeMounted'),
       deferredResizeAccepted: kind('deferredResizeAccepted'),
       resizeInfeasible: kind('resizeInfeasible'),
+      cgroupOperated: kind('cgroupOperated'),
       podEnded: kind('podEnded'),
       podEvicted: kind('podEvicted'),
       evictionStatsUsed: kind('evictionStatsUsed'),

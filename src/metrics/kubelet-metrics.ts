@@ -6,6 +6,7 @@ import type { PodUpdate } from '../model/pod-update.ts';
 import type { Happenings } from '../ports/happenings.ts';
 import type { StatusChange } from '../ports/pod-statuses.ts';
 import { apiMetrics } from './api-metrics.ts';
+import { cgroupMetrics } from './cgroup-metrics.ts';
 import { certificateMetrics } from './certificate-metrics.ts';
 import { evictionMetrics } from './eviction-metrics.ts';
 import { healthMetrics } from './health-metrics.ts';
@@ -78,6 +79,7 @@ export function kubeletMetrics({ clock, nodeName, version }: KubeletMetricsOptio
       ...storageMetrics(set),
       ...evictionMetrics(set),
       ...preemptionMetrics(set),
+      ...cgroupMetrics(set),
       ...certificateMetrics(set, nowMs),
       probeExecuted: ofProbes.probeExecuted,
       podEnded: (pod) => {

@@ -4,6 +4,7 @@ import { sysctlPatternFault } from '../model/sysctls.ts';
 import { tlsCipherSuites } from '../model/tls-settings.ts';
 import { isLabelValue, isQualifiedName } from '../model/validation/formats.ts';
 import { evictionProblems } from './check-eviction.ts';
+import { reservationProblems } from './reserved-resources.ts';
 import { optionsTable, type OptionName, type OptionValues } from './options-table.ts';
 
 /** "syncFrequency (--sync-frequency)", as the kubelet's own messages name a setting. */
@@ -40,6 +41,7 @@ export function checkOptions(values: OptionValues): readonly string[] {
     const period = optionsTable.evictionPressureTransitionPeriodMs.kind.show(values.evictionPressureTransitionPeriodMs);
     problems.push(`invalid configuration: ${named('evictionPressureTransitionPeriodMs')} ${period} must not be negative`);
   }
+  problems.push(...cgroupProblems(values));
   problems.push(...nodeLabelProblems(values.nodeLabels));
   problems.push(...serverProblems(values));
   if (values.manifestUrl !== '' && !isHttpUrl(values.manifestUrl)) {
@@ -61,6 +63,13 @@ function admissionProblems(values: OptionValues): readonly string[] {
       if (!known.includes(source)) problems.push(`invalid configuration: ${named(name)}: unknown pod source ${JSON.stringify(source)}`);
     }
   }
+  return problems;
+}
+
+function cgroupProblems(values: OptionValues): readonly string[] {
+  const problems = [...reservationProblems(values)];
+  if (values.cgroupDriver !== 'cgroupfs' && values.cgroupDriver !== 'systemd')
+    problems.push(`invalid configuration: ${named('cgroupDriver')} ${JSON.stringify(values.cgroupDriver)} must be cgroupfs or systemd`);
   return problems;
 }
 

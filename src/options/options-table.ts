@@ -1,5 +1,6 @@
 import type { Option } from './option.ts';
 import { admissionAndResourceOptions } from './table/admission-and-resources.ts';
+import { cgroupOptions } from './table/cgroups.ts';
 import { clusterOptions } from './table/cluster.ts';
 import { engineAndImageOptions } from './table/engine-and-images.ts';
 import { evictionOptions } from './table/eviction.ts';
@@ -22,6 +23,7 @@ export const optionsTable = {
   ...garbageOptions,
   ...nodeOptions,
   ...evictionOptions,
+  ...cgroupOptions,
   ...networkOptions,
   ...clusterOptions,
   ...serverOptions,

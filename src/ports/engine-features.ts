@@ -8,6 +8,12 @@ export interface EngineHandler {
   readonly userNamespaces: boolean;
 }
 
+/** The control groups of this machine, as the engine uses them. */
+export interface EngineCgroups {
+  readonly driver: 'cgroupfs' | 'systemd';
+  readonly version: 1 | 2;
+}
+
 /** What a container engine can do that not all can; the Node shows it (status.runtimeHandlers, status.features). */
 export interface EngineFeatures {
   /** The default first. */
@@ -16,4 +22,6 @@ export interface EngineFeatures {
   readonly supplementalGroupsPolicy: boolean;
   /** A container can have an image mounted. */
   readonly imageVolumes: boolean;
+  /** Undefined: its containers have none, or none that could be limited. */
+  readonly cgroups?: EngineCgroups | undefined;
 }

@@ -39,6 +39,8 @@ export type EventReason =
   | 'CheckLimitsForResolvConf'
   | 'EvictionThresholdMet'
   | 'Starting'
+  | 'NodeAllocatableEnforced'
+  | 'FailedNodeAllocatableEnforcement'
   | 'Rebooted'
   | 'NodeReady'
   | 'NodeNotReady'

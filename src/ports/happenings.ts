@@ -133,6 +133,9 @@ export interface StepNote {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
+/** As the kubelet's metrics name it. */
+export type CgroupOperation = 'create' | 'update' | 'destroy';
+
 /** What a certificate of the node is shown for: to the API server, or by the node's own server. */
 export type CertificateUse = 'client' | 'server';
 
@@ -183,6 +186,8 @@ export interface HappeningKinds {
   /** The one before was valid for so long, since its notBefore. */
   readonly certificateRenewed: { readonly use: CertificateUse; readonly ageMs: number };
   readonly certificateRenewFailed: { readonly use: CertificateUse };
+  /** A cgroup was made, changed or removed, or could not be. */
+  readonly cgroupOperated: { readonly operation: CgroupOperation; readonly tookMs: number };
   readonly requestBegun: ServedRequest;
   readonly requestEnded: ServedRequest;
 }

@@ -24,11 +24,11 @@ export function isGone({ sandboxes, containers }: Pick<ObservedPod, 'sandboxes' 
   return sandboxes.length === 0 && containers.length === 0;
 }
 
-const startsSomething = ({ do: kind }: PodAction): boolean => kind === 'runSandbox' || kind === 'startContainer';
+const needsRoom = ({ do: kind }: PodAction): boolean => kind === 'runSandbox' || kind === 'startContainer' || kind === 'updateContainer';
 
-/** Before the first start, and where nothing starts after all else; not for a pod of which nothing runs or is to run. */
+/** Before the first start or change of resources, and where there is neither after all else; not for a pod of which nothing runs or is to run. */
 function prepared(plan: PodPlan, { containers }: ObservedPod): PodPlan {
-  const first = plan.actions.findIndex(startsSomething);
+  const first = plan.actions.findIndex(needsRoom);
   if (first < 0 && !containers.some(isRunning)) return plan;
   const at = first < 0 ? plan.actions.length : first;
   return { ...plan, actions: plan.actions.toSpliced(at, 0, { do: 'prepare' }) };

@@ -1,5 +1,5 @@
 import { podSources } from '../../model/host-privileges.ts';
-import { bool, duration, int64, string, strings } from '../kinds.ts';
+import { bool, duration, string, strings } from '../kinds.ts';
 import { option } from '../option.ts';
 
 const removed = 'newer Kubernetes releases let admission controllers of the API server decide';
@@ -84,14 +84,6 @@ export const admissionAndResourceOptions = {
     default: 100,
     group: 'Pods',
     help: 'The period over which CPU time is shared out, from 1ms to 1s. No feature gate is needed.',
-  }),
-  podPidsLimit: option<number>({
-    flag: 'pod-max-pids',
-    config: 'podPidsLimit',
-    kind: int64,
-    default: -1,
-    group: 'Pods',
-    help: 'How many processes each container of a pod may have; 0 and less mean no such limit. The kubelet holds all containers of a pod to it together.',
   }),
   singleProcessOomKill: option<boolean | undefined>({
     config: 'singleProcessOOMKill',

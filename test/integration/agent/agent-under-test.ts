@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { stringify } from 'yaml';
 import type { V1PodSpec } from '@kubernetes/client-node';
+import { aCgroupRoot, type CgroupRoot } from '../../builders/a-cgroup-root.ts';
 import { testEndpoint, testPauseImage } from '../../builders/docker-under-test.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { systemMounts } from '../../../src/volumes/mounts.ts';
@@ -52,11 +53,14 @@ export class AgentUnderTest {
   readonly #dir: string;
   /** Of its own server: the usual one may be taken on this machine. */
   readonly port: number;
+  /** Its pods' cgroups are below it; undefined: there are none on this machine. */
+  readonly cgroups: CgroupRoot | undefined;
   #flags: readonly string[];
   #child: ChildProcess | undefined;
 
-  private constructor(dir: string, port: number, flags: readonly string[]) {
+  private constructor(dir: string, port: number, cgroups: CgroupRoot | undefined, flags: readonly string[]) {
     this.#dir = dir;
+    this.cgroups = cgroups;
     this.port = port;
     this.#flags = flags;
   }
@@ -69,9 +73,9 @@ export class AgentUnderTest {
   }
 
   static async prepare(test: Disposer, ...flags: string[]): Promise<AgentUnderTest> {
-    const dir = await mkdtemp(join(tmpdir(), 'rxlet-agent-'));
-    const agent = new AgentUnderTest(dir, await freePort(), flags);
     await claimEngine();
+    const dir = await mkdtemp(join(tmpdir(), 'rxlet-agent-'));
+    const agent = new AgentUnderTest(dir, await freePort(), await aCgroupRoot(), flags);
     test.after(() => agent.#dispose());
     await mkdir(agent.manifests);
     await mkdir(agent.rootDir);
@@ -106,6 +110,7 @@ export class AgentUnderTest {
       `--hostname-override=${NODE}`,
       `--port=${this.port}`,
       '--healthz-port=0',
+      ...(this.cgroups ? [`--cgroup-root=${this.cgroups.path}`] : []),
       '--log-format=json',
       '--v=4',
     ];
@@ -249,6 +254,7 @@ export class AgentUnderTest {
   async #dispose(): Promise<void> {
     await this.kill('SIGKILL');
     await this.engine.dispose();
+    await this.cgroups?.remove();
     // An agent that was killed leaves its pods' volumes mounted.
     await systemMounts({ clock: systemClock }).unmountBelow(this.#dir);
     for (const path of await this.traces()) await rm(path, { recursive: true, force: true });

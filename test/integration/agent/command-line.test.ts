@@ -96,6 +96,7 @@ describe('the agent as it is started', { timeout: 300_000 }, () => {
       `--hostname-override=${NODE}`,
       `--port=${agent.port}`,
       '--healthz-port=0',
+      ...(agent.cgroups ? [`--cgroup-root=${agent.cgroups.path}`] : []),
     ];
     const terminal = await Terminal.open(
       t,

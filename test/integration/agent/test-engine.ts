@@ -47,6 +47,8 @@ export interface EngineInspect {
     readonly CpuShares: number;
     readonly CpuPeriod: number;
     readonly CpuQuota: number;
+    readonly CgroupParent: string;
+    readonly PidsLimit: number | null;
   };
   readonly LogPath: string;
 }

@@ -218,7 +218,7 @@ describe('the command line', () => {
 });
 
 test('the agent logs JSON away from a terminal, warns of flags without effect, and ends with 0 on SIGTERM', async () => {
-  const argv = ['--docker-endpoint=fake://', `--root-dir=${join(scratch, 'root')}`, '--oom-score-adj=-5'];
+  const argv = ['--docker-endpoint=fake://', `--root-dir=${join(scratch, 'root')}`, '--housekeeping-interval=10s'];
   const agent = spawn(launcher, argv, { stdio: ['ignore', 'ignore', 'pipe'], env: { PATH: process.env['PATH'], HOME: scratch } });
   let log = '';
   for await (const chunk of agent.stderr.setEncoding('utf8')) {
@@ -232,6 +232,6 @@ test('the agent logs JSON away from a terminal, warns of flags without effect, a
     .split('\n')
     .map((line) => JSON.parse(line));
   const warning = records.find(({ level }) => level === 'warning');
-  assert.deepEqual([warning.msg, warning.option], ['flag has no effect yet', '--oom-score-adj']);
+  assert.deepEqual([warning.msg, warning.option], ['flag has no effect yet', '--housekeeping-interval']);
   assert(records.some(({ msg }) => msg === 'signal, stopping; again to exit at once'));
 });

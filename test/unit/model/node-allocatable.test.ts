@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Threshold } from '../../../src/model/eviction/threshold.ts';
 import { evictionReservation } from '../../../src/model/eviction-reservation.ts';
 import { absoluteAllocatable, allocatableReservation, reservationFaults } from '../../../src/model/node-allocatable.ts';
 import { Quantity } from '../../../src/model/quantity.ts';
@@ -14,10 +15,12 @@ test('as much as there is may be reserved, and not a byte more', () => {
 });
 
 test('what must stay free is kept from pods, and does not limit them together: they are to be evicted first', () => {
-  const hard = [
-    { signal: 'memory.available', least: { share: 0.25 } },
-    { signal: 'nodefs.available', least: { amount: Quantity.parse('1Gi') } },
-    { signal: 'pid.available', least: { share: 0.5 } },
+  const at = { graceMs: 0, minReclaim: undefined };
+  const hard: Threshold[] = [
+    { signal: 'memory.available', value: { percentage: 0.25 }, ...at },
+    { signal: 'nodefs.available', value: { quantity: Quantity.parse('1Gi') }, ...at },
+    { signal: 'nodefs.available', value: { quantity: Quantity.parse('2Gi') }, ...at, graceMs: 1 },
+    { signal: 'pid.available', value: { percentage: 0.5 }, ...at },
   ];
   const eviction = evictionReservation(hard, capacity);
   assert.deepEqual(eviction, { memory: '256Mi', 'ephemeral-storage': '1Gi' });

@@ -1,6 +1,7 @@
 import { curvedCpuWeight, linearCpuWeight, sharesOfLinearCpuWeight } from '../../../src/model/cpu-weight.ts';
 import { milliCpuToQuota, milliCpuToShares, quotaToMilliCpu, sharesToMilliCpu } from '../../../src/model/cpu-time.ts';
 import { evictionReservation } from '../../../src/model/eviction-reservation.ts';
+import { parseThresholds } from '../../../src/model/eviction/parse-thresholds.ts';
 import { absoluteAllocatable, allocatableReservation, nodeResourceConfig, reservationFaults } from '../../../src/model/node-allocatable.ts';
 import type { ResourceList } from '../../../src/model/node.ts';
 import type { Pod } from '../../../src/model/pod.ts';
@@ -76,7 +77,10 @@ export function run(input: In): unknown {
       return shown(nodeResourceConfig(input.list, input.compressibleOnly));
     case 'allocatable': {
       const { capacity, systemReserved: system, kubeReserved: kube } = input;
-      const reserved = { system, kube, eviction: evictionReservation(input.hardEviction.map(threshold), capacity) };
+      const evictionHard = Object.fromEntries(input.hardEviction.map(({ signal, value }) => [signal, value]));
+      const soft = { evictionSoft: {}, evictionSoftGracePeriod: {}, evictionMinimumReclaim: {}, enforceNodeAllocatable: [] };
+      const { thresholds } = parseThresholds({ ...soft, evictionHard });
+      const reserved = { system, kube, eviction: evictionReservation(thresholds, capacity) };
       const [fault] = reservationFaults(capacity, reserved);
       return {
         absolute: absoluteAllocatable(capacity, reserved),
@@ -110,17 +114,6 @@ function shown({ hugePageLimit, unified, ...config }: ResourceConfig): object {
     ...(hugePageLimit && hugePageLimit.size > 0 && { hugePageLimit: Object.fromEntries(hugePageLimit) }),
     ...(unified && Object.keys(unified).length > 0 && { unified }),
   };
-}
-
-function threshold({
-  signal,
-  value,
-}: {
-  readonly signal: string;
-  readonly value: string;
-}): Parameters<typeof evictionReservation>[0] extends Iterable<infer T> ? T : never {
-  const least = value.endsWith('%') ? { share: Math.fround(Number(value.slice(0, -1))) / 100 } : { amount: Quantity.parse(value) };
-  return { signal, least };
 }
 
 /** A quantity's fields as Go prints a struct. */

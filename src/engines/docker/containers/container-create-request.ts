@@ -78,6 +78,8 @@ export function containerCreateRequest(input: ContainerInput): CreateRequest {
         // The agent decides about restarts, never the engine.
         RestartPolicy: { Name: 'no' },
         ...dockerResources(pod, container, input.node),
+        // A pod that has a cgroup of its own is held to that as a whole.
+        ...(input.cgroupParent !== '' && { PidsLimit: undefined }),
         CpusetCpus: spec.cpuset,
         Runtime: spec.handler,
         CgroupParent: input.cgroupParent,

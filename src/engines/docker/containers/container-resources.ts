@@ -43,7 +43,7 @@ export interface NodeResources {
   readonly cpuCfsQuota: boolean;
   /** --cpu-cfs-quota-period, in microseconds. */
   readonly cpuCfsQuotaPeriodUs: number;
-  /** --pod-max-pids, held to each container rather than to the pod: zero or less is no limit. */
+  /** --pod-max-pids, for containers of pods without a cgroup of their own: zero or less is no limit. */
   readonly podPidsLimit: number;
 }
 

@@ -34,7 +34,14 @@ export async function engineFeatures(client: EngineClient, signal: AbortSignal):
     supplementalGroupsPolicy: true,
     imageVolumes: isAtLeast(info['ServerVersion'], IMAGES_ENGINE),
     asksForOneMount,
+    cgroups: cgroupsOf(info),
   };
+}
+
+/** An engine of before 20.10 knows no version but the first. One without root may have no driver at all. */
+function cgroupsOf({ CgroupDriver: driver, CgroupVersion: version }: JsonObject): EngineFeatures['cgroups'] {
+  if (driver !== 'cgroupfs' && driver !== 'systemd') return undefined;
+  return { driver, version: version === '2' ? 2 : 1 };
 }
 
 /** "28.5.2+dfsg4", "6.18.44-fc-v669". */

@@ -1,0 +1,24 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseCgroupPath } from '../model/cgroup-name.ts';
+import type { Logger } from '../base/logger.ts';
+import type { KubeletOptions } from '../options/kubelet-options.ts';
+import type { CgroupManager } from './cgroup-manager.ts';
+
+/** The agent itself: how soon it is killed when memory runs out, and the cgroup that it is to be in. What cannot be is said, once. */
+export async function setOwnProcess(
+  { oomScoreAdj, kubeletCgroups }: Pick<KubeletOptions, 'oomScoreAdj' | 'kubeletCgroups'>,
+  { manager, log, proc }: { readonly manager: CgroupManager; readonly log: Logger; readonly proc: string },
+): Promise<void> {
+  try {
+    await writeFile(join(proc, 'self/oom_score_adj'), `${oomScoreAdj}`, { flag: 'r+' });
+  } catch (error) {
+    log.info("the agent's OOM score is left as it was: it takes CAP_SYS_RESOURCE to lower it", { oomScoreAdj, error });
+  }
+  if (kubeletCgroups === '') return;
+  try {
+    await manager.enter(parseCgroupPath(kubeletCgroups, manager.driver), process.pid);
+  } catch (error) {
+    log.warn('the agent stays in the cgroup that it was started in', { kubeletCgroups, error });
+  }
+}

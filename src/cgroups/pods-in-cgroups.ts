@@ -1,0 +1,149 @@
+import { errorText } from '../base/error-text.ts';
+import { unlessAborted } from '../base/unless-aborted.ts';
+import { podsCgroup } from '../model/cgroup-name.ts';
+import { absoluteAllocatable } from '../model/node-allocatable.ts';
+import type { Pod } from '../model/pod.ts';
+import { Quantity } from '../model/quantity.ts';
+import type { MemoryReservationPolicy } from '../model/resource-config.ts';
+import { featureGates } from '../options/feature-gates/feature-gates.ts';
+import { memoryReserve } from '../options/reserved-resources.ts';
+import type { NodeParts } from '../ports/node-parts.ts';
+import type { CgroupManager } from './cgroup-manager.ts';
+import { maxProcesses, NodeCgroups } from './node-cgroups.ts';
+import type { NodeReservations } from './node-reservations.ts';
+import { CgroupSetupError, openCgroups } from './open-cgroups.ts';
+import { setOwnProcess } from './own-process.ts';
+import { PodCgroups } from './pod-cgroups.ts';
+
+/** Where the kernel tells of the machine. */
+export interface NodePaths {
+  readonly proc: string;
+  readonly hugePages: string;
+}
+
+export const nodePaths: NodePaths = { proc: '/proc', hugePages: '/sys/kernel/mm/hugepages' };
+
+export interface OpenedCgroups {
+  readonly manager: CgroupManager;
+  readonly node: NodeCgroups;
+  readonly pods: PodCgroups;
+}
+
+/** How soon an engine that did not answer is asked again. */
+const RETRY_MS = 5_000;
+
+/** The pods' cgroups, from the moment when the engine has told how it uses them. */
+export class PodsInCgroups {
+  readonly #node: NodeParts;
+  readonly #reservations: NodeReservations;
+  readonly #paths: NodePaths;
+  readonly #tried = Promise.withResolvers<void>();
+  /** Undefined in it: pods have none here. */
+  #opened: Promise<OpenedCgroups | undefined> | undefined;
+
+  constructor(node: NodeParts, reservations: NodeReservations, paths: NodePaths) {
+    this.#node = node;
+    this.#reservations = reservations;
+    this.#paths = paths;
+  }
+
+  /** Resolves once they have been opened, or could not be for now. */
+  get tried(): Promise<void> {
+    return this.#tried.promise;
+  }
+
+  /** Undefined: pods have no cgroups of their own here. Rejects while the engine does not answer, and where the options contradict it. */
+  opened(signal: AbortSignal): Promise<OpenedCgroups | undefined> {
+    // One answer for all who ask: none of them aborts it.
+    this.#opened ??= this.#open(new AbortController().signal).catch((error: unknown) => {
+      this.#opened = undefined;
+      throw error;
+    });
+    return unlessAborted(this.#opened, signal);
+  }
+
+  async parentOf(pod: Pod, signal: AbortSignal): Promise<{ readonly cgroupParent?: string }> {
+    const opened = await this.opened(signal);
+    return opened ? { cgroupParent: opened.pods.parentOf(pod) } : {};
+  }
+
+  /** Holds pods and daemons to their share. Rejects where the agent must not start so. */
+  async enforce(signal: AbortSignal): Promise<void> {
+    const { options, clock, log, folded } = this.#node;
+    for (;;) {
+      try {
+        const opened = await this.opened(signal);
+        if (opened) {
+          await setOwnProcess(options, { manager: opened.manager, log, proc: this.#paths.proc });
+          this.#tried.resolve();
+          await opened.node.enforce(signal);
+        }
+        return;
+      } catch (error) {
+        if (error instanceof CgroupSetupError) throw error;
+        if (signal.aborted) return;
+        folded.v(3, 'cgroups not opened, trying again', { error });
+      } finally {
+        this.#tried.resolve();
+      }
+      await clock.sleep(RETRY_MS, signal);
+    }
+  }
+
+  async #open(signal: AbortSignal): Promise<OpenedCgroups | undefined> {
+    const { options, cgroups, log } = this.#node;
+    const without = (because: string): undefined => {
+      log.warn('pods have no cgroups of their own: nothing limits a pod as a whole, nor all pods together', { because });
+    };
+    const manager = await openCgroups({ ...this.#node, hugePages: this.#paths.hugePages }, signal);
+    if (manager === undefined) return undefined;
+    if ('because' in manager) return without(manager.because);
+    const gates = featureGates(options.featureGates);
+    const { capacity: all, reserved } = this.#reservations;
+    const pid = await maxProcesses(this.#paths.proc);
+    const capacity = { ...all, ...(pid !== undefined && { pid: `${pid}` }) };
+    const keepsReserved = gates.isOn('MemoryQoS') && cgroups.version === 2;
+    const memoryQos: MemoryReservationPolicy | undefined = !keepsReserved
+      ? undefined
+      : options.memoryReservationPolicy === 'TieredReservation'
+        ? 'TieredReservation'
+        : 'None';
+    const pods = podsCgroup(options.cgroupRoot, true);
+    const opened: OpenedCgroups = {
+      manager,
+      pods: new PodCgroups({
+        manager,
+        pods,
+        limiting: {
+          periodUs: Math.round(options.cpuCfsQuotaPeriodMs * 1000),
+          enforceCpuLimits: options.cpuCfsQuota,
+          customPeriod: true,
+          memoryQos,
+        },
+        podPidsLimit: options.podPidsLimit,
+      }),
+      node: new NodeCgroups({
+        manager,
+        pods,
+        options,
+        capacity,
+        reserved,
+        qos: {
+          memoryQos,
+          memoryReserve: gates.isOn('QOSReserved') ? memoryReserve(options) : undefined,
+          allocatableMemory: Number(Quantity.fromJson(absoluteAllocatable(capacity, reserved)['memory']).value()),
+        },
+        keepsReserved,
+        clock: this.#node.clock,
+        event: (type, reason, message) =>
+          this.#node.events.record({ apiVersion: 'v1', kind: 'Node', name: options.nodeName, namespace: '' }, type, reason, message),
+      }),
+    };
+    try {
+      await opened.node.make();
+    } catch (error) {
+      return without(`the control groups in ${cgroups.root} cannot be written: ${errorText(error)}`);
+    }
+    return opened;
+  }
+}

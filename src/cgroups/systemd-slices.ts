@@ -1,0 +1,48 @@
+import type { Clock } from '../base/clock.ts';
+import { runCommand } from '../base/run-command.ts';
+import { linearCpuWeight } from '../model/cpu-weight.ts';
+import { type CgroupName, systemdUnit } from '../model/cgroup-name.ts';
+import type { ResourceConfig } from '../model/resource-config.ts';
+
+/** Slices, which are systemd's: what is only written into their files, it may set back. */
+export interface Slices {
+  /** Makes it, and tells systemd of the limits that it knows. */
+  set(name: CgroupName, config: ResourceConfig): Promise<void>;
+  /** Of one that is gone already, too. */
+  stop(name: CgroupName): Promise<void>;
+}
+
+const DEADLINE_MS = 10_000;
+
+/** By systemctl, which talks to systemd in its own way. `program`: another one, for tests. */
+export function systemdSlices(clock: Pick<Clock, 'schedule'>, program = 'systemctl'): Slices {
+  const call = async (...argv: readonly string[]): Promise<void> => {
+    const what = `${program} ${argv.join(' ')}`;
+    const end = await runCommand(program, argv, { clock, deadlineMs: DEADLINE_MS, signal: new AbortController().signal });
+    if (end.is === 'exited' && end.code === 0) return;
+    if (end.is === 'exited' && argv[0] === 'stop' && /not loaded/.test(end.stderr)) return;
+    if (end.is === 'late') throw new Error(`${what} took longer than ${DEADLINE_MS / 1000} s`);
+    throw new Error(`${what} failed: ${end.is === 'missing' ? end.error.message : end.stderr.trim() || end.is}`);
+  };
+  return {
+    set: async (name, config) => {
+      const { unit } = systemdUnit(name);
+      const properties = sliceProperties(config);
+      await call('start', unit);
+      if (properties.length > 0) await call('set-property', '--runtime', unit, ...properties);
+    },
+    stop: (name) => call('stop', systemdUnit(name).unit),
+  };
+}
+
+/** Only what systemd has a property for; the rest is in the files alone. */
+function sliceProperties({ cpuShares, cpuQuota = 0, cpuPeriod = 0, memory = 0, pidsLimit = 0 }: ResourceConfig): readonly string[] {
+  // In whole percents, as systemd has them: never less than is asked for.
+  const percent = cpuQuota > 0 && cpuPeriod > 0 ? [`CPUQuota=${Math.ceil((cpuQuota * 100) / cpuPeriod)}%`] : [];
+  return [
+    ...(cpuShares === undefined ? [] : [`CPUWeight=${linearCpuWeight(cpuShares)}`]),
+    ...(cpuQuota < 0 ? ['CPUQuota='] : percent),
+    ...(memory > 0 ? [`MemoryMax=${memory}`] : []),
+    ...(pidsLimit > 0 ? [`TasksMax=${pidsLimit}`] : []),
+  ];
+}
