@@ -15,6 +15,8 @@ const volumePlugins = '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/';
 
 const noticesMemory = 'memory that comes near a threshold is looked at each second, whatever this says';
 
+const rotatesItself = 'the engine rotates each log by itself as soon as it is full';
+
 /** Keeps the type of the option's value. */
 const accepted = <T>(declared: AcceptedOption<T>): AcceptedOption<T> => declared;
 
@@ -33,8 +35,6 @@ export const acceptedOptions: readonly AcceptedOption[] = [
   { flag: 'cloud-config', kind: string },
   { flag: 'cloud-provider', kind: string },
   { flag: 'container-hints', kind: string },
-  { flag: 'container-log-max-files', config: 'containerLogMaxFiles', kind: int32, unset: 5 },
-  { flag: 'container-log-max-size', config: 'containerLogMaxSize', kind: string, unset: '10Mi' },
   { flag: 'container-runtime', kind: string },
   {
     flag: 'container-runtime-endpoint',
@@ -163,8 +163,8 @@ export const acceptedOptions: readonly AcceptedOption[] = [
   { flag: 'memory-manager-policy', config: 'memoryManagerPolicy', kind: string, unset: 'None' },
   { flag: 'reserved-memory', config: 'reservedMemory', kind: reservedMemory },
   { flag: 'topology-manager-policy-options', config: 'topologyManagerPolicyOptions', kind: mapStringString },
-  { config: 'containerLogMaxWorkers', kind: int32, unset: 1 },
-  { config: 'containerLogMonitorInterval', kind: duration, unset: 10_000 },
+  { config: 'containerLogMaxWorkers', kind: int32, unset: 1, isMet: () => true, inPart: rotatesItself },
+  { config: 'containerLogMonitorInterval', kind: duration, unset: 10_000, isMet: () => true, inPart: rotatesItself },
   { config: 'imagePullCredentialsVerificationPolicy', kind: string, unset: 'NeverVerifyPreloadedImages' },
   { config: 'memorySwap.swapBehavior', kind: string },
   { config: 'memoryThrottlingFactor', kind: float, unset: 0.9 },

@@ -1,5 +1,7 @@
+import { errorText } from '../base/error-text.ts';
 import { podSources } from '../model/host-privileges.ts';
 import { isForbiddenNodeLabel, kubeletLabelNamespaces, kubeletLabels } from '../model/kubelet-labels.ts';
+import { parseLogPolicy } from '../model/log-policy.ts';
 import { sysctlPatternFault } from '../model/sysctls.ts';
 import { tlsCipherSuites } from '../model/tls-settings.ts';
 import { isLabelValue, isQualifiedName } from '../model/validation/formats.ts';
@@ -42,6 +44,7 @@ export function checkOptions(values: OptionValues): readonly string[] {
     problems.push(`invalid configuration: ${named('evictionPressureTransitionPeriodMs')} ${period} must not be negative`);
   }
   problems.push(...cgroupProblems(values));
+  problems.push(...logProblems(values));
   problems.push(...nodeLabelProblems(values.nodeLabels));
   problems.push(...serverProblems(values));
   if (values.manifestUrl !== '' && !isHttpUrl(values.manifestUrl)) {
@@ -71,6 +74,16 @@ function cgroupProblems(values: OptionValues): readonly string[] {
   if (values.cgroupDriver !== 'cgroupfs' && values.cgroupDriver !== 'systemd')
     problems.push(`invalid configuration: ${named('cgroupDriver')} ${JSON.stringify(values.cgroupDriver)} must be cgroupfs or systemd`);
   return problems;
+}
+
+/** Without these a kubelet does not start; the number of files has been checked before. */
+function logProblems({ containerLogMaxSize, containerLogMaxFiles }: OptionValues): readonly string[] {
+  try {
+    parseLogPolicy(containerLogMaxSize, Math.max(2, containerLogMaxFiles));
+    return [];
+  } catch (error) {
+    return [`invalid configuration: ${named('containerLogMaxSize')}: ${errorText(error)}`];
+  }
 }
 
 function serverProblems(values: OptionValues): readonly string[] {

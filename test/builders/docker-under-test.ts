@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import { type Logger, silentLogger } from '../../src/base/logger.ts';
 import type { EngineClient } from '../../src/engines/docker/client/engine-client.ts';
+import type { LogPolicy } from '../../src/model/log-policy.ts';
 import type { ContainerRuntime } from '../../src/ports/container-runtime.ts';
 import { aDockerRuntime, anEngineClient } from './docker-parts.ts';
 import { LogLinks } from '../../src/engines/docker/logs/log-links.ts';
@@ -23,7 +24,9 @@ export interface DockerUnderTest {
 }
 
 /** A runtime on the real engine. Rejects, and so fails the test, when none answers or an image is missing. */
-export async function dockerUnderTest(over: { readonly endpoint?: string; readonly log?: Logger } = {}): Promise<DockerUnderTest> {
+export async function dockerUnderTest(
+  over: { readonly endpoint?: string; readonly log?: Logger; readonly logPolicy?: LogPolicy } = {},
+): Promise<DockerUnderTest> {
   const client = anEngineClient(over.endpoint ?? testEndpoint, systemClock);
   await demand(client);
   const logs = await mkdtemp(join(tmpdir(), 'rxlet-logs-'));
@@ -34,6 +37,7 @@ export async function dockerUnderTest(over: { readonly endpoint?: string; readon
     rootDir: join(logs, 'root'),
     podInfraContainerImage: testPauseImage,
     podLogsDir,
+    logPolicy: over.logPolicy,
     logLinks: new LogLinks(podLogsDir, containerLogsDir, log),
   });
   return {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
+import type { LogPolicy } from '../../model/log-policy.ts';
 import type { PodUid } from '../../model/pod.ts';
 import type { ContainerRuntime, EngineInfo } from '../../ports/container-runtime.ts';
 import type { SandboxNetwork } from '../../ports/sandbox-network.ts';
@@ -50,6 +51,8 @@ export interface DockerRuntimeOptions {
   /** Whether the machine labels processes and files. */
   readonly selinux: boolean;
   readonly podLogsDir: string;
+  /** Undefined: as the engine's own settings have it. */
+  readonly logPolicy: LogPolicy | undefined;
   readonly logLinks: LogLinks;
   readonly node: NodeResources;
   /** Who connects sandboxes in the engine's place. */

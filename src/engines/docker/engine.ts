@@ -2,6 +2,7 @@ import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { NEVER } from 'rxjs';
 import { selinuxIsOn } from '../../base/selinux-is-on.ts';
+import { parseLogPolicy } from '../../model/log-policy.ts';
 import type { KubeletOptions } from '../../options/kubelet-options.ts';
 import type { Engine } from '../../ports/engine.ts';
 import type { Happenings } from '../../ports/happenings.ts';
@@ -13,6 +14,7 @@ import { dockerRuntime } from './docker-runtime.ts';
 import { engineClient } from './client/engine-client.ts';
 import { LogLinks } from './logs/log-links.ts';
 import { CONTAINER_LOGS_DIR, POD_LOGS_DIR } from './logs/log-paths.ts';
+import { logRotationNote } from './logs/log-rotation.ts';
 import { logLinkSweeper } from './logs/log-link-sweeper.ts';
 import { KnownFeatures } from './observe/known-features.ts';
 import { engineDataDirectory, RunningContainers } from './observe/running-containers.ts';
@@ -28,6 +30,7 @@ export function dockerEngine(
   const logLinks = new LogLinks(POD_LOGS_DIR, CONTAINER_LOGS_DIR, log);
   const access = dockerAccess({ client, clock });
   const features = new KnownFeatures(client, clock);
+  const logPolicy = parseLogPolicy(options.containerLogMaxSize, options.containerLogMaxFiles);
   const runtime = dockerRuntime({
     client,
     features,
@@ -40,6 +43,7 @@ export function dockerEngine(
     seccompDefault: options.seccompDefault,
     selinux: selinuxIsOn(),
     podLogsDir: POD_LOGS_DIR,
+    logPolicy,
     logLinks,
     node: {
       memoryCapacityBytes: totalmem(),
@@ -63,6 +67,7 @@ export function dockerEngine(
     services: ({ relists }) => [
       ...(network?.services({ relists, listPods: (signal) => runtime.listPods(signal) }) ?? []),
       logLinkSweeper({ clock, links: logLinks }),
+      logRotationNote({ features, policy: logPolicy, clock, log }),
     ],
     close: () => {
       access.close();

@@ -1,4 +1,4 @@
-import { duration, int32 } from '../kinds.ts';
+import { duration, int32, string } from '../kinds.ts';
 import { option } from '../option.ts';
 import { minute } from './units.ts';
 
@@ -35,5 +35,22 @@ export const garbageOptions = {
     default: 0,
     group: 'Engine and images',
     help: 'An image that nothing has used for so long is removed, however much room there is; 0 means never. It counts from the start of the agent.',
+  }),
+  containerLogMaxSize: option<string>({
+    flag: 'container-log-max-size',
+    config: 'containerLogMaxSize',
+    kind: string,
+    default: '10Mi',
+    group: 'Engine and images',
+    zeroInFileIsUnset: true,
+    help: "How large a container's log file may become before the next one is begun, as a quantity; a negative one leaves that to the engine's own settings. Of containers that are made from then on.",
+  }),
+  containerLogMaxFiles: option<number>({
+    flag: 'container-log-max-files',
+    config: 'containerLogMaxFiles',
+    kind: int32,
+    default: 5,
+    group: 'Engine and images',
+    help: 'How many log files a container has at most, the one that is written to included; at least 2.',
   }),
 } as const;

@@ -38,7 +38,7 @@ describe('the engine behind --docker-endpoint', () => {
     const { engine, clock } = await opened('--docker-endpoint=unix:///nonexistent/docker.sock');
     assert.equal(engine.name, 'docker');
     assert.equal(engine.networkFault(), undefined);
-    assert.deepEqual(stagesOf(engine), ['beside pods: links to lost logs']);
+    assert.deepEqual(stagesOf(engine), ['beside pods: links to lost logs', 'beside pods: log rotation']);
     engine.close();
     assert.equal(clock.actions.length, 0);
   });
@@ -50,7 +50,12 @@ describe('the engine behind --docker-endpoint', () => {
       '--cni-conf-dir=/nonexistent',
     );
     assert.match(engine.networkFault() ?? '', /^runtime network not ready: NetworkReady=false .* cni config uninitialized$/);
-    assert.deepEqual(stagesOf(engine), ['before pods: CNI configuration', 'before pods: CNI sweep', 'beside pods: links to lost logs']);
+    assert.deepEqual(stagesOf(engine), [
+      'before pods: CNI configuration',
+      'before pods: CNI sweep',
+      'beside pods: links to lost logs',
+      'beside pods: log rotation',
+    ]);
     engine.close();
     assert.equal(clock.actions.length, 0);
   });

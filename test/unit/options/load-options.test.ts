@@ -49,6 +49,8 @@ test("without arguments every option has the kubelet's default", async () => {
     imageGcLowThresholdPercent: 80,
     imageMinimumGcAgeMs: 120_000,
     imageMaximumGcAgeMs: 0,
+    containerLogMaxSize: '10Mi',
+    containerLogMaxFiles: 5,
     rootDir: '/var/lib/kubelet',
     nodeIp: '',
     cgroupDriver: 'cgroupfs',

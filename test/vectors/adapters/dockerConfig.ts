@@ -103,6 +103,7 @@ async function container(input: Input): Promise<object> {
   const request = containerCreateRequest({
     pod,
     asksForOneMount: false,
+    logConfig: undefined,
     spec: {
       container: of,
       attempt: restartCount,

@@ -6,6 +6,7 @@ import { dockerResources, type NodeResources } from './container-resources.ts';
 import { type CreateRequest, DEFAULT_SHM_BYTES, dockerGroups } from './create-body.ts';
 import { containerDockerLabels, type StringMap } from '../identity/docker-labels.ts';
 import { containerDockerName } from '../identity/docker-names.ts';
+import type { LogConfig } from '../logs/log-rotation.ts';
 import { containerLogPath } from '../logs/log-paths.ts';
 import {
   apparmorOpts,
@@ -26,6 +27,7 @@ export interface ContainerInput {
   readonly seccomp: readonly string[];
   readonly node: NodeResources;
   readonly podLogsDir: string;
+  readonly logConfig: LogConfig | undefined;
   /** The spec's, as docker takes it: see dockerCgroupParent. */
   readonly cgroupParent: string;
   readonly extraSupplementalGroups: readonly number[];
@@ -97,6 +99,7 @@ export function containerCreateRequest(input: ContainerInput): CreateRequest {
         MaskedPaths: unmasked ? [] : maskedPaths,
         ReadonlyPaths: unmasked ? [] : readonlyPaths,
         ShmSize: DEFAULT_SHM_BYTES,
+        LogConfig: input.logConfig,
       },
     },
   };

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ContainerInspectInfo } from 'dockerode';
 import { ContainerStartError, type ContainerStartReason } from '../../../model/container-start-error.ts';
+import type { LogPolicy } from '../../../model/log-policy.ts';
 import type { Pod } from '../../../model/pod.ts';
 import type { ContainerId, ContainerSpec, CreatedContainer, SandboxId } from '../../../ports/container-runtime.ts';
 import { containerCreateRequest, type ContainerInput } from './container-create-request.ts';
@@ -12,6 +13,7 @@ import { SANDBOX_ID_LABEL } from '../identity/docker-labels.ts';
 import { daemonWords } from '../client/engine-errors.ts';
 import type { EngineLogFiles } from '../logs/engine-log-files.ts';
 import type { ImageFactsCache } from '../images/image-facts.ts';
+import { type LogConfig, logConfig } from '../logs/log-rotation.ts';
 import type { LogLinks } from '../logs/log-links.ts';
 import { seccompOpts, seccompProfile } from './seccomp.ts';
 import { dockerUser, effectiveSecurityContext, type ImageUser, isSet, nonRootViolation, parseImageUser } from './security-context.ts';
@@ -29,6 +31,8 @@ export interface ContainerStarting extends Creating {
   readonly messages: TerminationMessages;
   readonly node: NodeResources;
   readonly podLogsDir: string;
+  /** Undefined: as the engine's own settings have it. */
+  readonly logPolicy: LogPolicy | undefined;
   readonly seccompProfileRoot: string;
   readonly seccompDefault: boolean;
   /** Whether the machine labels processes and files. */
@@ -143,6 +147,7 @@ async function prepare(
     seccomp,
     node: context.node,
     podLogsDir: context.podLogsDir,
+    logConfig: await orStartError('CreateContainerError', '', signal, () => logConfigOf(context, signal)),
     cgroupParent: namedCgroupParent(spec.cgroupParent),
     extraSupplementalGroups: [...new Set(spec.mounts.flatMap(({ supplementalGroup }) => supplementalGroup ?? []))],
     extraAnnotations: {},
@@ -153,6 +158,10 @@ async function prepare(
     primaryGroupOf(context, input, signal),
   );
   return containerCreateRequest({ ...input, primaryGroup });
+}
+
+async function logConfigOf({ features, logPolicy }: ContainerStarting, signal: AbortSignal): Promise<LogConfig | undefined> {
+  return logPolicy && logConfig((await features.now(signal)).loggingDriver, logPolicy);
 }
 
 /** The engine is asked only where it matters. Older ones take no notice of what they do not know, so that they are not asked for it. */

@@ -4,6 +4,7 @@ import { errorCode } from '../../../base/error-code.ts';
 import type { LogOptions, LogPiece } from '../../../ports/container-access.ts';
 import { LogDecoder } from './log-decoder.ts';
 import type { LogWatch } from './log-watches.ts';
+import { type OpenLog, openNewer, openOldest, openOlder } from './rotated-logs.ts';
 import { tailStart } from './tail-start.ts';
 
 const NEWLINE = 0x0a;
@@ -16,8 +17,9 @@ const MANY = 8;
 const MAX_LINE_BYTES = 32 << 20;
 
 /**
- * The pieces of one container's log file. With a `watch` it goes on until the watch has ended, over rotations; without, it ends with the
- * file. An abort of `signal` ends it without an error. Rejects when the file cannot be opened or read, or is no log.
+ * The pieces of one container's log, from the oldest file that the engine has kept of it. With a `watch` it goes on until the watch has ended,
+ * over rotations; without, it ends with the file that is written to when it begins. An abort of `signal` ends it without an error. Rejects when
+ * the log cannot be opened or read, or is none.
  */
 export async function* readLog(
   path: string,
@@ -26,11 +28,20 @@ export async function* readLog(
   signal: AbortSignal,
 ): AsyncGenerator<LogPiece> {
   const decoder = new LogDecoder(options);
-  const reader = new LineReader(await open(path), () => ((watch?.followers ?? 0) > MANY ? MAX_BLOCK_BYTES_OF_MANY : MAX_BLOCK_BYTES));
+  let generation = watch?.generation;
+  let start: LogStart;
   try {
-    const { tailLines = -1 } = options;
-    if (tailLines >= 0) reader.position = await tailStart(reader.file, tailLines, signal);
-    let generation = watch?.generation;
+    start = await startOf(path, options.tailLines, signal);
+  } catch (error) {
+    if (signal.aborted) return;
+    throw error;
+  }
+  const blockBytes = (): number => ((watch?.followers ?? 0) > MANY ? MAX_BLOCK_BYTES_OF_MANY : MAX_BLOCK_BYTES);
+  const reader = new LineReader(start, blockBytes);
+  let newerFiles = start.index;
+  // Nothing is written any more to the file that is read: once it is read to its end, a newer one comes.
+  let isOver = start.index > 0;
+  try {
     for (;;) {
       // What is known before the reading: an end that comes meanwhile may come with more to read.
       const { version, ended = true, generation: current } = watch ?? {};
@@ -42,9 +53,23 @@ export async function* readLog(
         if (decoder.failure) throw decoder.failure;
         if (decoder.full) return;
       }
-      const rotated = watch !== undefined && generation !== current && (await reader.follow(path));
-      generation = current;
-      if (rotated) continue;
+      if (!watch && newerFiles === 0) break;
+      if (isOver) {
+        const newer = await openNewer(path, reader);
+        if (newer !== 'later') {
+          await reader.replace(newer);
+          isOver = newer.index > 0;
+          newerFiles--;
+          continue;
+        }
+        isOver = false;
+      } else if (generation !== current) {
+        generation = current;
+        const now = await reader.compare(path);
+        // What came between the last look and the rotation is still to be read.
+        isOver = now === 'another';
+        if (now !== 'same') continue;
+      }
       if (!watch || ended || version === undefined) break;
       decoder.release();
       await watch.changed(version, signal);
@@ -58,21 +83,49 @@ export async function* readLog(
   }
 }
 
+interface LogStart extends OpenLog {
+  readonly position: number;
+}
+
+/** Where the last `tailLines` lines begin, in whichever file that is; undefined or negative: all of them. */
+async function startOf(path: string, tailLines = -1, signal: AbortSignal): Promise<LogStart> {
+  if (tailLines < 0) return { ...(await openOldest(path)), position: 0 };
+  let log: OpenLog = { file: await open(path), index: 0 };
+  try {
+    let wanted = tailLines;
+    for (;;) {
+      const { position, lines } = await tailStart(log.file, wanted, signal);
+      wanted -= lines;
+      const older = position === 0 && wanted > 0 ? await openOlder(path, log) : undefined;
+      if (older === undefined) return { ...log, position };
+      await log.file.close();
+      log = older;
+    }
+  } catch (error) {
+    await log.file.close();
+    throw error;
+  }
+}
+
 const nothing = Buffer.alloc(0);
 
 /** Whole lines of a growing file, as many at once as a block holds. */
 class LineReader {
   file: FileHandle;
+  /** What it was when it was opened. */
+  index: number;
   /** Of the first byte that has not been read. */
-  position = 0;
+  position: number;
   #carry = nothing;
   readonly #maxBlockBytes: () => number;
   #blockBytes = MIN_BLOCK_BYTES;
   #block = nothing;
   #opened: Promise<Stats> | undefined;
 
-  constructor(file: FileHandle, maxBlockBytes: () => number) {
+  constructor({ file, index, position }: LogStart, maxBlockBytes: () => number) {
     this.file = file;
+    this.index = index;
+    this.position = position;
     this.#maxBlockBytes = maxBlockBytes;
   }
 
@@ -109,26 +162,28 @@ class LineReader {
     return rest;
   }
 
-  /** Goes on with what has the name now, if that is another file or has been emptied. What was left of a line is lost with the old one. */
-  async follow(path: string): Promise<boolean> {
+  /** Whether the name has another file by now, or none. One that was emptied is read from its start again. */
+  async compare(path: string): Promise<'same' | 'emptied' | 'another'> {
     try {
       const [was, is] = await Promise.all([(this.#opened ??= this.file.stat()), stat(path)]);
-      const same = was.ino === is.ino && was.dev === is.dev;
-      if (same && is.size >= this.position) return false;
-      if (!same) await this.#replace(await open(path));
+      if (was.ino !== is.ino || was.dev !== is.dev) return 'another';
+      if (is.size >= this.position) return 'same';
     } catch (error) {
-      // Between two files.
-      if (errorCode(error) === 'ENOENT') return false;
+      if (errorCode(error) === 'ENOENT') return 'another';
       throw error;
     }
     this.position = 0;
     this.#carry = nothing;
-    return true;
+    return 'emptied';
   }
 
-  async #replace(next: FileHandle): Promise<void> {
+  /** Goes on with the start of another file. What was left of a line is lost with the old one. */
+  async replace({ file, index }: OpenLog): Promise<void> {
     const old = this.file;
-    this.file = next;
+    this.file = file;
+    this.index = index;
+    this.position = 0;
+    this.#carry = nothing;
     this.#opened = undefined;
     await old.close();
   }

@@ -6,6 +6,8 @@ import type { EngineClient } from '../client/engine-client.ts';
 export interface DockerFeatures extends EngineFeatures {
   /** A mount that is read-only is so with all that is mounted below it, unless it is asked for otherwise: engines since 25. */
   readonly asksForOneMount: boolean;
+  /** "json-file"; empty where it does not say. */
+  readonly loggingDriver: string;
 }
 
 /** From these on: of the engine BindOptions.ReadOnlyForceRecursive, of Linux mount_setattr(2). */
@@ -35,6 +37,7 @@ export async function engineFeatures(client: EngineClient, signal: AbortSignal):
     imageVolumes: isAtLeast(info['ServerVersion'], IMAGES_ENGINE),
     asksForOneMount,
     cgroups: cgroupsOf(info),
+    loggingDriver: typeof info['LoggingDriver'] === 'string' ? info['LoggingDriver'] : '',
   };
 }
 

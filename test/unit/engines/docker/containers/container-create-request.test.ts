@@ -15,6 +15,7 @@ function mountsOf(asksForOneMount: boolean, ...over: readonly Partial<Mount>[]):
     seccomp: [],
     node: { memoryCapacityBytes: 2 ** 30, cpuCfsQuota: true, cpuCfsQuotaPeriodUs: 100_000, podPidsLimit: -1 },
     podLogsDir: '/logs',
+    logConfig: undefined,
     cgroupParent: '',
     extraSupplementalGroups: [],
     extraAnnotations: {},
