@@ -10,6 +10,7 @@ export const capabilities: readonly Capability[] = [
   { name: 'metrics', wanted: serves, load: () => import('./metrics/capability.ts') },
   { name: 'sources', wanted: always, load: () => import('./sources/capability.ts') },
   { name: 'images', wanted: always, load: () => import('./images/capability.ts') },
+  { name: 'eviction', wanted: serves, load: () => import('./eviction/capability.ts') },
   { name: 'cgroups', wanted: always, load: () => import('./cgroups/capability.ts') },
   { name: 'node', wanted: always, load: () => import('./node/capability.ts') },
   { name: 'objects', wanted: always, load: () => import('./objects/capability.ts') },

@@ -32,6 +32,8 @@ export interface NodeFactsDeps {
     readonly arch: string;
     /** Undefined: nodes declare nothing. */
     readonly declaredFeatures: readonly string[] | undefined;
+    /** Whether local storage is a resource that pods may ask for. */
+    readonly localStorage: boolean;
   };
   readonly resources: Pick<NodeResources, 'reserved' | 'provided'>;
   /** The engine's. May be slow and may reject: the last answer serves meanwhile. */
@@ -94,7 +96,7 @@ export function collectNodeFacts(deps: NodeFactsDeps): (signal: AbortSignal) => 
       machine: known,
       maxPods: settings.maxPods,
       podsPerCore: settings.podsPerCore,
-      capacity: bytes === undefined ? {} : { 'ephemeral-storage': Quantity.of(bytes, 'BinarySI').canonical() },
+      capacity: bytes === undefined || !settings.localStorage ? {} : { 'ephemeral-storage': Quantity.of(bytes, 'BinarySI').canonical() },
       reservation: deps.resources.reserved(),
       devices: { capacity: provided, allocatable: provided, removed: [] },
       versions: {
@@ -110,7 +112,7 @@ export function collectNodeFacts(deps: NodeFactsDeps): (signal: AbortSignal) => 
       images: list,
       nodeStatusMaxImages: settings.nodeStatusMaxImages,
       conditions: deps.conditions(),
-      readiness: { errors: deps.errors() },
+      readiness: { errors: deps.errors(), localStorage: settings.localStorage },
       volumesInUse: undefined,
     };
   };

@@ -37,6 +37,7 @@ export function nodeStatus(node: NodeParts, participants: Given['node']): Servic
         release: version(),
         arch: process.arch,
         declaredFeatures: declaredFeatures(options.featureGates),
+        localStorage: options.localStorageCapacityIsolation,
       },
       resources: node.node.resources,
       images: (signal) => engine.images.listImages(signal),

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { unlessAborted } from '../base/unless-aborted.ts';
 import { withDeadline } from '../base/with-deadline.ts';
-import type { Node, NodeAddress } from '../model/node.ts';
+import type { Node, NodeAddress, ResourceList } from '../model/node.ts';
 import { Quantity } from '../model/quantity.ts';
 import type { KubeletOptions } from '../options/kubelet-options.ts';
 import type { Cluster } from '../ports/cluster.ts';
@@ -52,14 +52,14 @@ export async function openNode(options: KubeletOptions, deps: OpenNodeDeps, path
 
 /** Reads the machine once. */
 async function machineResources(
-  { nodeName, maxPods, podsPerCore, rootDir }: KubeletOptions,
+  { nodeName, maxPods, podsPerCore, rootDir, localStorageCapacityIsolation }: KubeletOptions,
   clock: Clock,
   paths: MachinePaths,
 ): Promise<MachineResources> {
   const [machine, storage] = await withDeadline(clock, MACHINE_DEADLINE_MS, 'reading the machine', new AbortController().signal, (signal) =>
     unlessAborted(Promise.all([readMachineFacts(paths), readFileSystemBytes(rootDir)]), signal),
   );
-  const capacity = { 'ephemeral-storage': Quantity.of(storage, 'BinarySI').canonical() };
+  const capacity: ResourceList = localStorageCapacityIsolation ? { 'ephemeral-storage': Quantity.of(storage, 'BinarySI').canonical() } : {};
   return (reservation, provided) => {
     const devices = { capacity: provided, allocatable: provided, removed: [] };
     return machineInfo({}, { nodeName, machine, maxPods, podsPerCore, capacity, reservation, devices });

@@ -85,6 +85,8 @@ export interface FilesystemStats {
   readonly inodesUsed?: number;
   /** "/dev/sda1" */
   readonly device?: string;
+  /** The same for what lies on one file system, and nothing else; undefined: not known. */
+  readonly fileSystem?: string;
 }
 
 /** What a container's cgroup grants it. Undefined: no limit. */
@@ -160,5 +162,6 @@ export interface NodeUsage {
 export interface PodStats {
   /** With `cpuAndMemory` nothing else is measured. */
   node(signal: AbortSignal, only?: 'cpuAndMemory'): Promise<NodeUsage>;
-  pods(signal: AbortSignal, only?: 'cpuAndMemory'): Promise<readonly PodUsage[]>;
+  /** With `afresh` what lies in directories, mostly as old as a minute, is counted now: for 10 s at most, then what was known has to do. */
+  pods(signal: AbortSignal, how?: 'cpuAndMemory' | 'afresh'): Promise<readonly PodUsage[]>;
 }

@@ -11,7 +11,7 @@ export function capability({ options, clock, cgroups, engine, pods, statuses, ho
   const opened = Promise.withResolvers<PodStats>();
   const stats: PodStats = {
     node: async (signal, only) => (await opened.promise).node(signal, only),
-    pods: async (signal, only) => (await opened.promise).pods(signal, only),
+    pods: async (signal, how) => (await opened.promise).pods(signal, how),
   };
   const run = async (signal: AbortSignal): Promise<void> => {
     const own = podStats({

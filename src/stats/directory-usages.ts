@@ -54,6 +54,11 @@ export class DirectoryUsages {
     return this.#last;
   }
 
+  /** What is asked for from now on is counted again, however fresh its last count is. */
+  expire(): void {
+    for (const entry of this.#entries.values()) entry.notBeforeMs = Number.NEGATIVE_INFINITY;
+  }
+
   /** Forgets all but these. */
   keep(paths: ReadonlySet<string>): void {
     for (const path of this.#entries.keys()) if (!paths.has(path)) this.#entries.delete(path);

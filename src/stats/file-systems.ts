@@ -1,4 +1,4 @@
-import { statfs } from 'node:fs/promises';
+import { realpath, statfs } from 'node:fs/promises';
 import type { Clock } from '../base/clock.ts';
 import { type MountPoint, mountOf, parseMountInfo } from '../base/mount-info.ts';
 import type { HostFiles } from '../ports/host-files.ts';
@@ -61,7 +61,8 @@ export class FileSystems {
 
   async #ask(path: string, mountInfo: string, isVolume: boolean): Promise<FilesystemStats | undefined> {
     try {
-      const mount = mountOf(parseMountInfo(mountInfo), path);
+      // As the mount table names it; a volume's path is free of links, and its server may hang.
+      const mount = mountOf(parseMountInfo(mountInfo), isVolume ? path : await realpath(path));
       const { blocks, bfree, bavail, bsize, files, ffree } = await this.#count(path, mount, isVolume);
       const device = mount?.source;
       return {
@@ -73,12 +74,16 @@ export class FileSystems {
         inodes: files,
         inodesUsed: files - ffree,
         ...(device === undefined ? {} : { device }),
+        ...(mount ? { fileSystem: fileSystemOf(mount) } : {}),
       };
     } catch {
       return undefined;
     }
   }
 }
+
+/** One disk may be shown under several numbers, as btrfs does it with its subvolumes; what has no disk has a number of its own. */
+const fileSystemOf = ({ source, device }: MountPoint): string => (source.startsWith('/dev/') ? source : device);
 
 /** A file system, with what a part of it uses in place of the whole. */
 export function partOf(

@@ -46,6 +46,8 @@ const FRESH_MS = 1_000;
 const ENGINE_FACTS_FRESH_MS = 60_000;
 /** How long the first asker waits for directories to be counted: mostly there is little in them. */
 const FIRST_COUNT_MS = 200;
+/** How long who wants all counted afresh waits for it. */
+const AFRESH_MS = 10_000;
 
 /** What the node and its pods use, from cgroups, /proc and file systems. Measured only when asked for; nothing runs in between. */
 export function podStats(deps: PodStatsDeps): OwnedPodStats {
@@ -77,9 +79,17 @@ export function podStats(deps: PodStatsDeps): OwnedPodStats {
   });
   const everyPod = async (): ReturnType<PodMeter['everything']> => {
     const first = await podMeter.everything();
-    if (!directories.counting) return first;
+    return directories.counting ? counted(FIRST_COUNT_MS) : first;
+  };
+  const everyPodAfresh = async (): ReturnType<PodMeter['everything']> => {
+    directories.expire();
+    // Begins to count.
+    await podMeter.everything();
+    return counted(AFRESH_MS);
+  };
+  const counted = async (patienceMs: number): ReturnType<PodMeter['everything']> => {
     using enough = anySignal(signal);
-    const tooLong = clock.sleep(FIRST_COUNT_MS, enough.signal).catch(() => {});
+    const tooLong = clock.sleep(patienceMs, enough.signal).catch(() => {});
     await Promise.race([directories.settled(), tooLong]);
     enough.abort();
     return podMeter.everything();
@@ -87,6 +97,7 @@ export function podStats(deps: PodStatsDeps): OwnedPodStats {
   const measured = <T>(measure: () => Promise<T>): SharedMeasure<T> => new SharedMeasure(clock, FRESH_MS, measure);
   const podsCheaply = measured(() => podMeter.cpuAndMemory());
   const podsFully = measured(everyPod);
+  const podsAfresh = measured(everyPodAfresh);
   const nodeMeter = new NodeMeter({
     clock,
     reader,
@@ -105,7 +116,7 @@ export function podStats(deps: PodStatsDeps): OwnedPodStats {
 
   return {
     node: (asker, only) => (only ? nodeCheaply : nodeFully).ask(asker),
-    pods: (asker, only) => (only ? podsCheaply : podsFully).ask(asker),
+    pods: (asker, how) => (how === 'afresh' ? podsAfresh : how ? podsCheaply : podsFully).ask(asker),
     close: () => closing.abort(new Error('stats are closed')),
   };
 }

@@ -71,6 +71,7 @@ class TestedNode {
       kubeletPort: 10_250,
       release: '0.1.0',
       declaredFeatures: ['ExtendWebSocketsToKubelet'],
+      localStorage: true,
       arch: process.arch,
     };
     const reporter = new NodeStatusReporter({

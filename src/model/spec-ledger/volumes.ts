@@ -72,7 +72,9 @@ export const volume = section<V1Volume>('Volume', {
       medium: honoured,
       sizeLimit: honoured,
     }),
-    also: approximated('a volume on disk is not held to its size', { when: onDisk }),
+    also: approximated('a pod of the API server that exceeds it on disk is evicted, within about a minute; a static pod goes on', {
+      when: onDisk,
+    }),
   },
   ephemeral: section<V1EphemeralVolumeSource>('EphemeralVolumeSource', {
     volumeClaimTemplate: honouredBy('the controller manager, which makes the claim; this node mounts what the claim is bound to'),

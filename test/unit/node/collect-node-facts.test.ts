@@ -28,6 +28,7 @@ const deps = (changes: Partial<NodeFactsDeps> = {}): NodeFactsDeps => ({
     release: '0.1.0',
     arch: process.arch,
     declaredFeatures: ['ExtendWebSocketsToKubelet'],
+    localStorage: true,
   },
   resources: { reserved: () => ({ cpu: '100m' }), provided: () => ({}) },
   conditions: () => [],

@@ -22,3 +22,11 @@ test('a path that does not exist has no file system', async () => {
   assert.equal(await new FileSystems({ clock, hostFiles: directHostFiles, signal }).holding('/no/such/path', ''), undefined);
   assert.deepEqual(clock.actions, []);
 });
+
+test('two file systems are told apart by their disk, and without one by the number that the kernel gave them', async () => {
+  const fileSystems = new FileSystems({ clock: new FakeClock(), hostFiles: directHostFiles, signal });
+  const at = async (mountInfo: string): Promise<string | undefined> => (await fileSystems.holding('/proc', mountInfo))?.fileSystem;
+  assert.equal(await at('1 0 0:42 /a / rw - btrfs /dev/sda2 rw'), '/dev/sda2');
+  assert.equal(await at('1 0 0:43 / / rw - btrfs /dev/sda2 rw\n2 1 0:5 / /proc rw - proc proc rw'), '0:5');
+  assert.equal(await at('2 1 0:5 / /elsewhere rw - tmpfs tmpfs rw'), undefined);
+});

@@ -236,6 +236,21 @@ describe('stats', () => {
     assert.equal(claimed?.inodesUsed === 2, false, 'not what lies below the directory');
   });
 
+  test('of what lies in directories are counted anew where they must be, and are as old as a minute otherwise', async (t) => {
+    const { clock, stats, machine } = await setUp(t, 'version 1');
+    const inodes = async (how?: 'afresh'): Promise<number | undefined> => {
+      const [pod] = await answer(clock, stats.pods(never, how));
+      return pod?.volumes.find(({ name }) => name === 'data')?.inodesUsed;
+    };
+    assert.equal(await inodes(), 2);
+    await machine.write({ 'root/pods/uid-web/volumes/kubernetes.io~empty-dir/data/more': 'x' });
+    await clock.advance(1_000);
+    assert.equal(await inodes(), 2);
+    assert.equal(await inodes('afresh'), 3);
+    await clock.advance(1_000);
+    assert.equal(await inodes(), 3);
+  });
+
   test('without the rest measure processors and memory alone', async (t) => {
     const { clock, stats } = await setUp(t, 'version 1');
     const [pod] = await answer(clock, stats.pods(never, 'cpuAndMemory'));
