@@ -32,6 +32,7 @@ import { runSandbox } from './sandbox/run-sandbox.ts';
 import { createAhead, startContainer } from './containers/start-container.ts';
 import { stopContainer } from './containers/stop-container.ts';
 import { updateContainer } from './containers/update-container.ts';
+import { UnmadeContainers } from './containers/unmade-containers.ts';
 import { TerminationMessages } from './containers/termination-messages.ts';
 
 export interface DockerRuntimeOptions {
@@ -66,12 +67,14 @@ export function dockerRuntime(options: DockerRuntimeOptions): ContainerRuntime {
   const connecting = { client, network };
   const messages = new TerminationMessages(client, log, rootDir);
   const users = new ProcessUsers();
+  const unmade = new UnmadeContainers();
   const starting = {
     ...options,
     images,
     primaryGroups: new PrimaryGroups(client),
     logFiles: new EngineLogFiles(client, clock),
     messages,
+    unmade,
   };
 
   const removeContainer = async (id: string, signal: AbortSignal): Promise<void> => {
@@ -84,12 +87,12 @@ export function dockerRuntime(options: DockerRuntimeOptions): ContainerRuntime {
   };
 
   return {
-    hints: engineEvents({ client, clock, random, log }),
+    hints: engineEvents({ client, clock, random, log, unmade }),
     info: (signal) => engineInfo(client, signal),
     listPods: (signal) => listPods(client, signal),
     observePod: (uid, signal) => observePod({ ...connecting, images, messages, users }, uid, signal),
     runSandbox: (pod, spec, signal, onCreated) =>
-      runSandbox({ ...connecting, clock, log, random, image: podInfraContainerImage }, pod, spec, signal, onCreated),
+      runSandbox({ ...connecting, clock, log, random, unmade, image: podInfraContainerImage }, pod, spec, signal, onCreated),
     createContainer: (pod, sandbox, spec, signal) => createAhead(starting, pod, sandbox, spec, signal),
     startContainer: (pod, sandbox, spec, signal) => startContainer(starting, pod, sandbox, spec, signal),
     updateContainer: (id, pod, container, resource, signal) => updateContainer(options, id, pod, container, resource, signal),

@@ -78,6 +78,27 @@ describe('engine events', () => {
     assert.equal((await count(hints)) - before, 1);
   });
 
+  test('what could not be made is not told', async () => {
+    const app = pods.container('app');
+    const pod = pods.pod([app]);
+    const other = pods.pod();
+    const told = new ReplaySubject<PodUid>();
+    const own = pods.docker.runtime.hints.subscribe(told);
+    const toldOf = ({ metadata }: Pod): Promise<PodUid> => within(told.pipe(filter((uid) => uid === metadata.uid)));
+    try {
+      const sandbox = await pods.runSandbox(pod);
+      await toldOf(pod);
+      const before = await count(told);
+      const twice = { hostPath: '/tmp', containerPath: '/tmp', readOnly: true };
+      await assert.rejects(pods.start(pod, sandbox, app, { mounts: [twice, twice] }), /Duplicate mount point/);
+      await pods.runSandbox(other);
+      await toldOf(other);
+      assert.equal((await count(told)) - before, 1);
+    } finally {
+      own.unsubscribe();
+    }
+  });
+
   test('an unsubscribed stream leaves no connection behind', async () => {
     await flowing();
     assert.ok(proxy.connections > 0);

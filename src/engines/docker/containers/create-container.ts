@@ -6,6 +6,7 @@ import { randomizedName } from '../identity/docker-names.ts';
 import type { EngineClient } from '../client/engine-client.ts';
 import { isConflict, isNotModified } from '../client/engine-errors.ts';
 import { inspectContainer } from '../client/inspect-container.ts';
+import type { UnmadeContainers } from './unmade-containers.ts';
 import { deleteContainer } from './remove-container.ts';
 
 export interface Creating {
@@ -13,6 +14,7 @@ export interface Creating {
   readonly clock: Clock;
   readonly log: Logger;
   readonly random: () => number;
+  readonly unmade: UnmadeContainers;
 }
 
 export interface Created {
@@ -29,14 +31,17 @@ const PATIENCE_MS = [100, 400, 1500] as const;
  * if it `fits`, else replaced. A name that the engine holds for nothing is waited for, then evaded (pkg/kubelet/dockershim recoverFromCreationConflictIfNeeded).
  */
 export async function createContainer(
-  { client, clock, log, random }: Creating,
+  { client, clock, log, random, unmade }: Creating,
   { name, body }: CreateRequest,
   fits: (holder: ContainerInspectInfo) => boolean,
   signal: AbortSignal,
 ): Promise<Created> {
   const post = async (as: string): Promise<Created | undefined> => {
+    unmade.begin(as);
     try {
-      return { id: await postCreate(client, as, body, signal), adopted: undefined };
+      const id = await postCreate(client, as, body, signal);
+      unmade.made(as);
+      return { id, adopted: undefined };
     } catch (error) {
       if (isConflict(error)) return undefined;
       throw error;
@@ -47,6 +52,7 @@ export async function createContainer(
     if (created) return created;
     const holder = await inspectContainer(client, name, signal);
     if (holder && fits(holder)) {
+      unmade.made(name);
       log.info('container that had the name of a new one adopted', { name, id: holder.Id, status: holder.State.Status });
       return { id: holder.Id, adopted: holder };
     }

@@ -6,6 +6,7 @@ import type { Logger } from '../../../base/logger.ts';
 import { momentOf } from '../../../base/moment.ts';
 import type { PodUid } from '../../../model/pod.ts';
 import { POD_UID_LABEL } from '../identity/docker-labels.ts';
+import type { UnmadeContainers } from '../containers/unmade-containers.ts';
 import type { EngineClient } from '../client/engine-client.ts';
 import { jsonLines } from '../client/json-lines.ts';
 
@@ -21,6 +22,7 @@ export interface EngineEventsOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;
+  readonly unmade: Pick<UnmadeContainers, 'has'>;
 }
 
 /**
@@ -41,7 +43,7 @@ export function reconnectDelayMs(failures: number, random: () => number): number
 }
 
 async function follow(
-  { client, clock, random, log }: EngineEventsOptions,
+  { client, clock, random, log, unmade }: EngineEventsOptions,
   signal: AbortSignal,
   emit: (uid: PodUid) => void,
 ): Promise<void> {
@@ -61,9 +63,9 @@ async function follow(
       within.extend(SILENCE_MS);
       for await (const event of jsonLines(stream)) {
         within.extend(SILENCE_MS);
-        const { uid, atMs } = readEvent(event);
+        const { uid, atMs, removed } = readEvent(event);
         sinceMs = atMs ?? sinceMs;
-        if (uid !== undefined) emit(uid);
+        if (uid !== undefined && (removed === undefined || !unmade.has(removed))) emit(uid);
       }
       throw new Error('the engine closed the stream');
     } catch (error) {
@@ -88,12 +90,23 @@ function openEvents(client: EngineClient, sinceMs: number | undefined, signal: A
   );
 }
 
-function readEvent(event: Readonly<Record<string, unknown>>): { readonly uid: PodUid | undefined; readonly atMs: number | undefined } {
-  const { Actor: actor, timeNano } = event;
+interface EngineEvent {
+  readonly uid: PodUid | undefined;
+  readonly atMs: number | undefined;
+  /** The name of the container that is no more. */
+  readonly removed?: string | undefined;
+}
+
+function readEvent(event: Readonly<Record<string, unknown>>): EngineEvent {
+  const { Actor: actor, Action: action, timeNano } = event;
   const atMs = typeof timeNano === 'number' ? Math.floor(timeNano / 1e6) : undefined;
   if (!isRecord(actor) || !isRecord(actor['Attributes'])) return { uid: undefined, atMs };
-  const uid = actor['Attributes'][POD_UID_LABEL];
-  return { uid: typeof uid === 'string' ? (uid as PodUid) : undefined, atMs };
+  const { [POD_UID_LABEL]: uid, name } = actor['Attributes'];
+  return {
+    uid: typeof uid === 'string' ? (uid as PodUid) : undefined,
+    atMs,
+    removed: action === 'destroy' && typeof name === 'string' ? name : undefined,
+  };
 }
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null;

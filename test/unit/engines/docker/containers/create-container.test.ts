@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { describe, test, type TestContext } from 'node:test';
 import { silentLogger } from '../../../../../src/base/logger.ts';
+import { UnmadeContainers } from '../../../../../src/engines/docker/containers/unmade-containers.ts';
 import { createContainer, type Created } from '../../../../../src/engines/docker/containers/create-container.ts';
 import { FakeClock } from '../../../../fakes/fake-clock.ts';
 import { scriptedEngine } from '../../../../fakes/scripted-engine.ts';
@@ -27,7 +28,8 @@ async function play(context: TestContext, steps: readonly Step[], fits: boolean)
   context.after(engine.close);
   const clock = new FakeClock();
   const client = anEngineClient(engine.endpoint, clock);
-  const creating = { client, clock, log: silentLogger, random: () => 0.5 };
+  const unmade = new UnmadeContainers();
+  const creating = { client, clock, log: silentLogger, random: () => 0.5, unmade };
   const request = { name: 'k8s_a', body: { Image: 'i', Labels: {}, HostConfig: {} } };
   const waiting = new Set(['the create']);
   const result = createContainer(creating, request, () => fits, new AbortController().signal).finally(() => waiting.clear());
@@ -37,6 +39,10 @@ async function play(context: TestContext, steps: readonly Step[], fits: boolean)
     steps.map(([asked]) => asked),
   );
   assert.equal(clock.actions.length, 0);
+  assert.equal(
+    unmade.has('k8s_a'),
+    engine.requests.some((asked) => asked.includes('k8s_a_')),
+  );
   return result;
 }
 

@@ -3,12 +3,15 @@ import type { ServerResponse } from 'node:http';
 import { describe, test, type TestContext } from 'node:test';
 import { silentLogger } from '../../../../../src/base/logger.ts';
 import { engineEvents, reconnectDelayMs } from '../../../../../src/engines/docker/observe/engine-events.ts';
+import { UnmadeContainers } from '../../../../../src/engines/docker/containers/unmade-containers.ts';
 import { FakeClock } from '../../../../fakes/fake-clock.ts';
 import { type ScriptedEngine, scriptedEngine } from '../../../../fakes/scripted-engine.ts';
 import { anEngineClient } from '../../../../builders/docker-parts.ts';
 
 const event = (uid: string, atMs: number): string =>
   `${JSON.stringify({ Type: 'container', Action: 'die', timeNano: atMs * 1e6, Actor: { Attributes: { 'io.kubernetes.pod.uid': uid } } })}\n`;
+
+const unmade = new UnmadeContainers();
 
 interface World {
   readonly engine: ScriptedEngine;
@@ -27,7 +30,7 @@ async function follow(context: TestContext, answer: (response: ServerResponse, n
   const logged: string[] = [];
   const note = (message: string): void => void logged.push(message);
   const log = { ...silentLogger, warn: note, info: note };
-  const subscription = engineEvents({ client, clock, random: () => 0, log }).subscribe((uid) => seen.push(uid));
+  const subscription = engineEvents({ client, clock, random: () => 0, log, unmade }).subscribe((uid) => seen.push(uid));
   context.after(async () => {
     subscription.unsubscribe();
     await engine.close();
@@ -48,6 +51,22 @@ describe('engine events', () => {
     });
     await until(() => seen.length === 2);
     assert.deepEqual(seen, ['ü-1', 'ü-2']);
+  });
+
+  test('the removal of what could not be made is not reported, any other is', async (t) => {
+    unmade.begin('broken');
+    unmade.begin('whole');
+    unmade.made('whole');
+    const of = (Action: string, name: string, uid: string): string =>
+      `${JSON.stringify({ Action, Actor: { Attributes: { name, 'io.kubernetes.pod.uid': uid } } })}\n`;
+    const { seen } = await follow(t, (response) => {
+      response.writeHead(200);
+      response.write(
+        of('destroy', 'broken', 'u1') + of('die', 'broken', 'u2') + of('destroy', 'whole', 'u3') + of('destroy', 'other', 'u4'),
+      );
+    });
+    await until(() => seen.length === 3);
+    assert.deepEqual(seen, ['u2', 'u3', 'u4']);
   });
 
   test('only what changes pods is asked for, and at first only news', async (t) => {
