@@ -15,6 +15,7 @@ import { allContainersRestart } from './status/all-containers-restart.ts';
 import { nextRestartCount } from './status/next-restart-count.ts';
 import { changesForLater } from './reconcile/changes-for-later.ts';
 import { containerSpec } from './reconcile/container-spec.ts';
+import { eachImageOnce } from './reconcile/image-volumes.ts';
 import { planPodLife } from './reconcile/plan-pod-life.ts';
 import { PodAddresses } from './reconcile/pod-addresses.ts';
 import { PodAdmissions } from './reconcile/pod-admissions.ts';
@@ -160,16 +161,18 @@ export function reconcilePods(
         const isEarly = made.sandbox === 'starting';
         const knownIps = async (): Promise<readonly string[] | 'unknown'> =>
           isEarly && !pod.spec.hostNetwork ? 'unknown' : addresses.of(pod, signal);
-        const { imageVolumes: images } = made;
-        const imageVolumes = images && images.size > 0 && (await engine.features(signal)).imageVolumes ? images : undefined;
-        return containerSpec(pod, container, { ...made, imageVolumes }, signal, {
+        const { imageVolumes: images = new Map<string, string>() } = made;
+        const mountable = images.size > 0 && eachImageOnce(pod, container, images);
+        const byEngine = mountable && (await engine.features(signal)).imageVolumes;
+        return containerSpec(pod, container, { ...made, imageVolumes: byEngine ? images : undefined }, signal, {
           podIps: async () => {
             const known = await knownIps();
             if (known === 'unknown') throw new Error('the pod has no address before its sandbox runs');
             return known;
           },
           hostIp: ips[0],
-          additions: (env) => participants.container(pod, container, { env, images, podIps: knownIps }, signal),
+          additions: (env) =>
+            participants.container(pod, container, { env, images: byEngine ? undefined : images, podIps: knownIps }, signal),
           objects: objects.for(pod),
           volumeFile: (volume, path) => volumeFiles.read(pod, volume, path, signal),
           services: await objects.servicesFor(pod, signal),

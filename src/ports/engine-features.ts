@@ -20,7 +20,7 @@ export interface EngineFeatures {
   readonly handlers: readonly EngineHandler[];
   /** A container can have the supplemental groups that its pod names, and no others: supplementalGroupsPolicy Strict. */
   readonly supplementalGroupsPolicy: boolean;
-  /** A container can have an image mounted. */
+  /** A container can have images mounted, each of them once. */
   readonly imageVolumes: boolean;
   /** Undefined: its containers have none, or none that could be limited. */
   readonly cgroups?: EngineCgroups | undefined;

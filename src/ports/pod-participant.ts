@@ -30,7 +30,7 @@ export interface ContainerAdditions {
 export interface ContainerInMaking {
   /** Its environment so far, that of the participants before included. */
   readonly env: ReadonlyMap<string, string>;
-  /** What the engine calls the images that the container mounts, by volume; undefined: it mounts none. */
+  /** What the engine calls the images that the container is to be shown and the engine does not mount, by volume; undefined: there are none. */
   readonly images?: ReadonlyMap<string, string> | undefined;
   /** The pod's addresses, primary first; `unknown`: its sandbox is only starting, and what depends on them is not written yet. */
   readonly podIps: () => Promise<readonly string[] | 'unknown'>;

@@ -32,8 +32,8 @@ export interface PodVolumes {
    */
   prepare(pod: Pod, signal: AbortSignal): Promise<OutOfDate | undefined>;
   /**
-   * What a container of this environment mounts, once the pod is prepared; `imageRefs` is what the engine calls the images among its
-   * volumes. Rejects with CreateContainerConfigError.
+   * What a container of this environment mounts, once the pod is prepared; `imageRefs`: what the engine calls the images among its
+   * volumes that it does not mount by itself. Rejects with CreateContainerConfigError.
    */
   mountsFor(
     pod: Pod,
@@ -231,10 +231,8 @@ export function podVolumes({
         hostFiles,
         selinux,
         imageRoot: async (volume, directory) => {
-          if ((await engineFeatures(signal)).imageVolumes) return undefined;
           const imageRef = imageRefs?.get(volume);
-          if (imageRef === undefined) throw new Error(`the image of volume "${volume}" is not there`);
-          return exports.run(directory, () => exportedImage({ imageRef, directory }, images, signal));
+          return imageRef === undefined ? undefined : exports.run(directory, () => exportedImage({ imageRef, directory }, images, signal));
         },
         // What another handler cannot do, the engine refuses.
         recursiveReadOnly: async () => (await engineFeatures(signal)).handlers[0]?.recursiveReadOnly ?? false,
