@@ -1,10 +1,10 @@
 import type { Stats } from 'node:fs';
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { type FileHandle, stat } from 'node:fs/promises';
 import { errorCode } from '../../../base/error-code.ts';
 import type { LogOptions, LogPiece } from '../../../ports/container-access.ts';
 import { LogDecoder } from './log-decoder.ts';
 import type { LogWatch } from './log-watches.ts';
-import { type OpenLog, openNewer, openOldest, openOlder } from './rotated-logs.ts';
+import { type OpenLog, openNewer, openNewest, openOldest, openOlder } from './rotated-logs.ts';
 import { tailStart } from './tail-start.ts';
 
 const NEWLINE = 0x0a;
@@ -90,7 +90,7 @@ interface LogStart extends OpenLog {
 /** Where the last `tailLines` lines begin, in whichever file that is; undefined or negative: all of them. */
 async function startOf(path: string, tailLines = -1, signal: AbortSignal): Promise<LogStart> {
   if (tailLines < 0) return { ...(await openOldest(path)), position: 0 };
-  let log: OpenLog = { file: await open(path), index: 0 };
+  let log = await openNewest(path);
   try {
     let wanted = tailLines;
     for (;;) {

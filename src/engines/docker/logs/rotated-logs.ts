@@ -16,13 +16,24 @@ const pathOf = (path: string, index: number): string => (index === 0 ? path : `$
 
 /** In the midst of a rotation; it takes the engine less than a millisecond. */
 const TRIES = 100;
+/** A listing may lack what is renamed while it is made: several in a row do not. */
+const LOOKS = 4;
 
 /** The oldest file that is there. Rejects when there is none. Compressed ones do not count. */
 export async function openOldest(path: string): Promise<OpenLog> {
   for (let tries = 1; ; tries++) {
-    const index = (await indexes(path)).at(-1) ?? 0;
+    const opened = await openAt(path, await oldestOf(path));
+    if (opened && (tries >= TRIES || (await isAt(path, await oldestOf(path), opened.file)))) return opened;
+    await opened?.file.close();
+    if (tries >= TRIES) return openNewest(path);
+  }
+}
+
+/** The file that is written to. Rejects when there is none. */
+export async function openNewest(path: string): Promise<OpenLog> {
+  for (let tries = 1; ; tries++) {
     try {
-      return { file: await open(pathOf(path, index)), index };
+      return { file: await open(path), index: 0 };
     } catch (error) {
       if (errorCode(error) !== 'ENOENT' || tries === TRIES) throw error;
     }
@@ -31,11 +42,15 @@ export async function openOldest(path: string): Promise<OpenLog> {
 
 /** The file that was written before this one; undefined: there is none any more. */
 export async function openOlder(path: string, { file }: OpenLog): Promise<OpenLog | undefined> {
+  let missing = 0;
   for (let tries = 1; tries <= TRIES; tries++) {
     const own = await indexOf(path, file);
-    if (own === undefined) return undefined;
-    const older = (await indexes(path)).find((index) => index > own);
-    if (older === undefined) return undefined;
+    if (own === undefined && (await file.stat()).nlink === 0) return undefined;
+    const older = (await indexes(path)).find((index) => own !== undefined && index > own);
+    if (own === undefined || older === undefined) {
+      if (own !== undefined && ++missing === LOOKS) return undefined;
+      continue;
+    }
     const opened = await openAt(path, older);
     if (opened && older === own + 1 && (await isAt(path, own, file))) return opened;
     await opened?.file.close();
@@ -66,6 +81,8 @@ export async function openNewer(path: string, { file }: OpenLog): Promise<OpenLo
   }
   return 'later';
 }
+
+const oldestOf = async (path: string): Promise<number> => (await indexes(path)).at(-1) ?? 0;
 
 /** Of the files that are there, ascending. */
 async function indexes(path: string): Promise<readonly number[]> {

@@ -132,13 +132,12 @@ describe('a log that is rotated', () => {
     const reading = (async () => {
       while (state.writing) reads.push(await read(), await read({ tailLines: 40 }));
     })();
-    for (const n of numbers(101, 500)) {
+    for (let n = 101; n <= 300 || reads.length < 10; n++) {
       await appendFile(path, line(n));
       if (n % 20 === 0) await rotate(1000);
     }
     state.writing = false;
     await reading;
-    assert.ok(reads.length > 2);
     for (const seen of reads) assert.deepEqual(seen, numbers(seen[0] ?? 0, (seen[0] ?? 0) + seen.length - 1));
     for (const [i, seen] of reads.entries()) {
       if (i % 2 === 0) assert.equal(seen[0], 1);
