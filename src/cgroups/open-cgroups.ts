@@ -48,11 +48,11 @@ export async function openCgroups(deps: OpenCgroupsDeps, signal: AbortSignal): P
     clock,
     tell,
   });
-  if ((await manager.identity(parseCgroupPath(options.cgroupRoot, 'cgroupfs'))) === undefined)
-    throw new CgroupSetupError(
-      `invalid configuration: cgroup-root ${JSON.stringify(options.cgroupRoot)} doesn't exist: make it, or leave the option out`,
-    );
-  return manager;
+  const own = parseCgroupPath(options.cgroupRoot, 'cgroupfs');
+  if ((await manager.identity(own)) !== undefined) return manager;
+  if (own.length === 0) return { because: `there are no control groups in ${root}` };
+  const given = JSON.stringify(options.cgroupRoot);
+  throw new CgroupSetupError(`invalid configuration: cgroup-root ${given} doesn't exist: make it, or leave the option out`);
 }
 
 /** As dockershim compared them; the config file of kubeadm says systemd without having asked (feature KubeletCgroupDriverFromCRI). */

@@ -13,14 +13,14 @@ export interface Slices {
 }
 
 const DEADLINE_MS = 10_000;
+const manager = ['org.freedesktop.systemd1', '/org/freedesktop/systemd1', 'org.freedesktop.systemd1.Manager'];
 
-/** By systemctl, which talks to systemd in its own way. `program`: another one, for tests. */
-export function systemdSlices(clock: Pick<Clock, 'schedule'>, program = 'systemctl'): Slices {
-  const call = async (...argv: readonly string[]): Promise<void> => {
+/** By systemd's own programs, which talk to it in its own way. `programs`: the directory that has them, for tests. */
+export function systemdSlices(clock: Pick<Clock, 'schedule'>, programs = ''): Slices {
+  const call = async (unless: RegExp | undefined, program: string, ...argv: readonly string[]): Promise<void> => {
     const what = `${program} ${argv.join(' ')}`;
-    const end = await runCommand(program, argv, { clock, deadlineMs: DEADLINE_MS, signal: new AbortController().signal });
-    if (end.is === 'exited' && end.code === 0) return;
-    if (end.is === 'exited' && argv[0] === 'stop' && /not loaded/.test(end.stderr)) return;
+    const end = await runCommand(`${programs}${program}`, argv, { clock, deadlineMs: DEADLINE_MS, signal: new AbortController().signal });
+    if (end.is === 'exited' && (end.code === 0 || unless?.test(end.stderr))) return;
     if (end.is === 'late') throw new Error(`${what} took longer than ${DEADLINE_MS / 1000} s`);
     throw new Error(`${what} failed: ${end.is === 'missing' ? end.error.message : end.stderr.trim() || end.is}`);
   };
@@ -28,10 +28,12 @@ export function systemdSlices(clock: Pick<Clock, 'schedule'>, program = 'systemc
     set: async (name, config) => {
       const { unit } = systemdUnit(name);
       const properties = sliceProperties(config);
-      await call('start', unit);
-      if (properties.length > 0) await call('set-property', '--runtime', unit, ...properties);
+      // A transient unit leaves nothing behind; without the usual dependencies the machine's going down does not stop it before what is in it.
+      const arguments_ = ['ssa(sv)a(sa(sv))', unit, 'replace', '1', 'DefaultDependencies', 'b', 'false', '0'];
+      await call(/already (loaded|exists)/, 'busctl', 'call', ...manager, 'StartTransientUnit', ...arguments_);
+      if (properties.length > 0) await call(undefined, 'systemctl', 'set-property', '--runtime', unit, ...properties);
     },
-    stop: (name) => call('stop', systemdUnit(name).unit),
+    stop: (name) => call(/not loaded/, 'systemctl', 'stop', systemdUnit(name).unit),
   };
 }
 

@@ -1,5 +1,6 @@
 import { aborted } from '../base/aborted.ts';
 import { unlessAborted } from '../base/unless-aborted.ts';
+import { cgroupPath, podsCgroup } from '../model/cgroup-name.ts';
 import type { Contribution } from '../ports/contribution.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
 import type { PodStats } from '../ports/pod-stats.ts';
@@ -23,6 +24,10 @@ export function capability({ options, clock, cgroups, engine, pods, statuses, ho
       rootDir: options.rootDir,
       imageDir: (asker) => engine.dataDirectory(asker),
       hostFiles,
+      podsCgroup: () => {
+        const ofEngine = engine.lastFeatures()?.cgroups;
+        return ofEngine && options.cgroupsPerQos ? cgroupPath(podsCgroup(options.cgroupRoot, true), ofEngine.driver) : undefined;
+      },
     });
     opened.resolve(own);
     await aborted(signal);

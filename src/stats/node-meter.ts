@@ -20,8 +20,8 @@ export interface NodeMeterDeps {
   /** What the engine's images take. Bytes. */
   readonly imageBytes: () => Promise<number | undefined>;
   readonly fileSystems: FileSystems;
-  /** The cgroup that all pods' cgroups are in: "/kubepods". Undefined: pods have none. */
-  readonly podsCgroup: string | undefined;
+  /** As PodStatsDeps. */
+  readonly podsCgroup: () => string | undefined;
   /** Where the engine's daemon writes its process id. */
   readonly runtimePidFile: string;
   readonly pods: () => Promise<readonly PodUsage[]>;
@@ -42,7 +42,8 @@ export class NodeMeter {
   }
 
   async cpuAndMemory(): Promise<NodeUsage> {
-    const { reader, podsCgroup } = this.#deps;
+    const { reader } = this.#deps;
+    const podsCgroup = this.#deps.podsCgroup();
     const pods = podsCgroup === undefined ? [] : [{ key: podsCgroup, paths: reader.at(podsCgroup) }];
     const consumption = await this.#meter.measure([{ key: ROOT, paths: reader.at(ROOT) }, ...pods]);
     const stat = this.#text('stat') ?? '';

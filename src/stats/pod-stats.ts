@@ -29,8 +29,8 @@ export interface PodStatsDeps {
   readonly imageDir: (signal: AbortSignal) => Promise<string | undefined>;
   /** What the engine's images take, in bytes. Asked for at most once a minute. */
   readonly imageBytes?: (signal: AbortSignal) => Promise<number | undefined>;
-  /** The cgroup that all pods' cgroups are in, once they have any: "/kubepods". */
-  readonly podsCgroup?: string;
+  /** The cgroup that all pods' cgroups are in: "/kubepods". Undefined: pods have none, or it is not known yet. */
+  readonly podsCgroup?: () => string | undefined;
   /** Where the engine's daemon writes its process id. */
   readonly runtimePidFile?: string;
   /** "/proc"; another one is for tests. */
@@ -51,7 +51,16 @@ const AFRESH_MS = 10_000;
 
 /** What the node and its pods use, from cgroups, /proc and file systems. Measured only when asked for; nothing runs in between. */
 export function podStats(deps: PodStatsDeps): OwnedPodStats {
-  const { clock, running, pods, statuses, rootDir, podsCgroup, runtimePidFile = '/var/run/docker.pid', proc = '/proc' } = deps;
+  const {
+    clock,
+    running,
+    pods,
+    statuses,
+    rootDir,
+    podsCgroup = () => undefined,
+    runtimePidFile = '/var/run/docker.pid',
+    proc = '/proc',
+  } = deps;
   const closing = new AbortController();
   const { signal } = closing;
   const reader = cgroupReader(deps.cgroups);

@@ -298,6 +298,18 @@ describe('stats', () => {
     assert.deepEqual(await names(), ['kubelet', 'runtime', 'pods']);
   });
 
+  test('of all pods is that of the cgroup that they are in, and the sum of theirs where there is none', async (t) => {
+    const { clock, stats, machine } = await setUp(t, 'version 1', { deps: { podsCgroup: () => '/kubepods' } });
+    const pods = async () => {
+      const { systemContainers } = await answer(clock, stats.node(never));
+      await clock.advance(1000);
+      return systemContainers.find(({ name }) => name === 'pods')?.cpu?.usageCoreNanoSeconds;
+    };
+    assert.equal(await pods(), 4e9);
+    await machine.write(cgroupV1('/kubepods', { cpuNs: 7e9, usage: 9000, inactive: 0 }));
+    assert.equal(await pods(), 7e9);
+  });
+
   test('go without what the engine does not tell', async (t) => {
     const refuse = () => Promise.reject(new Error('no engine'));
     const { clock, stats } = await setUp(t, 'version 1', { deps: { imageDir: refuse, imageBytes: refuse } });

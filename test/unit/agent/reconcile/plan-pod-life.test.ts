@@ -37,6 +37,15 @@ test('a pod is prepared before its sandbox, before a container alone, and while 
   assert.deepEqual(did(running), ['prepare']);
 });
 
+test('a pod is prepared before its containers get other resources, so that its cgroup has room for them, and once more after that', () => {
+  const limits = { cpu: '2', memory: '64Mi' };
+  const resized = aPod('web', { containers: [aContainer('app', { resources: { limits, requests: limits } })] });
+  const before = { requests: { cpu: '1', memory: '64Mi' }, limits: { cpu: '1', memory: '64Mi' } };
+  const actuated = { container: () => before, pod: undefined };
+  const plan = planPodLife({ pod: resized, source: 'file' }, running, { ...facts, actuated });
+  assert.deepEqual([plan.actions.map((action) => action.do), plan.next], [['prepare', 'updateContainer'], { afterMs: 0 }]);
+});
+
 test('a pod is not prepared while another has its name, while its start is held back, or when it ends', () => {
   assert.deepEqual(did(nothing, { life: 'waiting' }), []);
   const crashed = anObservedPod(pod, { sandboxes: [aSandbox()], containers: [anInstance(pod, 'app', { state: exited(1) })] });
