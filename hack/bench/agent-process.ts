@@ -9,6 +9,7 @@ const CLOCK_TICKS = 100;
 /** The agent as users run it, with its log. */
 export class AgentProcess {
   readonly #child: ChildProcess;
+  readonly #beganAtMs = performance.now();
   readonly #waiting = new Set<{ readonly matches: (line: string) => boolean; readonly found: () => void }>();
 
   /** `checkout`: whose build runs, this one's where none is named. */
@@ -38,6 +39,10 @@ export class AgentProcess {
       this.#waiting.add({ matches, found });
       this.#child.once('exit', (code) => reject(new Error(`the agent exited with ${code}`)));
     });
+  }
+
+  ageMs(): number {
+    return performance.now() - this.#beganAtMs;
   }
 
   cpuSeconds(): number {

@@ -8,6 +8,9 @@ import { RawEngine } from './raw-engine.ts';
 export const PAUSE = 'rxlet/pause:1';
 export const APP = 'busybox:1.35';
 
+/** An agent writes its cache of compiled code 15 s after it began, which takes longer than a minute of rest. */
+const SETTLED_AFTER_MS = 20_000;
+
 /** An agent that has pods from a manifest directory only, on an engine of its own. One agent at a time. */
 export class StandaloneNode {
   readonly engine: RawEngine;
@@ -80,7 +83,7 @@ export class StandaloneNode {
   async atRest(seconds: number): Promise<{ readonly cpuPercent: number; readonly rssMiB: number; readonly maxRssMiB: number }> {
     const agent = this.#agent;
     if (agent === undefined) throw new Error('no agent is running');
-    await pause(5000);
+    await pause(Math.max(5000, SETTLED_AFTER_MS - agent.ageMs()));
     const cpu = agent.cpuSeconds();
     const rss: number[] = [];
     for (let i = 0; i < seconds; i++) {
