@@ -48,6 +48,7 @@ export async function gather(
     routes,
     metricTexts: all.flatMap(({ metricTexts }) => metricTexts ?? []),
     services: all.flatMap(({ services }) => services ?? []),
+    hints: all.flatMap(({ hints }) => hints ?? []),
     images: lastOf(all, 'images') ?? noImages,
     probes: lastOf(all, 'probes') ?? noProbes,
     hooks: lastOf(all, 'hooks') ?? noHooks,

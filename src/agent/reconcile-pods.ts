@@ -51,8 +51,8 @@ export function reconcilePods(
       get node() {
         return node.node.known();
       },
-      // CPUs and memory of their own, and swap, are what no pod has here.
-      staticCpus: false,
+      staticCpus: options.cpuManagerPolicy === 'static',
+      // Memory of their own, and swap, are what no pod has here.
       staticMemory: false,
       swaps: () => false,
       preempt: (pod, [first]) => {
@@ -131,6 +131,7 @@ export function reconcilePods(
         isToBeAdmitted: desired !== undefined && !isHere && !end && admissions.isToAsk(desired.pod),
         isToBeResized: desired !== undefined && at.life === 'syncing' && !end && !isTerminalPhase(status?.phase) && resizes.isToDecide(uid),
         actuated: resizes.actuated(uid),
+        cpuset: (container) => participants.cpuset(uid, container),
         isTornDown: memory.isTornDown(uid),
       };
     },

@@ -30,8 +30,8 @@ export function reportingRuntime(runtime: ContainerRuntime, by: ReportedBy): Con
     // One step where nothing was done ahead; the kubelet always makes it of two.
     startContainer: (pod, sandbox, spec, signal) => timed('start_container', () => runtime.startContainer(pod, sandbox, spec, signal)),
     stopContainer: (id, graceMs, signal) => timed('stop_container', () => runtime.stopContainer(id, graceMs, signal)),
-    updateContainer: (id, pod, container, resource, signal) =>
-      timed('update_container', () => runtime.updateContainer(id, pod, container, resource, signal)),
+    updateContainer: (id, pod, container, change, signal) =>
+      timed('update_container', () => runtime.updateContainer(id, pod, container, change, signal)),
     removeContainer: (id, signal) => timed('remove_container', () => runtime.removeContainer(id, signal)),
     stopSandbox: (id, signal) => timed('stop_podsandbox', () => runtime.stopSandbox(id, signal)),
     removeSandbox: (id, signal) => timed('remove_podsandbox', () => runtime.removeSandbox(id, signal)),

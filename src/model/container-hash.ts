@@ -1,29 +1,22 @@
+import { fnv1a } from '../base/fnv-1a.ts';
 import { containerJson } from './container-json.ts';
 import { always, struct, text } from './go-json.ts';
 import type { Container } from './pod.ts';
 
-const OFFSET_BASIS = 0x811c9dc5;
-const PRIME = 0x01000193;
-
-const update = (hash: number, text: string): number => {
-  let h = hash;
-  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), PRIME);
-  return h;
-};
 /** Each byte's decimal digits and the space before them. */
 const decimals = Array.from({ length: 256 }, (_, byte) => ` ${byte}`);
 const open = '([]uint8)[';
 
 /** FNV-1a, 32 bit, over the bytes as the kubelet's hash prints them: "([]uint8)[1 22 255]" (pkg/util/hash DeepHashObject). */
 export function deepHash(bytes: Uint8Array): number {
-  let hash = update(OFFSET_BASIS, open);
+  let hash = fnv1a(open);
   let first = true;
   for (const byte of bytes) {
     const digits = decimals[byte] ?? '';
-    hash = update(hash, first ? digits.slice(1) : digits);
+    hash = fnv1a(first ? digits.slice(1) : digits, hash);
     first = false;
   }
-  return update(hash, ']') >>> 0;
+  return fnv1a(']', hash) >>> 0;
 }
 
 const identityJson = struct({ image: always(text, '""'), name: always(text, '""') });

@@ -30,8 +30,8 @@ export function isNarrower(one: NumaMask, than: NumaMask): boolean {
 }
 
 /** Every choice of at least one of the nodes: the small ones first, each size in the nodes' order. There are 2 to the power of nodes. */
-export function* allMasks(nodes: readonly number[]): Generator<NumaMask> {
-  for (let size = 1; size <= nodes.length; size++) for (const chosen of combinations(nodes, size)) yield numaMask(chosen);
+export function* allChoices(nodes: readonly number[]): Generator<readonly number[]> {
+  for (let size = 1; size <= nodes.length; size++) yield* combinations(nodes, size);
 }
 
 /** Every choice of `size` of the items, in their order. */

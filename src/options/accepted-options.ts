@@ -1,4 +1,4 @@
-import { bool, duration, float, int32, int64, mapStringString, opaque, string, strings, uint } from './kinds.ts';
+import { bool, duration, float, int32, int64, opaque, string, strings, uint } from './kinds.ts';
 import {
   durationOrNanoseconds,
   featureGatesKind,
@@ -47,8 +47,15 @@ export const acceptedOptions: readonly AcceptedOption[] = [
   { flag: 'containerd', kind: string },
   { flag: 'containerd-namespace', kind: string },
   { flag: 'contention-profiling', config: 'enableContentionProfiling', kind: bool, unset: false },
-  { flag: 'cpu-manager-policy', config: 'cpuManagerPolicy', kind: string, unset: 'none' },
-  { flag: 'cpu-manager-reconcile-period', config: 'cpuManagerReconcilePeriod', kind: duration, unset: 10_000, zeroInFileIsUnset: true },
+  {
+    flag: 'cpu-manager-reconcile-period',
+    config: 'cpuManagerReconcilePeriod',
+    kind: duration,
+    unset: 10_000,
+    zeroInFileIsUnset: true,
+    inPart:
+      'containers move to other CPUs at once, and each look at a pod compares what its containers were told with what they are to have',
+  },
   { flag: 'docker', kind: string },
   { flag: 'docker-env-metadata-whitelist', kind: string },
   { flag: 'docker-only', kind: bool },
@@ -136,8 +143,6 @@ export const acceptedOptions: readonly AcceptedOption[] = [
   { flag: 'storage-driver-table', kind: string },
   { flag: 'storage-driver-user', kind: string },
   { flag: 'system-cgroups', config: 'systemCgroups', kind: string },
-  { flag: 'topology-manager-policy', config: 'topologyManagerPolicy', kind: string, unset: 'none' },
-  { flag: 'topology-manager-scope', config: 'topologyManagerScope', kind: string, unset: 'container' },
   { flag: 'vmodule', config: 'logging.vmodule', kind: vmodule },
   { flag: 'volume-plugin-dir', config: 'volumePluginDir', kind: string, unset: volumePlugins, path: true },
   { flag: 'volume-stats-agg-period', config: 'volumeStatsAggPeriod', kind: duration, unset: 60_000, zeroInFileIsUnset: true },
@@ -155,14 +160,12 @@ export const acceptedOptions: readonly AcceptedOption[] = [
     inPart: 'cgroup v1 never keeps the agent from starting',
   }),
   { flag: 'max-housekeeping-interval', kind: duration },
-  { flag: 'cpu-manager-policy-options', config: 'cpuManagerPolicyOptions', kind: mapStringString },
   { flag: 'log-json-info-buffer-size', config: 'logging.options.json.infoBufferSize', kind: quantity, unset: '0' },
   { flag: 'log-json-split-stream', config: 'logging.options.json.splitStream', kind: bool, unset: false },
   { flag: 'log-text-info-buffer-size', config: 'logging.options.text.infoBufferSize', kind: quantity, unset: '0' },
   { flag: 'log-text-split-stream', config: 'logging.options.text.splitStream', kind: bool, unset: false },
   { flag: 'memory-manager-policy', config: 'memoryManagerPolicy', kind: string, unset: 'None' },
   { flag: 'reserved-memory', config: 'reservedMemory', kind: reservedMemory },
-  { flag: 'topology-manager-policy-options', config: 'topologyManagerPolicyOptions', kind: mapStringString },
   { config: 'containerLogMaxWorkers', kind: int32, unset: 1, isMet: () => true, inPart: rotatesItself },
   { config: 'containerLogMonitorInterval', kind: duration, unset: 10_000, isMet: () => true, inPart: rotatesItself },
   { config: 'imagePullCredentialsVerificationPolicy', kind: string, unset: 'NeverVerifyPreloadedImages' },

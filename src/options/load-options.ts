@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { checkOptions } from './check-options.ts';
+import { resourceManagerProblems } from './check-resource-managers.ts';
 import { runtimeOf } from './container-runtime.ts';
 import { gatesIn } from './decoding/default-settings.ts';
 import { featureGates } from './feature-gates/feature-gates.ts';
@@ -57,6 +58,7 @@ export async function loadOptions(argv: readonly string[], environment: OptionsE
         ...('problem' in runtime ? [runtime.problem] : []),
         ...kubeletConfigurationFaults(settings, givenGates),
         ...checkOptions(values),
+        ...resourceManagerProblems(values, featureGates(givenGates)),
         ...(nodeName === undefined ? ['empty hostname is invalid'] : nodeNameFaults(nodeName)),
       ];
   if (problems.length > 0) throw new OptionsError(problems);

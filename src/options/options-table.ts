@@ -10,6 +10,7 @@ import { loggingOptions } from './table/logging.ts';
 import { networkOptions } from './table/network.ts';
 import { nodeOptions } from './table/node.ts';
 import { podOptions } from './table/pods.ts';
+import { resourceManagerOptions } from './table/resource-managers.ts';
 import { serverOptions } from './table/server.ts';
 
 /**
@@ -24,6 +25,7 @@ export const optionsTable = {
   ...nodeOptions,
   ...evictionOptions,
   ...cgroupOptions,
+  ...resourceManagerOptions,
   ...networkOptions,
   ...clusterOptions,
   ...serverOptions,

@@ -52,6 +52,8 @@ export interface ObservedContainer {
     readonly memoryRequest?: Quantity | undefined;
     readonly memoryLimit?: Quantity | undefined;
   };
+  /** The CPUs that it was last told to run on, where the engine tells: "0-2,7"; empty: all. */
+  readonly cpuset?: string | undefined;
   /** What it is stopped with, where the engine tells: "SIGTERM". */
   readonly stopSignal?: string | undefined;
   /** Of its first process as it began, where the engine tells. */
@@ -160,12 +162,17 @@ export interface ContainerSpec {
   readonly devices?: readonly Device[] | undefined;
   /** The CPUs that it may run on, as cgroups name them: "0-2,7"; undefined: all. */
   readonly cpuset?: string | undefined;
+  /** The NUMA nodes that its memory may come from, likewise. */
+  readonly cpusetMems?: string | undefined;
   /** As the sandbox's. */
   readonly cgroupParent?: string | undefined;
   readonly handler?: string | undefined;
   /** The container of the same pod whose processes it sees: an ephemeral container's target. */
   readonly target?: ContainerId | undefined;
 }
+
+/** What can be changed of a container as it runs. */
+export type ContainerChange = ResizableResource | { readonly cpuset: string };
 
 /** A sandbox whose network is up. */
 export interface RunningSandbox {
@@ -215,10 +222,10 @@ export interface ContainerRuntime {
    */
   startContainer(pod: Pod, sandbox: SandboxId, spec: ContainerSpec, signal: AbortSignal): Promise<ContainerId>;
   /**
-   * Gives a container as it runs the CPU or the memory that its spec in the pod says by now; what it has of the other stays. Rejects where it
-   * uses more memory than it is to have, and changes nothing then.
+   * Gives a container as it runs the CPU or the memory that its spec in the pod says by now, or these CPUs to run on; what it has of the rest
+   * stays. Rejects where it uses more memory than it is to have, and changes nothing then.
    */
-  updateContainer(id: ContainerId, pod: Pod, container: Container, resource: ResizableResource, signal: AbortSignal): Promise<void>;
+  updateContainer(id: ContainerId, pod: Pod, container: Container, change: ContainerChange, signal: AbortSignal): Promise<void>;
   /** SIGTERM (or the image's stop signal), then SIGKILL after `graceMs`. Resolves when it has ended. An abort stops the waiting, not the stopping. */
   stopContainer(id: ContainerId, graceMs: number, signal: AbortSignal): Promise<void>;
   removeContainer(id: ContainerId, signal: AbortSignal): Promise<void>;

@@ -9,6 +9,7 @@ import type { PodSource } from './pod-source.ts';
 import type { PodStats } from './pod-stats.ts';
 import type { Route } from './route.ts';
 import type { Staged } from './staged.ts';
+import type { TopologyHintProvider } from './topology-hint-provider.ts';
 import type { VolumeFiles } from './volume-files.ts';
 
 /** What one capability adds to the agent. */
@@ -24,6 +25,8 @@ export interface Contribution {
   /** Hears what happens from the moment it was contributed. */
   readonly listener?: Partial<Happenings>;
   readonly services?: readonly Staged[];
+  /** From which NUMA nodes it could give containers what they ask for. */
+  readonly hints?: TopologyHintProvider;
   /** One for each agent: the last capability that has one gives it. */
   readonly images?: ImagePuller;
   readonly probes?: ContainerProbes;
@@ -42,6 +45,7 @@ export interface Given {
   readonly routes: readonly Route[];
   readonly metricTexts: readonly MetricText[];
   readonly services: readonly Staged[];
+  readonly hints: readonly TopologyHintProvider[];
   readonly images: ImagePuller;
   readonly probes: ContainerProbes;
   readonly hooks: ContainerHooks;

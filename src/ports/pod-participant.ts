@@ -21,6 +21,7 @@ export interface ContainerAdditions {
   readonly mounts?: readonly Mount[];
   readonly devices?: ContainerSpec['devices'];
   readonly cpuset?: string;
+  readonly cpusetMems?: string;
   /** As of its sandbox, for engines that make each container by itself. */
   readonly cgroupParent?: string;
   readonly handler?: string;
@@ -57,6 +58,8 @@ export interface PodParticipant {
   prepare?(pod: Pod, signal: AbortSignal): Promise<OutOfDate | undefined>;
   sandbox?(pod: Pod, signal: AbortSignal): Promise<SandboxAdditions>;
   container?(pod: Pod, container: Container, making: ContainerInMaking, signal: AbortSignal): Promise<ContainerAdditions>;
+  /** The CPUs that a container of the pod is to run on by now; undefined: it stays where it is. Asked at each look, and answers from what it knows. */
+  cpuset?(uid: PodUid, container: string): string | undefined;
   /** The pod has ended for good and is still declared: what only a running pod needs is released. */
   tearDown?(uid: PodUid, signal: AbortSignal): Promise<void>;
   /** Nothing of the pod is in the engine any more: all that it had here is released. */

@@ -8,7 +8,7 @@ import type { Next } from './work-queue.ts';
 
 /**
  * One step in the life of a pod. Steps run in order. After a failed `prepare` nothing is started, after a failed `updateContainer` nothing is
- * updated, a failed `startContainer` ends that container's part only, and any other failure ends the run.
+ * updated, a failed `startContainer` or `pinContainer` ends that container's part only, and any other failure ends the run.
  */
 export type PodAction =
   /** Whether it may run here is decided. */
@@ -32,6 +32,8 @@ export type PodAction =
     }
   /** It gets other resources as it runs. */
   | { readonly do: 'updateContainer'; readonly id: ContainerId; readonly name: string; readonly resource: ResizableResource }
+  /** It runs on other CPUs from now on. */
+  | { readonly do: 'pinContainer'; readonly id: ContainerId; readonly name: string; readonly cpuset: string }
   | {
       readonly do: 'removeContainer';
       readonly id: ContainerId;
@@ -100,6 +102,8 @@ export interface PlanFacts {
   readonly isToBeResized?: boolean | undefined;
   /** What its containers run with, as far as is known; undefined: resources are not compared. */
   readonly actuated?: ActuatedResources | undefined;
+  /** The CPUs that a container is to run on; undefined: it stays where it is. */
+  readonly cpuset?: ((container: string) => string | undefined) | undefined;
   /** What only a running pod needs has been released. */
   readonly isTornDown?: boolean | undefined;
   /** The declaration before `desired`, or the last one of a pod that is gone: knows sidecars and names changed fields. */

@@ -160,6 +160,7 @@ export const nothingGiven: Given = {
   routes: [],
   metricTexts: [],
   services: [],
+  hints: [],
   images: { ensureImage: () => Promise.reject(new Error('nothing pulls images here')), presentImage: async () => undefined },
   probes: noProbes,
   hooks: noHooks,

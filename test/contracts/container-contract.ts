@@ -123,6 +123,18 @@ export function containerContract(world: () => RuntimeWorld): void {
       assert.deepEqual(await world().madeWith(id), { devices, cpuset, cgroupParent, handler });
     });
 
+    test('a running container moves to other CPUs as it is, and keeps its limits', async (t) => {
+      if (!world().cpusets) return t.diagnostic('the kernel has no such controller');
+      const container = world().shell('app', DEAF, { resources: { limits: { cpu: '500m' } } });
+      const pod = world().pod([container]);
+      const id = await world().start(pod, await world().runSandbox(pod), container);
+      const before = await world().container(pod, id);
+      assert.equal(before.cpuset, '');
+      await world().runtime.updateContainer(id, pod, container, { cpuset: '0' }, world().signal);
+      const after = await world().container(pod, id);
+      assert.deepEqual([after.cpuset, after.resources, after.state], ['0', before.resources, before.state]);
+    });
+
     test('a running container gets other CPU and memory as it is, and keeps what it has of the other', async () => {
       const withLimits = (cpu: string, memory: string): Container =>
         world().shell('app', DEAF, { resources: { requests: { cpu: '50m' }, limits: { cpu, memory } } });

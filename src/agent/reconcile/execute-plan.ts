@@ -28,7 +28,7 @@ export interface Execution {
 }
 
 /**
- * Runs the actions in order; stops in a row run together. A container that does not start leaves its neighbours alone, after a failed
+ * Runs the actions in order; stops in a row run together. A container that does not start, or stays on its CPUs, leaves its neighbours alone, after a failed
  * `prepare` nothing is started and after a failed `updateContainer` nothing is updated; any other failure ends the run.
  */
 export async function executePlan<Context>(
@@ -63,7 +63,7 @@ export async function executePlan<Context>(
     if (!isPrepared && (kind === 'runSandbox' || kind === 'startContainer')) continue;
     if (!updates && kind === 'updateContainer') continue;
     const results = await Promise.all(group.map((action) => one(action, groups[index + 1]?.[0])));
-    if (results.every(Boolean) || kind === 'startContainer') continue;
+    if (results.every(Boolean) || kind === 'startContainer' || kind === 'pinContainer') continue;
     if (kind === 'prepare') isPrepared = false;
     else if (kind === 'updateContainer') updates = false;
     else break;

@@ -1,6 +1,6 @@
 import { allContainers, deadlineLeftMs, isTerminalPhase } from '../../model/pod-predicates.ts';
 import { type Pod, podFullName } from '../../model/pod.ts';
-import type { ObservedPod } from '../../ports/container-runtime.ts';
+import type { ContainerId, ObservedPod } from '../../ports/container-runtime.ts';
 import type { PlanFacts, PlanPod, PodAction, PodPlan } from '../../ports/pod-plan.ts';
 import type { DesiredPod } from '../../ports/pod-store.ts';
 import type { Next } from '../../ports/work-queue.ts';
@@ -96,6 +96,15 @@ function syncPod(pod: Pod, observed: ObservedPod, facts: PlanFacts): PodPlan {
   actions.push(...updates.actions);
   because.push(...updates.because);
 
+  const pins = pinContainers(
+    pod,
+    observed,
+    facts,
+    new Set(actions.flatMap((action) => (action.do === 'stopContainer' ? [action.id] : []))),
+  );
+  actions.push(...pins.actions);
+  because.push(...pins.because);
+
   const held = heldContainers(pod, observed, facts, computed);
   const { initContainersToStart, containersToStart, ephemeralContainersToStart } = computed;
   for (const container of [...initContainersToStart, ...containersToStart, ...ephemeralContainersToStart]) {
@@ -179,6 +188,17 @@ function updateContainers({ containersToUpdate }: ComputedPodActions): Part {
     containersToUpdate[resource].map(({ id, name }) => ({ do: 'updateContainer' as const, id, name, resource })),
   );
   return { actions: updates, because: updates.map(({ name, resource }) => `container ${name} gets other ${resource} as it runs`) };
+}
+
+/** What runs on, and is to do so on other CPUs. */
+function pinContainers(pod: Pod, observed: ObservedPod, { cpuset }: PlanFacts, stopped: ReadonlySet<ContainerId>): Part {
+  const pins = allContainers(pod.spec).flatMap(({ name }) => {
+    const newest = newestOf(observed, name);
+    const wanted = newest && isRunning(newest) && !stopped.has(newest.id) ? cpuset?.(name) : undefined;
+    const isThere = wanted === undefined || newest?.cpuset === undefined || newest.cpuset === wanted;
+    return newest && !isThere ? [{ do: 'pinContainer' as const, id: newest.id, name, cpuset: wanted }] : [];
+  });
+  return { actions: pins, because: pins.map(({ name, cpuset: cpus }) => `container ${name} runs on CPUs ${cpus} from now on`) };
 }
 
 function stopSandboxes({ sandboxes }: ObservedPod): readonly PodAction[] {

@@ -16,6 +16,7 @@ export interface AllContainerAdditions {
   readonly mounts: readonly Mount[];
   readonly devices: readonly Device[];
   readonly cpuset: string | undefined;
+  readonly cpusetMems: string | undefined;
   readonly cgroupParent: string | undefined;
   readonly handler: string | undefined;
 }
@@ -25,6 +26,7 @@ export const noAdditions: Omit<AllContainerAdditions, 'env'> = {
   mounts: [],
   devices: [],
   cpuset: undefined,
+  cpusetMems: undefined,
   cgroupParent: undefined,
   handler: undefined,
 };
@@ -53,6 +55,7 @@ export class PodParticipants {
       prepare: having('prepare'),
       sandbox: having('sandbox'),
       container: having('container'),
+      cpuset: having('cpuset').toReversed(),
       tearDown: having('tearDown').toReversed(),
       release: having('release').toReversed(),
       remains: having('remains'),
@@ -106,16 +109,25 @@ export class PodParticipants {
     const env = new Map(making.env);
     const mounts: Mount[] = [];
     const devices: Device[] = [];
-    let { cpuset, cgroupParent, handler } = noAdditions;
+    let { cpuset, cpusetMems, cgroupParent, handler } = noAdditions;
     await this.#eachInTime('container', `giving container ${container.name} its part`, signal, async (each, within) => {
       const asked = each.container?.(pod, container, { ...making, env }, within);
       const additions: ContainerAdditions = (await this.#asked(asked, within)) ?? {};
       for (const { name, value } of additions.env ?? []) env.set(name, value);
       mounts.push(...(additions.mounts ?? []));
       devices.push(...(additions.devices ?? []));
-      ({ cpuset = cpuset, cgroupParent = cgroupParent, handler = handler } = additions);
+      ({ cpuset = cpuset, cpusetMems = cpusetMems, cgroupParent = cgroupParent, handler = handler } = additions);
     });
-    return { env, mounts, devices, cpuset, cgroupParent, handler };
+    return { env, mounts, devices, cpuset, cpusetMems, cgroupParent, handler };
+  }
+
+  /** What the last one says that has a say. */
+  cpuset(uid: PodUid, container: string): string | undefined {
+    for (const { pod } of this.#in.cpuset) {
+      const cpuset = pod.cpuset?.(uid, container);
+      if (cpuset !== undefined) return cpuset;
+    }
+    return undefined;
   }
 
   tearDown(uid: PodUid, signal: AbortSignal): Promise<void> {

@@ -212,6 +212,10 @@ export function podSteps({
       }
       resizes.updated(pod, container, resource);
     },
+    pinContainer({ id, name, cpuset }, context, signal) {
+      const { pod } = declared(context);
+      return runtime.updateContainer(id, pod, containerNamed(pod, name), { cpuset }, signal);
+    },
     async removeContainer({ id, name, restartsAll }, context, signal) {
       await runtime.removeContainer(id, signal);
       const { desired, observed } = context;

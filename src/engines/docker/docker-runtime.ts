@@ -95,7 +95,7 @@ export function dockerRuntime(options: DockerRuntimeOptions): ContainerRuntime {
       runSandbox({ ...connecting, clock, log, random, unmade, image: podInfraContainerImage }, pod, spec, signal, onCreated),
     createContainer: (pod, sandbox, spec, signal) => createAhead(starting, pod, sandbox, spec, signal),
     startContainer: (pod, sandbox, spec, signal) => startContainer(starting, pod, sandbox, spec, signal),
-    updateContainer: (id, pod, container, resource, signal) => updateContainer(options, id, pod, container, resource, signal),
+    updateContainer: (id, pod, container, change, signal) => updateContainer(options, id, pod, container, change, signal),
     stopContainer: (id, graceMs, signal) => stopContainer(client, id, graceMs, signal),
     removeContainer,
     stopSandbox: (id, signal) => stopSandbox(connecting, id, signal),

@@ -26,7 +26,7 @@ export type PartRole =
 
 /** What the kernel would enforce. */
 export type Given = Pick<SandboxSpec, 'cgroupParent' | 'handler'> &
-  Partial<Pick<ContainerSpec, 'env' | 'mounts' | 'imageMounts' | 'devices' | 'cpuset'>>;
+  Partial<Pick<ContainerSpec, 'env' | 'mounts' | 'imageMounts' | 'devices' | 'cpuset' | 'cpusetMems'>>;
 
 export interface PartSpec {
   readonly uid: PodUid;
@@ -139,6 +139,11 @@ export class FakeDaemon {
   }
 
   /** Does nothing to what is gone, or is a sandbox. */
+  pin(id: string, cpuset: string): void {
+    const entry = this.#entries.get(id);
+    if (entry) this.#set(entry, { given: { ...entry.part.given, cpuset } });
+  }
+
   update(id: string, resources: ObservedContainer['resources'] & {}): void {
     const entry = this.#entries.get(id);
     if (entry?.part.role.kind === 'container') this.#set(entry, { role: { ...entry.part.role, resources } });

@@ -8,10 +8,11 @@ import { ContainerStartError } from '../../model/container-start-error.ts';
 import { SANDBOX_NAME } from '../../model/sandbox-name.ts';
 import { newestFirst } from '../../model/newest-first.ts';
 import { stopSignalOf } from '../../model/stop-signal.ts';
-import { effectiveResources, type ResizableResource } from '../../model/effective-resources.ts';
+import { effectiveResources } from '../../model/effective-resources.ts';
 import { type Container, type Pod, type PodUid, showPod } from '../../model/pod.ts';
 import { Quantity } from '../../model/quantity.ts';
 import type {
+  ContainerChange,
   ContainerId,
   ContainerRuntime,
   ContainerSpec,
@@ -146,7 +147,7 @@ export class FakeRuntime implements ContainerRuntime {
   }
 
   #createContainer(pod: Pod, sandbox: SandboxId, spec: ContainerSpec): Made {
-    const { container, attempt, imageRef, env, mounts, imageMounts, devices, cpuset, cgroupParent, handler } = spec;
+    const { container, attempt, imageRef, env, mounts, imageMounts, devices, cpuset, cpusetMems, cgroupParent, handler } = spec;
     const behaviour = this.#behaviour(pod, container.name);
     const image = this.#deps.images.find(imageRef);
     if (!image) throw new FakeEngineError(`No such image: ${imageRef}`);
@@ -170,7 +171,7 @@ export class FakeRuntime implements ContainerRuntime {
       terminationGracePeriodSeconds,
       deletionGracePeriodSeconds,
     };
-    const given = { env, mounts, imageMounts, devices, cpuset, cgroupParent, handler };
+    const given = { env, mounts, imageMounts, devices, cpuset, cpusetMems, cgroupParent, handler };
     const { part, adopted } = this.#createOrAdopt({ ...identity(pod), name: container.name, attempt, role, given });
     return { id: part.id as ContainerId, adopted, spec, behaviour };
   }
@@ -215,14 +216,18 @@ export class FakeRuntime implements ContainerRuntime {
     return id;
   }
 
-  async updateContainer(id: ContainerId, pod: Pod, container: Container, resource: ResizableResource, signal: AbortSignal): Promise<void> {
+  async updateContainer(id: ContainerId, pod: Pod, container: Container, change: ContainerChange, signal: AbortSignal): Promise<void> {
     const { gate, daemon } = this.#deps;
     await gate.pass('updateContainer', signal, () => {
       const role = daemon.get(id)?.role;
       if (role?.kind !== 'container') throw new FakeEngineError(`No such container: ${id}`);
+      if (typeof change === 'object') {
+        daemon.pin(id, change.cpuset);
+        return;
+      }
       const { cpuRequest, cpuLimit, memoryLimit } = resourcesIn(pod, container);
       const memory = { cpuRequest: role.resources?.cpuRequest, cpuLimit: role.resources?.cpuLimit, memoryLimit };
-      daemon.update(id, resource === 'memory' ? memory : { cpuRequest, cpuLimit, memoryLimit: role.resources?.memoryLimit });
+      daemon.update(id, change === 'memory' ? memory : { cpuRequest, cpuLimit, memoryLimit: role.resources?.memoryLimit });
     });
   }
 
@@ -310,7 +315,19 @@ function observedSandbox({ id, attempt, createdAtMs, state, ips }: Part, { netwo
   return { id: id as SandboxId, attempt, createdAtMs, ready: state.phase === 'running', network, ips };
 }
 
-function observedContainer({ id, name, attempt, createdAtMs, state }: Part, role: PartRole & { kind: 'container' }): ObservedContainer {
+function observedContainer(
+  { id, name, attempt, createdAtMs, state, given }: Part,
+  role: PartRole & { kind: 'container' },
+): ObservedContainer {
   const { kind: _kind, sandbox: sandboxId, ...observed } = role;
-  return { id: id as ContainerId, name, attempt, sandboxId: sandboxId as SandboxId, createdAtMs, state, ...observed };
+  return {
+    id: id as ContainerId,
+    name,
+    attempt,
+    sandboxId: sandboxId as SandboxId,
+    createdAtMs,
+    state,
+    cpuset: given.cpuset ?? '',
+    ...observed,
+  };
 }

@@ -82,7 +82,7 @@ export const cgroupOptions = {
     default: '',
     defaultText: 'none',
     group: 'Node',
-    help: 'CPUs that are kept from pods, such as 0-1,7: as many are reserved, in place of what kubeReserved and systemReserved say of CPU.',
+    help: 'CPUs that are kept from pods, such as 0-1,7: as many are reserved, in place of what kubeReserved and systemReserved say of CPU, and no container has them for itself.',
   }),
   enforceNodeAllocatable: option<readonly string[]>({
     flag: 'enforce-node-allocatable',

@@ -7,8 +7,8 @@ import type { TopologyHint, TopologyHints } from '../../model/topology-hint.ts';
 import type { MachineTopology } from '../machine-topology.ts';
 import { allocationFailed } from '../allocation-failed.ts';
 import { cpuHints, socketsOf } from './cpu-hints.ts';
-import type { CpuPolicyOptions } from './cpu-policy-options.ts';
-import { guaranteedCpus, podGuaranteedCpus } from './guaranteed-cpus.ts';
+import type { CpuPolicyOptions } from '../../model/cpu-policy-options.ts';
+import { guaranteedCpus, podGuaranteedCpus } from '../../model/guaranteed-cpus.ts';
 import { NotEnoughCpusError, takeCpus } from './take-cpus.ts';
 
 /** Who has which CPUs. */

@@ -1,5 +1,5 @@
 import type { CpuSet } from '../../model/cpu-set.ts';
-import { allMasks, countNodes, nodesOf, type NumaMask } from '../../model/numa-mask.ts';
+import { allChoices, countNodes, nodesOf, numaMask, type NumaMask } from '../../model/numa-mask.ts';
 import type { TopologyHint } from '../../model/topology-hint.ts';
 import type { MachineTopology } from '../machine-topology.ts';
 
@@ -19,14 +19,14 @@ export function cpuHints(machine: MachineTopology, { available, reusable, count,
   const perNode = (cpus: CpuSet): ReadonlyMap<number, number> =>
     new Map(ids.map((id) => [id, machine.cpusIn('node', id).intersection(cpus).size]));
   const [all, free, reused] = [perNode(machine.cpus), perNode(available), perNode(reusable)];
-  const sum = (sizes: ReadonlyMap<number, number>, mask: NumaMask): number =>
-    nodesOf(mask).reduce((total, id) => total + (sizes.get(id) ?? 0), 0);
+  const sum = (sizes: ReadonlyMap<number, number>, nodes: readonly number[]): number =>
+    nodes.reduce((total, id) => total + (sizes.get(id) ?? 0), 0);
   let fewest = ids.length;
   const fitting: NumaMask[] = [];
-  for (const mask of allMasks(ids)) {
-    if (sum(all, mask) >= count) fewest = Math.min(fewest, countNodes(mask));
-    const reusedHere = sum(reused, mask);
-    if (reusedHere === reusable.size && reusedHere + sum(free, mask) >= count) fitting.push(mask);
+  for (const nodes of allChoices(ids)) {
+    if (nodes.length < fewest && sum(all, nodes) >= count) fewest = nodes.length;
+    const reusedHere = sum(reused, nodes);
+    if (reusedHere === reusable.size && reusedHere + sum(free, nodes) >= count) fitting.push(numaMask(nodes));
   }
   const isAligned = (mask: NumaMask): boolean => alignBySocket && isSocketAligned(machine, mask, fewest);
   return fitting.map((mask) => ({ nodes: mask, preferred: isAligned(mask) || countNodes(mask) === fewest }));

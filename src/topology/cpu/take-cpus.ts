@@ -1,7 +1,7 @@
 import type { CpuSet } from '../../model/cpu-set.ts';
 import { combinations } from '../../model/numa-mask.ts';
 import type { MachineTopology } from '../machine-topology.ts';
-import type { CpuPolicyOptions } from './cpu-policy-options.ts';
+import type { CpuPolicyOptions } from '../../model/cpu-policy-options.ts';
 import { type CpuOrder, FreeCpus } from './free-cpus.ts';
 
 /** There are not as many. In the kubelet's words. */

@@ -49,6 +49,7 @@ export interface EngineInspect {
     readonly CpuQuota: number;
     readonly CgroupParent: string;
     readonly PidsLimit: number | null;
+    readonly CpusetCpus: string;
   };
   readonly LogPath: string;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { allMasks, countNodes, isNarrower, nodesOf, numaMask, type NumaMask } from '../../../src/model/numa-mask.ts';
+import { allChoices, countNodes, isNarrower, nodesOf, numaMask, type NumaMask } from '../../../src/model/numa-mask.ts';
 import type { TopologyHint, TopologyHints } from '../../../src/model/topology-hint.ts';
 import { mergeHints, type HintRules } from '../../../src/topology/merge-hints.ts';
 
@@ -103,7 +103,7 @@ function oneByOne(lists: readonly (readonly TopologyHint[])[], every: NumaMask):
 }
 
 test('the merged hint is that of all combinations, one by one', () => {
-  const masks = [...allMasks([0, 1, 2, 3])];
+  const masks = [...allChoices([0, 1, 2, 3])].map(numaMask);
   const hint = fc.record({ nodes: fc.constantFrom(...masks), preferred: fc.boolean() });
   const list = fc.array(hint, { minLength: 1, maxLength: 5 });
   fc.assert(
@@ -123,7 +123,7 @@ test('the merged hint is that of all combinations, one by one', () => {
 });
 
 test('three resources of 8 NUMA nodes, each with all choices, are merged at once', () => {
-  const every = [...allMasks([0, 1, 2, 3, 4, 5, 6, 7])].map((nodes) => ({ nodes, preferred: countNodes(nodes) === 2 }));
+  const every = [...allChoices([0, 1, 2, 3, 4, 5, 6, 7])].map((nodes) => of(nodes, nodes.length === 2));
   const started = performance.now();
   const { hint } = mergeHints([hints(every, every, every)], {
     policy: 'restricted',

@@ -83,6 +83,7 @@ export function containerCreateRequest(input: ContainerInput): CreateRequest {
         // A pod that has a cgroup of its own is held to that as a whole.
         ...(input.cgroupParent !== '' && { PidsLimit: undefined }),
         CpusetCpus: spec.cpuset,
+        CpusetMems: spec.cpusetMems,
         Runtime: spec.handler,
         CgroupParent: input.cgroupParent,
         GroupAdd: dockerGroups([fsGroup, ...(supplementalGroups ?? []), ...input.extraSupplementalGroups]),

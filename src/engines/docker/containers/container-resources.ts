@@ -93,7 +93,11 @@ export function dockerUpdate(resources: DockerResources, resource: ResizableReso
   return { CpuShares, ...(CpuQuota !== undefined && { CpuPeriod, CpuQuota: orUnlimited(CpuQuota, -1) }) };
 }
 
-export type DockerUpdate = Readonly<Partial<Record<'CpuShares' | 'CpuPeriod' | 'CpuQuota' | 'Memory' | 'MemorySwap', number | undefined>>>;
+export type DockerUpdate = Readonly<
+  Partial<Record<'CpuShares' | 'CpuPeriod' | 'CpuQuota' | 'Memory' | 'MemorySwap', number | undefined>>
+> & {
+  readonly CpusetCpus?: string | undefined;
+};
 
 /** A container's resources as docker has set them. Amounts that were never set are missing or 0. */
 export function resourcesOf({ CpuShares = 0, CpuPeriod = 0, CpuQuota = 0, Memory = 0 }: DockerUpdate): ObservedContainer['resources'] & {} {

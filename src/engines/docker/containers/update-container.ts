@@ -1,19 +1,22 @@
-import type { ResizableResource } from '../../../model/effective-resources.ts';
 import type { Container, Pod } from '../../../model/pod.ts';
-import type { ContainerId } from '../../../ports/container-runtime.ts';
+import type { ContainerChange, ContainerId } from '../../../ports/container-runtime.ts';
 import type { EngineClient } from '../client/engine-client.ts';
 import { dockerResources, type DockerUpdate, dockerUpdate, type NodeResources } from './container-resources.ts';
 
-/** Changes the limits of a container that runs. */
+/** Changes the limits of a container that runs, or the CPUs that it runs on. */
 export async function updateContainer(
   { client, node }: { readonly client: EngineClient; readonly node: NodeResources },
   id: ContainerId,
   pod: Pod,
   container: Container,
-  resource: ResizableResource,
+  change: ContainerChange,
   signal: AbortSignal,
 ): Promise<void> {
-  const update = dockerUpdate(dockerResources(pod, container, node), resource);
+  const update = typeof change === 'object' ? { CpusetCpus: change.cpuset } : dockerUpdate(dockerResources(pod, container, node), change);
+  await send(client, id, container, update, signal);
+}
+
+async function send(client: EngineClient, id: ContainerId, container: Container, update: DockerUpdate, signal: AbortSignal): Promise<void> {
   if (update.Memory !== undefined && update.Memory > 0) await refuseBelowUsage(client, id, container.name, update.Memory, signal);
   await client.call(`POST /containers/${id}/update`, client.requestTimeoutMs, signal, (docker) =>
     docker.getContainer(id).update(update satisfies DockerUpdate),

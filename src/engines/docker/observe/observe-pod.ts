@@ -100,6 +100,7 @@ function container(
     createdAtMs: dockerTimeMs(info.Created) ?? 0,
     state,
     resources: resourcesOf(info.HostConfig),
+    cpuset: info.HostConfig.CpusetCpus,
     stopSignal: stopSignalOf(config.StopSignal),
     terminationGracePeriodSeconds: note.terminationGracePeriodSeconds,
     deletionGracePeriodSeconds: note.deletionGracePeriodSeconds,

@@ -28,6 +28,7 @@ async function run(actions: readonly PodAction[], failing: readonly string[] = [
     runSandbox: step,
     startContainer: step,
     updateContainer: step,
+    pinContainer: step,
     stopContainer: step,
     removeContainer: step,
     stopSandbox: step,

@@ -88,6 +88,7 @@ class TinyEngine {
       case 'resize':
       case 'prepare':
       case 'updateContainer':
+      case 'pinContainer':
       case 'tearDown':
       case 'release':
         assert.fail(`${action.do} is not one of planPod's actions`);

@@ -32,6 +32,8 @@ function say(action: PodAction): string {
       return `remove ${action.id}`;
     case 'updateContainer':
       return `update ${action.resource} of ${action.id}`;
+    case 'pinContainer':
+      return `pin ${action.id} to ${action.cpuset}`;
     case 'admit':
     case 'resize':
     case 'prepare':
@@ -508,3 +510,40 @@ test('a stop says whether the container is to start again', () => {
     ['log-0', undefined],
   ]);
 });
+
+// CPUs
+const onCpus = (cpus: Readonly<Record<string, string | undefined>>) => (pod: Pod) => ({
+  sandboxes: [aSandbox()],
+  containers: Object.entries(cpus).map(([name, cpuset]) => anInstance(pod, name, { cpuset })),
+});
+table([
+  {
+    it: 'running containers move to other CPUs as they are',
+    observed: onCpus({ app: '0-1', log: '' }),
+    facts: { cpuset: (name) => (name === 'app' ? '1' : '0') },
+    actions: ['pin app-0 to 1', 'pin log-0 to 0'],
+    because: ['container app runs on CPUs 1 from now on', 'container log runs on CPUs 0 from now on'],
+  },
+  {
+    it: 'containers stay where they are to be, where nobody has a say, and where the engine does not tell',
+    pod: web({ containers: [aContainer('app'), aContainer('log'), aContainer('old')] }),
+    observed: onCpus({ app: '1', log: '0', old: undefined }),
+    facts: { cpuset: (name) => (name === 'log' ? undefined : '1') },
+    actions: [],
+  },
+  {
+    it: 'only what runs moves to other CPUs',
+    observed: (pod) => ({
+      sandboxes: [aSandbox()],
+      containers: [anInstance(pod, 'app', { state: exited(0), cpuset: '0' }), anInstance(pod, 'log', { cpuset: '0' })],
+    }),
+    facts: { cpuset: () => '1' },
+    actions: ['pin log-0 to 1', 'start app 1'],
+  },
+  {
+    it: 'what is about to be stopped stays where it is',
+    observed: onCpus({ app: '0', log: '0' }),
+    facts: { cpuset: () => '1', liveness: (id) => (id === 'app-0' ? 'failure' : undefined) },
+    actions: ['stop app-0 in 30s', 'pin log-0 to 1', 'start app 1'],
+  },
+]);

@@ -6,7 +6,7 @@ import { nodesOf, numaMask } from '../../../../src/model/numa-mask.ts';
 import type { Pod, PodUid } from '../../../../src/model/pod.ts';
 import type { TopologyHint, TopologyHints } from '../../../../src/model/topology-hint.ts';
 import { type CpuAssignments, CpuAllocations, cpuAssignmentsFault } from '../../../../src/topology/cpu/cpu-allocations.ts';
-import { type CpuPolicyOptions, noCpuPolicyOptions } from '../../../../src/topology/cpu/cpu-policy-options.ts';
+import { type CpuPolicyOptions, noCpuPolicyOptions } from '../../../../src/model/cpu-policy-options.ts';
 import { aContainer, aPod } from '../../../builders/a-pod.ts';
 import { type MachineShape, someMachine } from '../../../builders/machine.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { formatCpuSet, parseCpuSet } from '../../../../src/model/cpu-set.ts';
-import { type CpuPolicyOptions, noCpuPolicyOptions } from '../../../../src/topology/cpu/cpu-policy-options.ts';
+import { type CpuPolicyOptions, noCpuPolicyOptions } from '../../../../src/model/cpu-policy-options.ts';
 import { takeCpus } from '../../../../src/topology/cpu/take-cpus.ts';
 import { type MachineShape, someMachine } from '../../../builders/machine.ts';
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import type { ResizableResource } from '../../../../../src/model/effective-resources.ts';
 import type { Container, Pod } from '../../../../../src/model/pod.ts';
-import type { ContainerId } from '../../../../../src/ports/container-runtime.ts';
+import type { ContainerChange, ContainerId } from '../../../../../src/ports/container-runtime.ts';
 import { aContainer, aPod } from '../../../../builders/a-pod.ts';
 import { aDockerRuntime, anEngineClient } from '../../../../builders/docker-parts.ts';
 import { FakeClock } from '../../../../fakes/fake-clock.ts';
@@ -13,7 +12,7 @@ const usage = 50 * 2 ** 20;
 /** What docker is asked to change, of a container that uses 50 Mi. */
 async function update(
   context: TestContext,
-  resource: ResizableResource,
+  change: ContainerChange,
   resources: Container['resources'],
   spec: Partial<Pod['spec']> = {},
   cpuCfsQuota = true,
@@ -38,10 +37,14 @@ async function update(
   const runtime = aDockerRuntime(anEngineClient(engine.endpoint, clock), clock, { node });
   const container = aContainer('c', resources && { resources });
   const pod = aPod('p', { ...spec, containers: [container] });
-  await runtime.updateContainer('id' as ContainerId, pod, container, resource, new AbortController().signal);
+  await runtime.updateContainer('id' as ContainerId, pod, container, change, new AbortController().signal);
   assert.equal(bodies.length, 1);
   return JSON.parse(bodies[0] ?? '');
 }
+
+test('of the CPUs that a container runs on nothing else is changed', async (t) => {
+  assert.deepEqual(await update(t, { cpuset: '0-2,7' }, { limits: { cpu: '1', memory: '64Mi' } }), { CpusetCpus: '0-2,7' });
+});
 
 test('CPU and memory are changed by themselves, in the words of docker', async (t) => {
   const resources = { requests: { cpu: '250m', memory: '64Mi' }, limits: { cpu: '500m', memory: '128Mi' } };

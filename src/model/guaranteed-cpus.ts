@@ -1,8 +1,8 @@
-import { hasPodLevelResources } from '../../model/pod-level-resources.ts';
-import { isSidecar } from '../../model/pod-predicates.ts';
-import type { Container, Pod } from '../../model/pod.ts';
-import { podQosClass } from '../../model/qos.ts';
-import { Quantity } from '../../model/quantity.ts';
+import { hasPodLevelResources } from './pod-level-resources.ts';
+import { isSidecar } from './pod-predicates.ts';
+import type { Container, Pod } from './pod.ts';
+import { podQosClass } from './qos.ts';
+import { Quantity } from './quantity.ts';
 
 /**
  * How many CPUs a container is to have for itself; 0: it runs on the shared ones. Only whole CPUs of Guaranteed pods count, and none of pods

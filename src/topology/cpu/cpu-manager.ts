@@ -1,0 +1,81 @@
+import type { Logger } from '../../base/logger.ts';
+import { formatCpuSet } from '../../model/cpu-set.ts';
+import type { PodRefusal } from '../../model/pod-admission.ts';
+import type { Container, Pod, PodUid } from '../../model/pod.ts';
+import type { TopologyHint, TopologyHints } from '../../model/topology-hint.ts';
+import type { StateFile } from '../../ports/state-files.ts';
+import type { TopologyHintProvider } from '../../ports/topology-hint-provider.ts';
+import type { CpuAllocations } from './cpu-allocations.ts';
+import { type CpuCheckpoint, cpuCheckpoint } from './cpu-checkpoint.ts';
+
+export interface CpuManagerDeps {
+  readonly allocations: CpuAllocations;
+  readonly file: Pick<StateFile<CpuCheckpoint>, 'save'>;
+  /** The shared CPUs are others now. */
+  readonly onSharedChange: () => void;
+  readonly log: Logger;
+}
+
+/** Gives containers CPUs of their own, and keeps it on the disk who has which. */
+export class CpuManager implements TopologyHintProvider {
+  readonly #deps: CpuManagerDeps;
+  /** What the file says, or is about to. */
+  #saved: string | undefined;
+
+  constructor(deps: CpuManagerDeps) {
+    this.#deps = deps;
+  }
+
+  get uids(): Iterable<PodUid> {
+    return this.#deps.allocations.uids;
+  }
+
+  hints(pod: Pod, container: Container): TopologyHints {
+    return this.#deps.allocations.hints(pod, container);
+  }
+
+  podHints(pod: Pod): TopologyHints {
+    return this.#deps.allocations.podHints(pod);
+  }
+
+  /** Rejects where it cannot be written down: the container then has none. */
+  async allocate(pod: Pod, container: Container, hint: TopologyHint): Promise<PodRefusal | undefined> {
+    const refusal = this.#change(() => this.#deps.allocations.allocate(pod, container, hint));
+    if (this.#deps.allocations.exclusiveOf(pod.metadata.uid, container.name)) await this.save();
+    return refusal;
+  }
+
+  /** The container's own CPUs, else the shared ones: "0-2,7". */
+  cpuset(uid: PodUid, container: string): string {
+    const { allocations } = this.#deps;
+    return formatCpuSet(allocations.exclusiveOf(uid, container) ?? allocations.shared);
+  }
+
+  /** What cannot be written down is logged: what is not needed any more is left out when the agent begins again. */
+  async release(uid: PodUid): Promise<void> {
+    const { allocations, log } = this.#deps;
+    if (!this.#change(() => allocations.release(uid))) return;
+    await this.save().catch((error: unknown) => log.warn('CPUs are shared again, which could not be written down', { uid, error }));
+  }
+
+  async save(): Promise<void> {
+    const checkpoint = cpuCheckpoint(this.#deps.allocations.assignments);
+    const text = JSON.stringify(checkpoint);
+    if (text === this.#saved) return;
+    this.#saved = text;
+    try {
+      await this.#deps.file.save(checkpoint);
+    } catch (error) {
+      this.#saved = undefined;
+      throw error;
+    }
+  }
+
+  #change<T>(work: () => T): T {
+    const { allocations, onSharedChange } = this.#deps;
+    const before = allocations.shared;
+    const result = work();
+    if (formatCpuSet(before) !== formatCpuSet(allocations.shared)) onSharedChange();
+    return result;
+  }
+}

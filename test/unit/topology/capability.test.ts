@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { stateFiles } from '../../../src/agent/state-files.ts';
+import { silentLogger } from '../../../src/base/logger.ts';
+import { NodeUse } from '../../../src/model/node-use.ts';
+import type { Pod, PodUid } from '../../../src/model/pod.ts';
+import type { KubeletOptions } from '../../../src/options/kubelet-options.ts';
+import type { Contribution } from '../../../src/ports/contribution.ts';
+import type { NodeParts } from '../../../src/ports/node-parts.ts';
+import { capability } from '../../../src/topology/capability.ts';
+import { aContainer, aPod } from '../../builders/a-pod.ts';
+import { type MachineShape, writeMachine } from '../../builders/machine.ts';
+import { nodeUnderTest, type NodeUnderTest, nothingGiven, runServices } from '../../builders/node-parts.ts';
+
+const { signal } = new AbortController();
+/** Nodes: 0-3,8-11 and 4-7,12-15. */
+const server: MachineShape = { sockets: 2, cores: 4, threads: 2 };
+
+interface Agent extends NodeUnderTest {
+  readonly contribution: Contribution;
+  readonly rootDir: string;
+  /** "app 1-2, log 0,3" or why not. */
+  readonly admit: (pod: Pod) => Promise<string>;
+  readonly cpusOf: (pod: Pod) => string;
+  readonly begin: () => { readonly stop: () => Promise<void> };
+}
+
+async function directory(t: TestContext): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'topology-'));
+  t.after(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+async function agent(
+  t: TestContext,
+  options: Partial<KubeletOptions> = {},
+  {
+    shape = server,
+    rootDir,
+    over = {},
+  }: { shape?: MachineShape; rootDir?: string; over?: Partial<Pick<NodeParts, 'lives' | 'files'>> } = {},
+): Promise<Agent> {
+  const root = await directory(t);
+  await writeMachine(root, shape);
+  const kept = rootDir ?? (await directory(t));
+  const all = { cpuManagerPolicy: 'static', reservedSystemCpus: '0', rootDir: kept, ...options };
+  const parts = nodeUnderTest({ files: stateFiles(kept, { log: silentLogger }), ...over, options: all });
+  const contribution = await capability(parts.node, { root });
+  const given = { ...nothingGiven, hints: contribution.hints ? [contribution.hints] : [] };
+  const cpusOf = ({ metadata: { uid }, spec }: Pod): string =>
+    spec.containers.map(({ name }) => `${name} ${contribution.pod?.cpuset?.(uid, name)}`).join(', ');
+  return {
+    ...parts,
+    contribution,
+    rootDir: kept,
+    cpusOf,
+    admit: async (pod) => {
+      const refusal = await contribution.pod?.admit?.(pod, new NodeUse(), signal);
+      if (!refusal) return cpusOf(pod);
+      await contribution.pod?.release?.(pod.metadata.uid, signal);
+      return `${refusal.reason}: ${refusal.message}`;
+    },
+    begin: () => runServices(contribution.services, given),
+  };
+}
+
+const asking = (name: string, cpu: string) =>
+  aContainer(name, { resources: { requests: { cpu, memory: '1Mi' }, limits: { cpu, memory: '1Mi' } } });
+const pod = (name: string, ...cpus: readonly string[]): Pod =>
+  aPod(name, { containers: cpus.map((cpu, index) => asking(`c${index}`, cpu)) });
+const stateOf = async ({ rootDir }: Agent): Promise<object> => JSON.parse(await readFile(join(rootDir, 'cpu_manager_state'), 'utf8'));
+
+test('a Guaranteed pod has CPUs of its own until it is released, all others the rest', async (t) => {
+  const node = await agent(t);
+  const services = node.begin();
+  t.after(services.stop);
+  const [own, other] = [pod('own', '2'), pod('other', '500m')];
+  node.declare(own, other);
+  assert.equal(await node.admit(other), 'c0 0-15');
+  assert.equal(await node.admit(own), 'c0 1,9');
+  assert.equal(node.cpusOf(other), 'c0 0,2-8,10-15');
+  assert.deepEqual(node.woken, ['uid-own resources changed', 'uid-other resources changed']);
+  const [container = aContainer('none')] = other.spec.containers;
+  const making = { env: new Map(), podIps: async () => [] };
+  assert.deepEqual(await node.contribution.pod?.container?.(other, container, making, signal), { cpuset: '0,2-8,10-15' });
+  const { checksum, ...state } = { checksum: 0, ...(await stateOf(node)) };
+  assert.deepEqual(state, { policyName: 'static', defaultCpuSet: '0,2-8,10-15', entries: { 'uid-own': { c0: '1,9' } } });
+  assert.ok(checksum > 0);
+  await node.contribution.pod?.release?.(own.metadata.uid, signal);
+  assert.equal(node.cpusOf(other), 'c0 0-15');
+  assert.equal(node.woken.length, 4);
+  await node.contribution.pod?.release?.(own.metadata.uid, signal);
+  assert.equal(node.woken.length, 4, 'nothing has changed');
+});
+
+test('what ended for good and stays declared has no CPUs any more', async (t) => {
+  const node = await agent(t);
+  t.after(node.begin().stop);
+  const own = pod('own', '2');
+  await node.admit(own);
+  await node.contribution.pod?.tearDown?.(own.metadata.uid, signal);
+  assert.equal(node.cpusOf(own), 'c0 0-15');
+});
+
+test('an agent that begins again goes on with what it gave, and releases what is gone', async (t) => {
+  const before = await agent(t);
+  t.after(before.begin().stop);
+  const [stays, gone] = [pod('stays', '2'), pod('gone', '4')];
+  await before.admit(gone);
+  assert.equal(await before.admit(stays), 'c0 3,11');
+  const lives = { isHeld: () => false, wasFound: (uid: PodUid) => uid === stays.metadata.uid };
+  const after = await agent(t, {}, { rootDir: before.rootDir, over: { lives } });
+  assert.equal(after.cpusOf(gone), 'c0 1-2,9-10', 'nothing is released before all sources have spoken');
+  t.after(after.begin().stop);
+  after.declare(stays);
+  while (!JSON.stringify(await stateOf(after)).includes('"defaultCpuSet":"0-2,4-10,12-15"')) await setImmediate();
+  assert.equal(after.cpusOf(stays), 'c0 3,11');
+  assert.equal(await after.admit(stays), 'c0 3,11', 'also where it is admitted again');
+});
+
+test('what runs and has no CPUs of its own yet gets them when the agent begins', async (t) => {
+  const lives = { isHeld: () => false, wasFound: () => true };
+  const node = await agent(t, {}, { over: { lives } });
+  const [runs, tooLarge] = [pod('runs', '2'), pod('too-large', '15')];
+  node.declare(runs, tooLarge);
+  const stays = node.log.next('a running pod stays on the shared CPUs');
+  const services = node.begin();
+  t.after(services.stop);
+  await stays;
+  assert.equal(node.cpusOf(runs), 'c0 1,9');
+  assert.equal(node.cpusOf(tooLarge), 'c0 0,2-8,10-15');
+});
+
+test('what cannot be written down is not given', async (t) => {
+  const failing = { open: () => ({ load: () => undefined, save: () => Promise.reject(new Error('no space left on device')) }) };
+  const node = await agent(t, {}, { over: { files: failing } });
+  t.after(node.begin().stop);
+  const own = pod('own', '2');
+  await assert.rejects(node.admit(own), /no space left on device/);
+  await node.contribution.pod?.release?.(own.metadata.uid, signal);
+  assert.equal(node.cpusOf(own), 'c0 0-15');
+  assert.equal(await node.admit(pod('other', '500m')), 'c0 0-15', 'who asks for nothing is given nothing');
+});
+
+for (const [policy, scope, cpus, expected] of [
+  ['none', 'container', ['6', '6'], 'c0 1-3,9-11, c1 4-6,12-14'],
+  ['best-effort', 'container', ['8', '7'], 'c0 4-7,12-15, c1 1-3,8-11'],
+  ['restricted', 'container', ['8', '7'], 'c0 4-7,12-15, c1 1-3,8-11'],
+  ['restricted', 'container', ['7', '8'], 'c0 1-3,8-11, c1 4-7,12-15'],
+  ['restricted', 'container', ['7', '7', '1'], 'c0 1-3,8-11, c1 4-7,12-14, c2 15'],
+  ['restricted', 'container', ['6', '6', '3'], 'TopologyAffinityError: Resources cannot be allocated with Topology locality'],
+  ['restricted', 'pod', ['6', '6', '3'], 'c0 1-3,9-11, c1 4-6,12-14, c2 7-8,15'],
+  ['single-numa-node', 'container', ['9'], 'TopologyAffinityError: Resources cannot be allocated with Topology locality'],
+  ['single-numa-node', 'pod', ['4', '5'], 'TopologyAffinityError: Resources cannot be allocated with Topology locality'],
+  ['single-numa-node', 'pod', ['4', '4'], 'c0 4-5,12-13, c1 6-7,14-15'],
+] as const)
+  test(`topology policy ${policy} for each ${scope}: ${cpus.join(' and ')} CPUs`, async (t) => {
+    const node = await agent(t, { topologyManagerPolicy: policy, topologyManagerScope: scope });
+    t.after(node.begin().stop);
+    assert.equal(await node.admit(pod('a', ...cpus)), expected);
+    assert.equal((await node.admit(pod('b', '500m'))) !== '', true);
+  });
+
+for (const [what, options, shape, fault] of [
+  ['nothing is reserved', { reservedSystemCpus: '' }, server, /needs a reservation of CPU/],
+  ['reserved CPUs that are not there', { reservedSystemCpus: '15-16' }, server, /15-16 names CPUs that are not online here: 0-15 are/],
+  [
+    'more NUMA nodes than are allowed for',
+    { topologyManagerPolicy: 'restricted' },
+    { nodes: 9, cores: 1 },
+    /goes with at most 8 NUMA nodes, and this machine has 9/,
+  ],
+] as const)
+  test(`the agent does not start: ${what}`, async (t) => {
+    await assert.rejects(agent(t, options, { shape }), fault);
+  });
+
+for (const [what, text, fault] of [
+  ['half of it', '{"policyName":"static","defaultCpu', /JSON/],
+  ['nothing', '', /Unexpected end of JSON input/],
+  ['no JSON', '\0\0\0\0', /JSON/],
+  [
+    'of another policy',
+    '{"policyName":"none","defaultCpuSet":"","checksum":0}',
+    /configured policy "static" differs from state checkpoint policy "none"/,
+  ],
+  ['of another machine', '{"policyName":"static","defaultCpuSet":"0-31"}', /available CPUs "0-15" doesn't match with CPUs in state "0-31"/],
+  ['changed by hand', '{"policyName":"static","defaultCpuSet":"0-15","checksum":1}', /checkpoint is corrupted/],
+  ['huge', ' '.repeat((16 << 20) + 1), /larger than 16777216 bytes/],
+  ['endless numbers', '{"policyName":"static","defaultCpuSet":"0-4294967295"}', /could not parse default cpu set/],
+] as const)
+  test(`the agent does not start with a checkpoint that is damaged, and says what to do: ${what}`, async (t) => {
+    const rootDir = await directory(t);
+    await writeFile(join(rootDir, 'cpu_manager_state'), text);
+    await assert.rejects(agent(t, {}, { rootDir }), (error) => {
+      assert.ok(error instanceof Error);
+      assert.match(error.message, fault);
+      assert.match(error.message, /cpu_manager_state.*Drain this node, remove that file, and start the agent again/);
+      return true;
+    });
+    assert.equal(await readFile(join(rootDir, 'cpu_manager_state'), 'utf8'), text, 'it stays as it is');
+  });
+
+test('a thousand pods come and go in time', async (t) => {
+  const large: MachineShape = { sockets: 2, nodes: 4, cores: 32, threads: 2 };
+  const node = await agent(t, { topologyManagerPolicy: 'best-effort' }, { shape: large, over: { files: nodeUnderTest().node.files } });
+  t.after(node.begin().stop);
+  const started = performance.now();
+  for (let index = 0; index < 1000; index++) {
+    const one = pod(`p${index}`, '1', '2');
+    assert.doesNotMatch(await node.admit(one), /Error/);
+    if (index >= 100) await node.contribution.pod?.release?.(`uid-p${index - 100}` as PodUid, signal);
+  }
+  assert.ok(performance.now() - started < 60_000, `${performance.now() - started} ms`);
+});
