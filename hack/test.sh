@@ -23,6 +23,9 @@ start_engine() {
   local missing=()
   command -v docker-registry >/dev/null || missing+=(docker-registry)
   [ -x /usr/lib/cni/bridge ] || missing+=(containernetworking-plugins)
+  # What the shutdown of a machine is delayed and heard by.
+  command -v busctl >/dev/null || missing+=(systemd)
+  command -v dbus-daemon >/dev/null || missing+=(dbus-daemon)
   # For a real terminal.
   command -v tmux >/dev/null || missing+=(tmux)
   [ ${#missing[@]} = 0 ] || apt_install "${missing[@]}"

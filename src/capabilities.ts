@@ -3,6 +3,8 @@ import type { Capability } from './ports/capability.ts';
 
 const always = (): boolean => true;
 const serves = ({ runOnce }: KubeletOptions): boolean => !runOnce;
+const delaysShutdown = (options: KubeletOptions): boolean =>
+  serves(options) && (options.shutdownGracePeriodMs > 0 || options.shutdownGracePeriodByPodPriority.length > 0);
 const inCluster = ({ kubeconfig }: KubeletOptions): boolean => kubeconfig !== '';
 /** Only then containers have something of the machine for themselves. */
 const alignsResources = ({ cpuManagerPolicy, topologyManagerPolicy }: KubeletOptions): boolean =>
@@ -25,5 +27,6 @@ export const capabilities: readonly Capability[] = [
   { name: 'probes', wanted: always, load: () => import('./probes/capability.ts') },
   { name: 'mirror', wanted: inCluster, load: () => import('./mirror/capability.ts') },
   { name: 'stats', wanted: serves, load: () => import('./stats/capability.ts') },
+  { name: 'shutdown', wanted: delaysShutdown, load: () => import('./shutdown/capability.ts') },
   { name: 'server', wanted: serves, load: () => import('./server/capability.ts') },
 ];

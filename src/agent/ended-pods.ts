@@ -13,7 +13,7 @@ import type { PodLives } from './reconcile/pod-lives.ts';
 export interface EndedPodsDeps {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly pods: Pick<PodStore, 'get'>;
-  readonly lives: Pick<PodLives, 'isUnended'>;
+  readonly lives: Pick<PodLives, 'isUnended' | 'startOver'>;
   readonly statuses: Pick<PodStatuses, 'get'>;
   readonly records: Pick<EndRecords, 'load' | 'save' | 'settled' | 'forget'>;
   readonly wake: WakePod;
@@ -47,6 +47,14 @@ export class EndedPods implements PodEnds {
 
   of(uid: PodUid): PodEnd | undefined {
     return this.#known(uid);
+  }
+
+  startOver(uid: PodUid): void {
+    const { clock, pods, lives, wake } = this.#deps;
+    const pod = pods.get(uid)?.pod;
+    if (pod === undefined || !isStaticPod(pod)) return;
+    lives.startOver(uid, clock.monotonicMs());
+    wake(uid, 'pod ends');
   }
 
   /** When the pod was ended first, on the clock's monotonic time; by an agent before this one, when this one heard of it. */

@@ -61,6 +61,7 @@ export function happeningsHub(log: Pick<Logger, 'error'>): HappeningsHub {
       podEvicted: kind('podEvicted'),
       evictionStatsUsed: kind('evictionStatsUsed'),
       podPreempted: kind('podPreempted'),
+      nodeShutdown: kind('nodeShutdown'),
       certificateInUse: kind('certificateInUse'),
       certificateRenewed: kind('certificateRenewed'),
       certificateRenewFailed: kind('certificateRenewFailed'),

@@ -21,6 +21,7 @@ import { preemptionMetrics } from './preemption-metrics.ts';
 import { processMetrics } from './process-metrics.ts';
 import { resizeMetrics } from './resize-metrics.ts';
 import { serverMetrics } from './server-metrics.ts';
+import { shutdownMetrics } from './shutdown-metrics.ts';
 import { storageMetrics } from './storage-metrics.ts';
 import { workQueueMetrics } from './work-queue-metrics.ts';
 
@@ -80,6 +81,7 @@ export function kubeletMetrics({ clock, nodeName, version }: KubeletMetricsOptio
       ...evictionMetrics(set),
       ...preemptionMetrics(set),
       ...cgroupMetrics(set),
+      ...shutdownMetrics(set),
       ...certificateMetrics(set, nowMs),
       probeExecuted: ofProbes.probeExecuted,
       podEnded: (pod) => {

@@ -19,6 +19,7 @@ export type PodRefusalReason =
   | 'PodOSNotSupported'
   | 'SupplementalGroupsPolicyNotSupported'
   | 'UnexpectedAdmissionError'
+  | 'NodeShutdown'
   | 'TopologyAffinityError'
   | 'SMTAlignmentError'
   | 'SysctlForbidden'

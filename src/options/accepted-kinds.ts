@@ -87,7 +87,7 @@ interface MemoryOfNode {
   readonly limits: Readonly<Record<string, string>>;
 }
 
-interface GraceOfPriority {
+export interface GraceOfPriority {
   readonly priority: number;
   readonly shutdownGracePeriodSeconds: number;
 }

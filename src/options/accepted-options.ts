@@ -1,13 +1,5 @@
 import { bool, duration, float, int32, int64, opaque, string, strings, uint } from './kinds.ts';
-import {
-  durationOrNanoseconds,
-  featureGatesKind,
-  numbers,
-  quantity,
-  reservedMemory,
-  shutdownByPriority,
-  vmodule,
-} from './accepted-kinds.ts';
+import { durationOrNanoseconds, featureGatesKind, numbers, quantity, reservedMemory, vmodule } from './accepted-kinds.ts';
 import { changesNoGate } from './feature-gates/feature-gates.ts';
 import type { AcceptedOption } from './option.ts';
 
@@ -148,8 +140,6 @@ export const acceptedOptions: readonly AcceptedOption[] = [
   { flag: 'volume-stats-agg-period', config: 'volumeStatsAggPeriod', kind: duration, unset: 60_000, zeroInFileIsUnset: true },
   // Fields of release 1.20 that have no flag.
   { config: 'showHiddenMetricsForVersion', kind: string },
-  { config: 'shutdownGracePeriod', kind: duration, unset: 0 },
-  { config: 'shutdownGracePeriodCriticalPods', kind: duration, unset: 0 },
   // Flags and fields that came after 1.20.
   accepted({
     flag: 'fail-cgroupv1',
@@ -173,7 +163,6 @@ export const acceptedOptions: readonly AcceptedOption[] = [
   { config: 'memoryThrottlingFactor', kind: float, unset: 0.9 },
   { config: 'podLogsDir', kind: string, unset: '/var/log/pods', path: true },
   { config: 'preloadedImagesVerificationAllowlist', kind: strings },
-  { config: 'shutdownGracePeriodByPodPriority', kind: shutdownByPriority },
   { config: 'tlsCurvePreferences', kind: numbers },
   { config: 'tracing.endpoint', kind: string },
   { config: 'tracing.samplingRatePerMillion', kind: int32 },

@@ -12,6 +12,7 @@ import { nodeOptions } from './table/node.ts';
 import { podOptions } from './table/pods.ts';
 import { resourceManagerOptions } from './table/resource-managers.ts';
 import { serverOptions } from './table/server.ts';
+import { shutdownOptions } from './table/shutdown.ts';
 
 /**
  * Every setting that this agent honours, under the name it has in KubeletOptions. Flags, config paths and defaults are the
@@ -26,6 +27,7 @@ export const optionsTable = {
   ...evictionOptions,
   ...cgroupOptions,
   ...resourceManagerOptions,
+  ...shutdownOptions,
   ...networkOptions,
   ...clusterOptions,
   ...serverOptions,

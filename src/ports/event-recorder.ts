@@ -52,6 +52,7 @@ export type EventReason =
   | 'NodeHasDiskPressure'
   | 'NodeHasSufficientPID'
   | 'NodeHasInsufficientPID'
+  | 'NodeShutdown'
   | 'FreeDiskSpaceFailed'
   | 'ImageGCFailed'
   | 'InvalidDiskCapacity'

@@ -105,6 +105,12 @@ export interface PodPreempted {
   readonly signal: string;
 }
 
+/** Dates; undefined: it has not begun, or not ended. */
+export interface NodeShutdownTimes {
+  readonly startedAtMs: number | undefined;
+  readonly endedAtMs: number | undefined;
+}
+
 export interface PodEnded {
   readonly uid: PodUid;
   /** The name that it held, which another pod may have now; undefined: it held none. */
@@ -181,6 +187,8 @@ export interface HappeningKinds {
   /** A pod is chosen for eviction by what was measured so long ago. */
   readonly evictionStatsUsed: { readonly signal: string; readonly ageMs: number };
   readonly podPreempted: PodPreempted;
+  /** Of the last time that pods ended because the machine went down. */
+  readonly nodeShutdown: NodeShutdownTimes;
   /** Only of certificates that the agent itself renews (rotateCertificates, rotateServerCertificates). */
   readonly certificateInUse: CertificateInUse;
   /** The one before was valid for so long, since its notBefore. */

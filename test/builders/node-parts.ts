@@ -45,6 +45,7 @@ export interface NodeUnderTest {
   readonly events: readonly RecordedEvent[];
   readonly happened: readonly Happened[];
   readonly ended: ReadonlyMap<PodUid, PodEnd>;
+  readonly startedOver: readonly PodUid[];
   /** "UID REASON" of each look at a pod that was asked for. */
   readonly woken: readonly string[];
   /** Its source now declares these besides those before; with none it has spoken, no more. */
@@ -66,6 +67,7 @@ export function nodeUnderTest(
   const events: RecordedEvent[] = [];
   const { tell, happened } = new RecordedHappenings();
   const ended = new Map<PodUid, PodEnd>();
+  const startedOver: PodUid[] = [];
   const woken: string[] = [];
   const pods = new DesiredPods();
   const updates = new Subject<PodUpdate>();
@@ -108,6 +110,7 @@ export function nodeUnderTest(
         if (!ended.has(uid)) ended.set(uid, end);
       },
       of: (uid) => ended.get(uid),
+      startOver: (uid) => void startedOver.push(uid),
     },
     pleg: podLifecycleEvents({ runtime: engine.runtime, clock, log, tell }),
     ...over,
@@ -125,6 +128,7 @@ export function nodeUnderTest(
     events,
     happened,
     ended,
+    startedOver,
     woken,
     declare: (...some) => update('ADD', some),
     withdraw: (...some) => update('REMOVE', some),

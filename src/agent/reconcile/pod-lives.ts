@@ -93,6 +93,11 @@ export class PodLives implements PodLivesReader {
     this.#ended.delete(uid);
   }
 
+  /** The pod comes to its end; if it is still declared then, it begins anew. */
+  startOver(uid: PodUid, nowMs: number): void {
+    if (!this.#terminatingSinceMs.has(uid)) this.#terminatingSinceMs.set(uid, nowMs);
+  }
+
   #claim(uid: PodUid, name: PodFullName): boolean {
     const owner = this.#owners.get(name);
     if (owner !== undefined) return owner === uid;

@@ -84,7 +84,7 @@ const judged: readonly Pod[] = [
 
 async function decided({ config, pods, steps }: History['in']): Promise<unknown> {
   let ends: [PodUid, PodEnd][] = [];
-  const scene = nodeUnderTest({ ends: { end: (uid, end) => void ends.push([uid, end]), of: () => undefined } });
+  const scene = nodeUnderTest({ ends: { end: (uid, end) => void ends.push([uid, end]), of: () => undefined, startOver: () => {} } });
   // Freeing waits a second before it looks again: in these histories no time passes.
   Object.assign(scene.clock, { sleep: async () => {} });
   const manager = new EvictionManager(scene.node, {

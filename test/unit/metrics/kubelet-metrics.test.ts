@@ -61,6 +61,11 @@ const table: readonly (readonly [string, Happening, Readonly<Record<string, numb
     { 'kubelet_preemptions{preemption_signal="memory"}': 2 },
   ],
   [
+    'when pods last ended with the machine, in seconds',
+    (tell) => tell.nodeShutdown({ startedAtMs: 12_900, endedAtMs: undefined }),
+    { kubelet_graceful_shutdown_start_time_seconds: 12, kubelet_graceful_shutdown_end_time_seconds: 0 },
+  ],
+  [
     'calls of the engine and of the runtime',
     (tell) => {
       tell.engineCalled({ what: 'POST /containers/abc/start', tookMs: 100 });

@@ -16,10 +16,7 @@ describe('the config file that is found on a node starts the agent, with one war
   for (const [name, warned] of [
     ['kubeadm-1.36.yaml', ['containerRuntimeEndpoint']],
     ['k3s-style.yaml', ['containerRuntimeEndpoint']],
-    [
-      'eks-style.json',
-      ['containerRuntimeEndpoint', 'hairpinMode', 'protectKernelDefaults', 'shutdownGracePeriod', 'shutdownGracePeriodCriticalPods'],
-    ],
+    ['eks-style.json', ['containerRuntimeEndpoint', 'hairpinMode', 'protectKernelDefaults']],
   ] as const) {
     test(name, async () => {
       const { warnings } = await load(name);
