@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, test } from 'node:test';
+import { after, afterEach, beforeEach, describe, test } from 'node:test';
+import { pipeline } from 'node:stream';
+import { createServer } from 'node:tls';
 import { inspect } from 'node:util';
 import { firstValueFrom } from 'rxjs';
 import { isSamePair } from '../../../../src/base/pem-pair.ts';
@@ -22,6 +27,13 @@ import { ScriptedApiServer } from '../../../fakes/scripted-api-server.ts';
 import { type ProxyMood, ScriptedProxy } from '../../../fakes/scripted-proxy.ts';
 
 const ca = aCa();
+/** This machine trusts it: Node reads what that is once, when it is first asked for. */
+const trustedCa = aCa('trusted');
+const trustDirectory = mkdtempSync(join(tmpdir(), 'rxlet-trust-'));
+process.env['SSL_CERT_FILE'] = join(trustDirectory, 'ca.pem');
+writeFileSync(join(trustDirectory, 'ca.pem'), trustedCa.pem);
+after(() => rm(trustDirectory, { recursive: true }));
+
 const never = new AbortController().signal;
 const get: ApiRequest = { method: 'GET', path: '/api/v1/nodes/a' };
 const API = 'https://api.example:6443';
@@ -168,6 +180,26 @@ test('an address of IPv6 goes to a proxy of SOCKS5 in bytes', async () => {
   (await server.next()).answer(200, {});
   await asked;
   assert.deepEqual(proxy.asked, ['fd120000000000000000000000090001:6443']);
+});
+
+test('through a proxy of https, whose certificate this machine trusts', async () => {
+  const { certificatePem, keyPem } = trustedCa.issue({ commonName: 'proxy', hosts: ['127.0.0.1'] });
+  const inTls = createServer({ cert: certificatePem, key: keyPem }, (socket) => {
+    pipeline(socket, connect(proxy.port, '127.0.0.1'), socket, () => {});
+  }).listen(0, '127.0.0.1');
+  await once(inTls, 'listening');
+  try {
+    const clients = clientsBy(`https://127.0.0.1:${(inTls.address() as AddressInfo).port}`);
+    const asked = clients.main.request(get, never);
+    const request = await server.next();
+    assert.equal(request.http2, true);
+    request.answer(200, { a: 1 });
+    assert.deepEqual(await asked, { a: 1 });
+    assert.deepEqual(proxy.asked, ['api.example:6443']);
+    await clients.close();
+  } finally {
+    inTls.close();
+  }
 });
 
 describe('a proxy that refuses is quoted', () => {
