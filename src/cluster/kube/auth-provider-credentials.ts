@@ -6,6 +6,7 @@ import { parseTime } from '../../model/time.ts';
 import type { Credentials, CredentialSource } from '../../ports/api-credentials.ts';
 import type { ProviderAnswer, ProviderQuestion } from './auth-provider-messages.ts';
 import { checkIdentity } from './check-identity.ts';
+import { keepTokens } from './keep-tokens.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
 import { LastingCredentials } from './lasting-credentials.ts';
 import type { KubeconfigFields } from './parse-kubeconfig.ts';
@@ -18,11 +19,11 @@ const UNKNOWN_LIFE_MS = 10 * 60_000;
 /** What a provider gives is used for so long at least, whatever it says: each question is a process. */
 const LEAST_LIFE_MS = 10_000;
 
-/** Credentials of an auth provider (azure, gcp, oidc), from KubeConfig of @kubernetes/client-node: asked at the first use, and when a token has ended or was refused. */
+/** Credentials of an auth provider (azure, gcp, oidc), from KubeConfig of @kubernetes/client-node: asked at the first use, and when a token has ended or was refused; then the kubeconfig is given the new ones. */
 export function authProviderCredentials(provider: KubeconfigFields, deps: UserCredentialsDeps): CredentialSource {
   const name = provider.text('name');
   if (name === undefined) throw new KubeconfigError('malformed', `kubeconfig ${provider.at()}: auth-provider has no name`);
-  const { clock, origin, cluster } = deps;
+  const { clock, log, origin, cluster, source } = deps;
   const where = `${origin}: auth-provider ${name}`;
   const given = provider.fields('config')?.value();
   let config: JsonObject = isJsonObject(given) ? given : {};
@@ -30,7 +31,11 @@ export function authProviderCredentials(provider: KubeconfigFields, deps: UserCr
     const answer = await askProvider({ server: cluster.server, provider: { name, config } }, where, deps);
     const givenAt = momentOf(clock);
     const credentials = credentialsOf(answer, where, givenAt.dateMs);
+    const before = config;
     config = answer.config;
+    await keepTokens(source, before, config).catch((error: unknown) => {
+      log.warn('renewed credentials not written: an agent that starts later goes by the old ones', { origin, file: source.file, error });
+    });
     const endsAtMs = endOf(answer) ?? givenAt.dateMs + UNKNOWN_LIFE_MS;
     return { credentials, givenAt, lifeMs: Math.max(LEAST_LIFE_MS, endsAtMs - givenAt.dateMs) };
   });

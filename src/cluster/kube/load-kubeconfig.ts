@@ -52,7 +52,10 @@ export async function loadKubeconfig(file: string, deps: LoadKubeconfigDeps): Pr
     proxy: proxyOf(cluster) ?? environmentProxy(new URL(server), deps.env ?? process.env),
     impersonation: impersonationOf(selected.user),
   };
-  return { ...access, credentials: await userCredentials(selected.user, { ...deps, directory, origin, cluster: access }) };
+  return {
+    ...access,
+    credentials: await userCredentials(selected.user, { ...deps, directory, origin, source: { file, userName }, cluster: access }),
+  };
 }
 
 function caFileOf(cluster: KubeconfigFields, directory: string): string | undefined {

@@ -18,6 +18,8 @@ export interface UserCredentialsDeps {
   /** Where relative paths start. */
   readonly directory: string;
   readonly origin: string;
+  /** Where the user is written down. */
+  readonly source: { readonly file: string; readonly userName: string };
   /** For exec plugins that ask for it. */
   readonly cluster: Omit<ClusterAccess, 'credentials'>;
 }

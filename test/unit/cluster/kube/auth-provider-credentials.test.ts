@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, realpath, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, test } from 'node:test';
+import { afterEach, beforeEach, describe, test, type TestContext } from 'node:test';
 import { inspect } from 'node:util';
 import { errorText } from '../../../../src/base/error-text.ts';
+import { readYamlDocument } from '../../../../src/base/yaml-document.ts';
+import type { JsonObject } from '../../../../src/base/json-object.ts';
+import { keepTokens } from '../../../../src/cluster/kube/keep-tokens.ts';
 import { formatTime } from '../../../../src/model/time.ts';
 import { loadKubeconfig } from '../../../../src/cluster/kube/load-kubeconfig.ts';
 import type { CredentialSource } from '../../../../src/ports/api-credentials.ts';
@@ -21,9 +24,11 @@ const HOUR_S = 3_600;
 
 let directory: string;
 let clock: FakeClock;
+let log: RecordingLogger;
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'rxlet-auth-provider-'));
   clock = new FakeClock();
+  log = new RecordingLogger();
   clock.frame = Date.now();
 });
 afterEach(() => rm(directory, { recursive: true }));
@@ -38,7 +43,15 @@ async function credentialsOf(user: object): Promise<CredentialSource> {
     users: [{ name: 'u', user }],
   };
   await writeFile(file, JSON.stringify(kubeconfig));
-  return (await loadKubeconfig(file, { clock, log: new RecordingLogger(), env: {} })).credentials;
+  return (await loadKubeconfig(file, deps())).credentials;
+}
+const deps = () => ({ clock, log, env: {} });
+
+/** The config of each user's provider. */
+async function kubeconfigNow(): Promise<{ readonly users: readonly JsonObject[] }> {
+  const { content } = readYamlDocument(await readFile(join(directory, 'kubelet.conf'), 'utf8'));
+  const { users } = content as { users: { user: { 'auth-provider'?: { config?: JsonObject } } }[] };
+  return { users: users.map(({ user }) => user['auth-provider']?.config ?? {}) };
 }
 
 const provided = (name: string, config: object): Promise<CredentialSource> => credentialsOf({ 'auth-provider': { name, config } });
@@ -66,7 +79,8 @@ test('a token of oidc that is in force is shown', async () => {
   });
 });
 
-test('one of oidc that has ended is exchanged for another, at a provider with a CA of its own', async () => {
+/** An identity provider with a CA of its own, and the config of who has a token of it that has ended. */
+async function anIdp(t: TestContext): Promise<{ readonly grants: readonly (string | null)[]; readonly config: object }> {
   const ca = aCa();
   const { certificatePem, keyPem } = ca.issue({ commonName: 'idp', hosts: ['127.0.0.1'] });
   const grants: (string | null)[] = [];
@@ -87,22 +101,33 @@ test('one of oidc that has ended is exchanged for another, at a provider with a 
     });
   }).listen(0, '127.0.0.1');
   await once(idp, 'listening');
-  try {
-    const source = await provided('oidc', {
+  t.after(() => {
+    idp.closeAllConnections();
+    idp.close();
+  });
+  return {
+    grants,
+    config: {
       'idp-issuer-url': `https://127.0.0.1:${(idp.address() as AddressInfo).port}`,
       'idp-certificate-authority-data': Buffer.from(ca.pem).toString('base64'),
       'client-id': 'kube',
       'refresh-token': 'refresh-0',
       'id-token': jwt({ exp: nowSeconds() - HOUR_S }),
-    });
-    const first = await authorizationOf(source);
-    assert.match(first ?? '', /^Bearer ey/);
-    assert.equal(await authorizationOf(source), first);
-    assert.deepEqual(grants, ['refresh-0']);
-  } finally {
-    idp.closeAllConnections();
-    idp.close();
-  }
+    },
+  };
+}
+
+test('one of oidc that has ended is exchanged for another, at a provider with a CA of its own, also for the next agent', async (t) => {
+  const { grants, config } = await anIdp(t);
+  const source = await provided('oidc', config);
+  const first = await authorizationOf(source);
+  assert.match(first ?? '', /^Bearer ey/);
+  assert.equal(await authorizationOf(source), first);
+  const [user] = (await kubeconfigNow()).users;
+  assert.deepEqual(user, { ...config, 'id-token': first?.replace('Bearer ', ''), 'refresh-token': 'refresh-1' });
+  assert.equal((await stat(join(directory, 'kubelet.conf'))).mode & 0o777, 0o600);
+  assert.equal(await authorizationOf((await loadKubeconfig(join(directory, 'kubelet.conf'), deps())).credentials), first);
+  assert.deepEqual(grants, ['refresh-0']);
 });
 
 test("a provider's command is run once for many, and not again while its token lasts", async () => {
@@ -156,4 +181,57 @@ describe('what is wrong is said', () => {
 test('a token of its own spares a user the provider', async () => {
   const source = await credentialsOf({ token: 'own', 'auth-provider': { name: 'openstack' } });
   assert.equal(await authorizationOf(source), 'Bearer own');
+});
+
+describe('new tokens are written into the kubeconfig', () => {
+  const text = `# of the cluster
+users:
+- name: other
+  user: {}
+- name: me # myself
+  user:
+    auth-provider:
+      name: oidc
+      config: {client-id: kube, refresh-token: r0, id-token: i0}
+`;
+  const before = { 'client-id': 'kube', 'refresh-token': 'r0', 'id-token': 'i0' };
+  const now = { ...before, 'refresh-token': 'r1', 'id-token': 'i1', 'idp-issuer-url': 'as a client has it' };
+  const file = (): string => join(directory, 'conf');
+  const keep = (user = 'me'): Promise<void> => keepTokens({ file: file(), userName: user }, before, now);
+
+  test('and nothing else of it changes, a link to it included', async () => {
+    await mkdir(join(directory, 'real'));
+    await writeFile(join(directory, 'real/conf'), text);
+    await symlink('real/conf', file());
+    await keep();
+    assert.equal(
+      await readFile(file(), 'utf8'),
+      text.replace('{client-id: kube, refresh-token: r0, id-token: i0}', '{ client-id: kube, refresh-token: r1, id-token: i1 }'),
+    );
+    assert.equal(await realpath(file()), await realpath(join(directory, 'real/conf')));
+  });
+
+  test('unless someone else has changed them, or the user is gone', async () => {
+    for (const [user, other] of [
+      ['me', text.replace('r0', 'r7')],
+      ['nobody', text],
+      ['me', 'users: 7'],
+    ] as const) {
+      await writeFile(file(), other);
+      await keep(user);
+      assert.equal(await readFile(file(), 'utf8'), other);
+    }
+  });
+
+  test('and where that fails the agent goes on with them, and says so', async (t) => {
+    const { grants, config } = await anIdp(t);
+    const source = await provided('oidc', config);
+    await rename(join(directory, 'kubelet.conf'), join(directory, 'elsewhere'));
+    const first = await authorizationOf(source);
+    assert.deepEqual([await authorizationOf(source), grants], [first, ['refresh-0']]);
+    assert.deepEqual(
+      log.lines.map(({ level, message }) => [level, message.slice(0, 31)]),
+      [['warn', 'renewed credentials not written']],
+    );
+  });
 });
