@@ -117,6 +117,7 @@ export class PodsInCgroups {
         limiting: {
           periodUs: Math.round(options.cpuCfsQuotaPeriodMs * 1000),
           enforceCpuLimits: options.cpuCfsQuota,
+          exclusiveCpus: options.cpuManagerPolicy === 'static',
           customPeriod: true,
           memoryQos,
         },

@@ -23,6 +23,7 @@ import { resizeMetrics } from './resize-metrics.ts';
 import { serverMetrics } from './server-metrics.ts';
 import { shutdownMetrics } from './shutdown-metrics.ts';
 import { storageMetrics } from './storage-metrics.ts';
+import { topologyMetrics } from './topology-metrics.ts';
 import { workQueueMetrics } from './work-queue-metrics.ts';
 
 export interface KubeletMetricsOptions {
@@ -78,6 +79,7 @@ export function kubeletMetrics({ clock, nodeName, version }: KubeletMetricsOptio
       ...workQueueMetrics(set, monotonicMs),
       ...serverMetrics(set, monotonicMs),
       ...storageMetrics(set),
+      ...topologyMetrics(set),
       ...evictionMetrics(set),
       ...preemptionMetrics(set),
       ...cgroupMetrics(set),

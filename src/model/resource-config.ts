@@ -1,4 +1,5 @@
 import { MIN_SHARES, milliCpuToQuota, milliCpuToShares } from './cpu-time.ts';
+import { podGuaranteedCpus } from './guaranteed-cpus.ts';
 import { hasPodLevelResources } from './pod-level-resources.ts';
 import { podLimits, podRequests, type Quantities } from './pod-resources.ts';
 import type { Pod } from './pod.ts';
@@ -27,6 +28,8 @@ export interface PodLimiting {
   readonly periodUs: number;
   /** --cpu-cfs-quota */
   readonly enforceCpuLimits: boolean;
+  /** Containers of Guaranteed pods have whole CPUs for themselves, and no other limit of CPU. */
+  readonly exclusiveCpus?: boolean;
   /** Whether the period may be another than 100 ms. */
   readonly customPeriod: boolean;
   /** The policy where the feature MemoryQoS is on and cgroup v2 is there; undefined: it is not. */
@@ -36,7 +39,7 @@ export interface PodLimiting {
 /** A pod's cgroup: limits only where every container has one, or the pod as a whole (pkg/kubelet/cm ResourceConfigForPod). Throws QuantityParseError. */
 export function resourceConfigForPod(
   pod: Pod,
-  { periodUs, enforceCpuLimits, customPeriod, memoryQos }: PodLimiting,
+  { periodUs, enforceCpuLimits, exclusiveCpus = false, customPeriod, memoryQos }: PodLimiting,
 ): ResourceConfig & Required<Pick<ResourceConfig, 'hugePageLimit'>> {
   const requests = podRequests(pod);
   const shares: Quantities[] = [];
@@ -46,10 +49,12 @@ export function resourceConfigForPod(
     shares.every((share) => !(share.get(name) ?? Quantity.zero).isZero());
   const qos = pod.status?.qosClass || podQosClass(pod);
   const limited = (name: 'cpu' | 'memory'): boolean => qos === 'Guaranteed' || (qos === 'Burstable' && isLimited(name));
+  // DisableCPUQuotaWithExclusiveCPUs: a quota would hold a container back on CPUs that nobody else may use.
+  const isEnforced = enforceCpuLimits && !(exclusiveCpus && podGuaranteedCpus(pod) > 0);
   const quota = milliCpuToQuota(limits.get('cpu')?.milliValue() ?? 0n, periodUs, customPeriod);
   return {
     cpuShares: qos === 'BestEffort' ? MIN_SHARES : milliCpuToShares(requests.get('cpu')?.milliValue() ?? 0n),
-    ...(limited('cpu') && { cpuQuota: enforceCpuLimits ? quota : -1, cpuPeriod: periodUs }),
+    ...(limited('cpu') && { cpuQuota: isEnforced ? quota : -1, cpuPeriod: periodUs }),
     ...(limited('memory') && { memory: Number(limits.get('memory')?.value() ?? 0n) }),
     hugePageLimit: hugePageLimits(requests),
     ...(memoryQos === 'TieredReservation' && reservedMemory(requests, qos)),

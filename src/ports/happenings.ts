@@ -152,6 +152,14 @@ export interface CertificateInUse {
   readonly expiresAtMs: number;
 }
 
+/** How many CPUs there are for whom, under the static CPU manager. */
+export interface CpusAssigned {
+  /** Shared, and not reserved: from these containers can have some for themselves. */
+  readonly available: number;
+  /** By NUMA node: those that are some container's alone. Of each node. */
+  readonly exclusive: ReadonlyMap<number, number>;
+}
+
 /** Everything that is reported: by its name, with what. */
 export interface HappeningKinds {
   /** The engine has listed all its pods. */
@@ -196,6 +204,12 @@ export interface HappeningKinds {
   readonly certificateRenewFailed: { readonly use: CertificateUse };
   /** A cgroup was made, changed or removed, or could not be. */
   readonly cgroupOperated: { readonly operation: CgroupOperation; readonly tookMs: number };
+  /** A container asked for CPUs of its own. */
+  readonly cpusAsked: { readonly failed: boolean };
+  /** Who has which CPUs has changed, or is known for the first time. */
+  readonly cpusAssigned: CpusAssigned;
+  /** It was decided from which NUMA nodes a pod is given what it asks for. */
+  readonly topologyAligned: { readonly tookMs: number; readonly failed: boolean };
   readonly requestBegun: ServedRequest;
   readonly requestEnded: ServedRequest;
 }

@@ -14,14 +14,14 @@ import type { HintRules } from './merge-hints.ts';
 import { readMachineTopology, type SysPaths } from './read-machine-topology.ts';
 import { alignPod } from './topology-manager.ts';
 
-type TopologyNeeds = CpuManagerNeeds & Pick<NodeParts, 'pods' | 'lives' | 'statuses' | 'wake' | 'folded'>;
+type TopologyNeeds = CpuManagerNeeds & Pick<NodeParts, 'pods' | 'lives' | 'statuses' | 'wake' | 'folded' | 'clock'>;
 
 /**
  * CPUs of their own for containers of Guaranteed pods, from NUMA nodes that suit all they ask for (pkg/kubelet/cm: cpumanager,
  * topologymanager). Rejects where what was given before does not fit the machine, or the machine not the options.
  */
 export async function capability(needs: TopologyNeeds, paths: SysPaths = { root: '/' }): Promise<Contribution> {
-  const { options, pods, lives, statuses, wake, folded: log } = needs;
+  const { options, pods, lives, statuses, wake, clock, tell, folded: log } = needs;
   const machine = await readMachineTopology(paths);
   const rules = hintRules(options, machine);
   const wakeAll = (): void => {
@@ -36,7 +36,14 @@ export async function capability(needs: TopologyNeeds, paths: SysPaths = { root:
   let turn: Promise<unknown> = Promise.resolve();
   const align = (pod: Pod, signal: AbortSignal): Promise<PodRefusal | undefined> => {
     const before = turn;
-    const mine = before.catch(() => {}).then(() => alignPod(pod, { rules, scope, providers: () => providers }, signal));
+    const mine = before
+      .catch(() => {})
+      .then(async () => {
+        const startedAtMs = clock.monotonicMs();
+        const refusal = await alignPod(pod, { rules, scope, providers: () => providers }, signal);
+        tell.topologyAligned({ tookMs: clock.monotonicMs() - startedAtMs, failed: refusal !== undefined });
+        return refusal;
+      });
     turn = mine;
     return mine;
   };

@@ -48,6 +48,7 @@ export function dockerEngine(
     node: {
       memoryCapacityBytes: totalmem(),
       cpuCfsQuota: options.cpuCfsQuota,
+      exclusiveCpus: options.cpuManagerPolicy === 'static',
       cpuCfsQuotaPeriodUs: Math.round(options.cpuCfsQuotaPeriodMs * 1000),
       podPidsLimit: options.podPidsLimit,
     },

@@ -73,6 +73,12 @@ export class CpuAllocations {
     return new Set([...this.#exclusive.values()].flatMap((containers) => [...containers.values()].flatMap((cpus) => [...cpus])));
   }
 
+  /** Their number, by NUMA node. */
+  get exclusivePerNode(): ReadonlyMap<number, number> {
+    const { exclusive } = this;
+    return new Map(this.#machine.idsOf('node').map((node) => [node, this.#machine.cpusIn('node', node).intersection(exclusive).size]));
+  }
+
   get uids(): Iterable<PodUid> {
     return this.#exclusive.keys();
   }

@@ -1,8 +1,10 @@
 import type { Logger } from '../../base/logger.ts';
-import { formatCpuSet } from '../../model/cpu-set.ts';
+import { formatCpuSet, sameCpus } from '../../model/cpu-set.ts';
+import { guaranteedCpus } from '../../model/guaranteed-cpus.ts';
 import type { PodRefusal } from '../../model/pod-admission.ts';
 import type { Container, Pod, PodUid } from '../../model/pod.ts';
 import type { TopologyHint, TopologyHints } from '../../model/topology-hint.ts';
+import type { Happenings } from '../../ports/happenings.ts';
 import type { StateFile } from '../../ports/state-files.ts';
 import type { TopologyHintProvider } from '../../ports/topology-hint-provider.ts';
 import type { CpuAllocations } from './cpu-allocations.ts';
@@ -13,6 +15,7 @@ export interface CpuManagerDeps {
   readonly file: Pick<StateFile<CpuCheckpoint>, 'save'>;
   /** The shared CPUs are others now. */
   readonly onSharedChange: () => void;
+  readonly tell: Pick<Happenings, 'cpusAsked' | 'cpusAssigned'>;
   readonly log: Logger;
 }
 
@@ -40,8 +43,11 @@ export class CpuManager implements TopologyHintProvider {
 
   /** Rejects where it cannot be written down: the container then has none. */
   async allocate(pod: Pod, container: Container, hint: TopologyHint): Promise<PodRefusal | undefined> {
-    const refusal = this.#change(() => this.#deps.allocations.allocate(pod, container, hint));
-    if (this.#deps.allocations.exclusiveOf(pod.metadata.uid, container.name)) await this.save();
+    const { allocations, tell } = this.#deps;
+    if (guaranteedCpus(pod, container) === 0) return undefined;
+    const refusal = this.#change(() => allocations.allocate(pod, container, hint));
+    tell.cpusAsked({ failed: refusal !== undefined });
+    if (!refusal) await this.save();
     return refusal;
   }
 
@@ -56,6 +62,11 @@ export class CpuManager implements TopologyHintProvider {
     const { allocations, log } = this.#deps;
     if (!this.#change(() => allocations.release(uid))) return;
     await this.save().catch((error: unknown) => log.warn('CPUs are shared again, which could not be written down', { uid, error }));
+  }
+
+  tellAssigned(): void {
+    const { allocations, tell } = this.#deps;
+    tell.cpusAssigned({ available: allocations.available.size, exclusive: allocations.exclusivePerNode });
   }
 
   async save(): Promise<void> {
@@ -75,7 +86,10 @@ export class CpuManager implements TopologyHintProvider {
     const { allocations, onSharedChange } = this.#deps;
     const before = allocations.shared;
     const result = work();
-    if (formatCpuSet(before) !== formatCpuSet(allocations.shared)) onSharedChange();
+    if (!sameCpus(before, allocations.shared)) {
+      onSharedChange();
+      this.tellAssigned();
+    }
     return result;
   }
 }

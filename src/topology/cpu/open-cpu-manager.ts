@@ -14,13 +14,13 @@ import { reservedCpus } from './reserved-cpus.ts';
 
 export const CPU_STATE_FILE = 'cpu_manager_state';
 
-export type CpuManagerNeeds = Pick<NodeParts, 'options' | 'files' | 'log' | 'node'> & {
+export type CpuManagerNeeds = Pick<NodeParts, 'options' | 'files' | 'log' | 'node' | 'tell'> & {
   readonly engine: { readonly runtime: Pick<ContainerRuntime, 'listPods'> };
 };
 
 /** Goes on with what was assigned before. Rejects where that, or what is reserved, does not fit this machine or the policy. */
 export async function openCpuManager(
-  { options, files, log, node, engine }: CpuManagerNeeds,
+  { options, files, log, node, engine, tell }: CpuManagerNeeds,
   machine: MachineTopology,
   onSharedChange: () => void,
 ): Promise<CpuManager> {
@@ -39,7 +39,8 @@ export async function openCpuManager(
   });
   const allocations = new CpuAllocations({ ...given, restored });
   const file = files.open<CpuCheckpoint>(CPU_STATE_FILE, () => undefined);
-  const manager = new CpuManager({ allocations, file, onSharedChange, log });
+  const manager = new CpuManager({ allocations, file, onSharedChange, tell, log });
+  manager.tellAssigned();
   log.info('containers of Guaranteed pods get whole CPUs for themselves', {
     cpus: formatCpuSet(machine.cpus),
     reserved: formatCpuSet(reserved),

@@ -31,6 +31,32 @@ const table: readonly (readonly [string, Happening, Readonly<Record<string, numb
     },
   ],
   [
+    'CPUs of their own, and from which NUMA nodes they come',
+    (tell) => {
+      tell.cpusAsked({ failed: false });
+      tell.cpusAsked({ failed: true });
+      const exclusive = [
+        [0, 2],
+        [8, 1],
+      ] as const;
+      tell.cpusAssigned({ available: 16, exclusive: new Map() });
+      tell.cpusAssigned({ available: 13, exclusive: new Map(exclusive) });
+      tell.topologyAligned({ tookMs: 0.3, failed: false });
+      tell.topologyAligned({ tookMs: 3, failed: true });
+    },
+    {
+      kubelet_cpu_manager_pinning_requests_total: 2,
+      kubelet_cpu_manager_pinning_errors_total: 1,
+      kubelet_cpu_manager_shared_pool_size_millicores: 13_000,
+      kubelet_cpu_manager_exclusive_cpu_allocation_count: 3,
+      'kubelet_cpu_manager_allocation_per_numa{numa_node="8"}': 1,
+      kubelet_topology_manager_admission_requests_total: 2,
+      kubelet_topology_manager_admission_errors_total: 1,
+      'kubelet_topology_manager_admission_duration_ms_bucket{le="0.4"}': 1,
+      kubelet_topology_manager_admission_duration_ms_count: 2,
+    },
+  ],
+  [
     'relists, of which the last one says what runs',
     (tell) => {
       const part = (container: string | undefined, phase: 'running' | 'exited') => ({ id: container ?? 's', container, phase });

@@ -16,3 +16,13 @@ test('CPU beyond any machine wraps around in 64 bits', () => {
   assert.equal(milliCpuToQuota(2n ** 60n, 100_000, false), 1000);
   assert.equal(milliCpuToQuota(1500n, 100_000, false), 150_000);
 });
+
+test('where containers have CPUs for themselves, their pod has no quota', () => {
+  const podOf = (cpu: string) => {
+    const amounts = { cpu, memory: '1Mi' };
+    return aPod('p', { containers: [aContainer('c', { resources: { requests: amounts, limits: amounts } })] });
+  };
+  const limiting = { periodUs: 100_000, enforceCpuLimits: true, customPeriod: false };
+  const quota = (cpu: string, exclusiveCpus: boolean) => resourceConfigForPod(podOf(cpu), { ...limiting, exclusiveCpus }).cpuQuota;
+  assert.deepEqual([quota('2', true), quota('1500m', true), quota('2', false)], [-1, 150_000, 200_000]);
+});

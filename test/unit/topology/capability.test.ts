@@ -87,6 +87,13 @@ test('a Guaranteed pod has CPUs of its own until it is released, all others the 
   const [container = aContainer('none')] = other.spec.containers;
   const making = { env: new Map(), podIps: async () => [] };
   assert.deepEqual(await node.contribution.pod?.container?.(other, container, making, signal), { cpuset: '0,2-8,10-15' });
+  const told = node.happened.flatMap(({ name, what }) =>
+    name === 'cpusAssigned' ? [[what.available, [...what.exclusive.values()].join()]] : [],
+  );
+  assert.deepEqual(told, [
+    [15, '0,0'],
+    [13, '2,0'],
+  ]);
   const { checksum, ...state } = { checksum: 0, ...(await stateOf(node)) };
   assert.deepEqual(state, { policyName: 'static', defaultCpuSet: '0,2-8,10-15', entries: { 'uid-own': { c0: '1,9' } } });
   assert.ok(checksum > 0);

@@ -1,5 +1,6 @@
 import { resourcesOfCgroup } from '../../../model/linux-resources.ts';
 import { effectiveResources, type ResizableResource } from '../../../model/effective-resources.ts';
+import { guaranteedCpus } from '../../../model/guaranteed-cpus.ts';
 import { isCriticalPod } from '../../../model/critical-pod.ts';
 import type { Container, Pod } from '../../../model/pod.ts';
 import { podQosClass } from '../../../model/qos.ts';
@@ -41,6 +42,8 @@ export interface NodeResources {
   readonly memoryCapacityBytes: number;
   /** --cpu-cfs-quota */
   readonly cpuCfsQuota: boolean;
+  /** --cpu-manager-policy=static: containers of Guaranteed pods have whole CPUs for themselves, and no quota. */
+  readonly exclusiveCpus?: boolean;
   /** --cpu-cfs-quota-period, in microseconds. */
   readonly cpuCfsQuotaPeriodUs: number;
   /** --pod-max-pids, for containers of pods without a cgroup of their own: zero or less is no limit. */
@@ -56,12 +59,13 @@ export function dockerResources(pod: Pod, container: Container, node: NodeResour
   const cpuRequest = Quantity.fromJson(requests?.['cpu']);
   const cpuLimit = Quantity.fromJson(limits?.['cpu']);
   const memory = Math.min(MAX_BYTES, Number(int64(Quantity.fromJson(limits?.['memory']).value())));
+  const hasOwn = node.exclusiveCpus === true && guaranteedCpus(pod, container) > 0;
   // Without a request the limit stands in for it.
   const shares = containerCpuShares((cpuRequest.isZero() ? cpuLimit : cpuRequest).milliValue());
   return {
     CpuShares: shares,
     CpuPeriod: node.cpuCfsQuota ? node.cpuCfsQuotaPeriodUs : undefined,
-    CpuQuota: node.cpuCfsQuota ? containerCpuQuotaUs(cpuLimit.milliValue(), node.cpuCfsQuotaPeriodUs) : undefined,
+    CpuQuota: node.cpuCfsQuota ? (hasOwn ? -1 : containerCpuQuotaUs(cpuLimit.milliValue(), node.cpuCfsQuotaPeriodUs)) : undefined,
     Memory: memory,
     MemorySwap: memory,
     OomScoreAdj: oomScoreAdj(pod, container, node.memoryCapacityBytes),

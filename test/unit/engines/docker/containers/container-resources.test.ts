@@ -19,3 +19,12 @@ test('amounts beyond any machine wrap around in 64 bits, as in Kubernetes, inste
     assert.deepEqual(given, expected, JSON.stringify(resources));
   }
 });
+
+test('a container that has CPUs for itself has no quota of them', () => {
+  const node = { memoryCapacityBytes: 8 * 2 ** 30, cpuCfsQuota: true, cpuCfsQuotaPeriodUs: 100_000, podPidsLimit: -1 };
+  const quota = (cpu: string, exclusiveCpus: boolean) => {
+    const container = aContainer('c', { resources: { requests: { cpu, memory: '1Mi' }, limits: { cpu, memory: '1Mi' } } });
+    return dockerResources(aPod('p', { containers: [container] }), container, { ...node, exclusiveCpus }).CpuQuota;
+  };
+  assert.deepEqual([quota('2', true), quota('1500m', true), quota('2', false)], [-1, 150_000, 200_000]);
+});
