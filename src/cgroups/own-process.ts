@@ -5,7 +5,7 @@ import type { Logger } from '../base/logger.ts';
 import type { KubeletOptions } from '../options/kubelet-options.ts';
 import type { CgroupManager } from './cgroup-manager.ts';
 
-/** The agent itself: how soon it is killed when memory runs out, and the cgroup that it is to be in. What cannot be is said, once. */
+/** The agent itself: how soon it is killed when memory runs out, and the cgroup that it is to be in. What cannot be is said. */
 export async function setOwnProcess(
   { oomScoreAdj, kubeletCgroups }: Pick<KubeletOptions, 'oomScoreAdj' | 'kubeletCgroups'>,
   { manager, log, proc }: { readonly manager: CgroupManager; readonly log: Logger; readonly proc: string },
@@ -13,7 +13,7 @@ export async function setOwnProcess(
   try {
     await writeFile(join(proc, 'self/oom_score_adj'), `${oomScoreAdj}`, { flag: 'r+' });
   } catch (error) {
-    log.info("the agent's OOM score is left as it was: it takes CAP_SYS_RESOURCE to lower it", { oomScoreAdj, error });
+    log.v(2, "the agent's OOM score is left as it was: it takes CAP_SYS_RESOURCE to lower it", { oomScoreAdj, error });
   }
   if (kubeletCgroups === '') return;
   try {
