@@ -171,7 +171,7 @@ export class CgroupManager {
     try {
       await work(this.pathOf(name));
     } catch (error) {
-      if (!isMissingFile(error)) throw error;
+      if (operation === 'create' || !isMissingFile(error)) throw error;
       throw new Error(`cgroup ${this.pathOf(name)} is gone: ${errorText(error)}`, { cause: error });
     } finally {
       tell.cgroupOperated({ operation, tookMs: clock.monotonicMs() - beganMs });

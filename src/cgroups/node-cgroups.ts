@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
+import { MIN_SHARES } from '../model/cpu-time.ts';
 import { type CgroupName, parseCgroupPath, qosCgroup } from '../model/cgroup-name.ts';
 import { absoluteAllocatable, nodeResourceConfig, type Reserved } from '../model/node-allocatable.ts';
 import type { ResourceList } from '../model/node.ts';
@@ -42,11 +43,12 @@ export class NodeCgroups {
     this.#deps = deps;
   }
 
-  /** Makes what pods' cgroups are to be in. Rejects where that cannot be. */
+  /** Makes what pods' cgroups are to be in. Rejects where that cannot be, or where what is there already cannot be written. */
   async make(): Promise<void> {
     const { manager, pods } = this.#deps;
     await manager.create(pods, {});
-    for (const qos of ['Burstable', 'BestEffort'] as const) await manager.create(qosCgroup(pods, qos), unbounded(manager));
+    await manager.create(qosCgroup(pods, 'Burstable'), unbounded(manager));
+    await manager.create(qosCgroup(pods, 'BestEffort'), { cpuShares: MIN_SHARES, ...unbounded(manager) });
   }
 
   /**

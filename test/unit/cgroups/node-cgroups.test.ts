@@ -36,6 +36,7 @@ test('all pods together are held to what is not reserved, daemons to what is', a
   await node.make();
   await node.enforce(never);
   assert.deepEqual(fs.written, [
+    '/kubepods/besteffort cpu.shares=2',
     '/system cpu.shares=1024',
     `/system memory.limit_in_bytes=${1024 * MI}`,
     '/system pids.max=100',
@@ -55,11 +56,18 @@ test('where nothing is enforced all pods have the whole machine', async () => {
   const { fs, node } = world(['none']);
   await node.make();
   await node.enforce(never);
-  assert.deepEqual(fs.written, [
+  assert.deepEqual(fs.written.slice(1), [
     '/kubepods cpu.shares=4096',
     `/kubepods memory.limit_in_bytes=${8 * 1024 * MI}`,
     '/kubepods pids.max=1000',
   ]);
+});
+
+test('cgroups that are there and cannot be written are none', async () => {
+  const { fs, node } = world(['pods']);
+  fs.has('/kubepods/besteffort');
+  fs.refuses = () => failure('EROFS');
+  await assert.rejects(node.make(), /set cpu.shares of cgroup \/kubepods\/besteffort to 2: EROFS/);
 });
 
 test("a daemons' cgroup that is not there keeps the agent from starting", async () => {
@@ -90,6 +98,7 @@ test('pods that use more than they may by now are held as soon as they use less'
 test('a class is set to what its pods ask for, and only when that has changed', async () => {
   const { fs, node } = world([]);
   await node.make();
+  fs.written.length = 0;
   const burstable = (name: string, cpu: string) => aPod(name, { containers: [aContainer('app', { resources: { requests: { cpu } } })] });
   const [one, two] = [burstable('one', '100m'), burstable('two', '400m')];
   await node.update([one]);
