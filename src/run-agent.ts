@@ -71,7 +71,7 @@ export async function runAgent(
       lives,
       statuses,
       ends,
-      node: await from.openNode(options, { cluster, clock, log }),
+      node: await from.openNode(options, { cluster, clock, log, cgroups: ground.cgroups }),
       events: eventRecorders(new EventLog(log), cluster.recorder),
       objects: openObjects(options, { cluster, clock, log: folded, random }),
       wake: state.wakes.wake,

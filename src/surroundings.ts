@@ -37,7 +37,7 @@ export interface Surroundings {
   cgroups(): Promise<CgroupHierarchy>;
   openCluster(options: KubeletOptions, ground: Opening): Promise<Cluster>;
   openEngine(options: KubeletOptions, ground: Opening): Promise<Engine>;
-  openNode(options: KubeletOptions, ground: { readonly cluster: Cluster } & Pick<Ground, 'clock' | 'log'>): Promise<ThisNode>;
+  openNode(options: KubeletOptions, ground: { readonly cluster: Cluster } & Pick<Ground, 'clock' | 'log' | 'cgroups'>): Promise<ThisNode>;
 }
 
 /** This machine, this process, the cluster and the engine that the options name. */

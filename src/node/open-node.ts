@@ -9,12 +9,14 @@ import type { Ground } from '../ports/node-parts.ts';
 import type { ThisNode } from '../ports/this-node.ts';
 import { hostIps } from './host-ips.ts';
 import { parseNodeIps } from './ip-address.ts';
-import { type MachinePaths, readFileSystemBytes, readMachineFacts } from '../base/machine-facts.ts';
+import { type MachineFacts, type MachinePaths, readFileSystemBytes, readMachineFacts } from '../base/machine-facts.ts';
+import { machineFault } from './machine-fault.ts';
 import { machineInfo } from './machine-info.ts';
 import { type MachineResources, nodeResources } from './node-resources.ts';
 import { nodeToRegister } from './node-to-register.ts';
 
 export interface OpenNodeDeps extends Pick<Ground, 'clock' | 'log'> {
+  readonly cgroups: Pick<Ground['cgroups'], 'version'>;
   readonly cluster: Pick<Cluster, 'node'>;
 }
 
@@ -23,17 +25,21 @@ const MACHINE_DEADLINE_MS = 5_000;
 
 /**
  * This node: as the API server shows it, and as the machine is where that is not known. A machine that cannot be read is logged: it has no
- * resources, and no pod is refused for want of them. Throws for --node-ip that cannot be used.
+ * resources, and no pod is refused for want of them. Throws for --node-ip that cannot be used, and
+ * where the options refuse such a machine.
  */
 export async function openNode(options: KubeletOptions, deps: OpenNodeDeps, paths: MachinePaths = { root: '/' }): Promise<ThisNode> {
-  const { clock, log, cluster } = deps;
+  const { clock, log, cluster, cgroups } = deps;
   const { nodeName, nodeIp } = options;
   const ips = hostIps(parseNodeIps(nodeIp));
   const initial = nodeToRegister(options);
-  const ofMachine = await machineResources(options, clock, paths).catch((error: unknown) => {
+  const machine = await readMachine(options, clock, paths).catch((error: unknown) => {
     log.warn('machine facts not read: pods are not refused for want of resources', { error });
     return undefined;
   });
+  const fault = machineFault(options, { swapBytes: machine?.facts.swapBytes, cgroup: cgroups.version });
+  if (fault !== undefined) throw new Error(fault);
+  const ofMachine = machine && machineResources(options, machine);
   const shown = (): Node | undefined => cluster.node();
   const resources = nodeResources({ ofMachine, shown });
   return {
@@ -50,16 +56,27 @@ export async function openNode(options: KubeletOptions, deps: OpenNodeDeps, path
   };
 }
 
+interface Machine {
+  readonly facts: MachineFacts;
+  /** Of the root directory's file system. */
+  readonly storageBytes: bigint;
+}
+
 /** Reads the machine once. */
-async function machineResources(
-  { nodeName, maxPods, podsPerCore, rootDir, localStorageCapacityIsolation }: KubeletOptions,
-  clock: Clock,
-  paths: MachinePaths,
-): Promise<MachineResources> {
-  const [machine, storage] = await withDeadline(clock, MACHINE_DEADLINE_MS, 'reading the machine', new AbortController().signal, (signal) =>
-    unlessAborted(Promise.all([readMachineFacts(paths), readFileSystemBytes(rootDir)]), signal),
+async function readMachine({ rootDir }: KubeletOptions, clock: Clock, paths: MachinePaths): Promise<Machine> {
+  const { signal } = new AbortController();
+  const [facts, storageBytes] = await withDeadline(clock, MACHINE_DEADLINE_MS, 'reading the machine', signal, (within) =>
+    unlessAborted(Promise.all([readMachineFacts(paths), readFileSystemBytes(rootDir)]), within),
   );
-  const capacity: ResourceList = localStorageCapacityIsolation ? { 'ephemeral-storage': Quantity.of(storage, 'BinarySI').canonical() } : {};
+  return { facts, storageBytes };
+}
+
+function machineResources(
+  { nodeName, maxPods, podsPerCore, localStorageCapacityIsolation }: KubeletOptions,
+  { facts: machine, storageBytes }: Machine,
+): MachineResources {
+  const storage = Quantity.of(storageBytes, 'BinarySI').canonical();
+  const capacity: ResourceList = localStorageCapacityIsolation ? { 'ephemeral-storage': storage } : {};
   return (reservation, provided) => {
     const devices = { capacity: provided, allocatable: provided, removed: [] };
     return machineInfo({}, { nodeName, machine, maxPods, podsPerCore, capacity, reservation, devices });

@@ -76,14 +76,6 @@ export const acceptedOptions: readonly AcceptedOption[] = [
   { flag: 'experimental-logging-sanitization', config: 'logging.sanitization', kind: bool, unset: false },
   { flag: 'experimental-mounter-path', kind: string },
   accepted({
-    flag: 'fail-swap-on',
-    config: 'failSwapOn',
-    kind: bool,
-    unset: true,
-    isMet: (fails) => !fails,
-    inPart: 'swap never keeps the agent from starting',
-  }),
-  accepted({
     flag: 'feature-gates',
     config: 'featureGates',
     kind: featureGatesKind,
@@ -141,14 +133,6 @@ export const acceptedOptions: readonly AcceptedOption[] = [
   // Fields of release 1.20 that have no flag.
   { config: 'showHiddenMetricsForVersion', kind: string },
   // Flags and fields that came after 1.20.
-  accepted({
-    flag: 'fail-cgroupv1',
-    config: 'failCgroupV1',
-    kind: bool,
-    unset: true,
-    isMet: (fails) => !fails,
-    inPart: 'cgroup v1 never keeps the agent from starting',
-  }),
   { flag: 'max-housekeeping-interval', kind: duration },
   { flag: 'log-json-info-buffer-size', config: 'logging.options.json.infoBufferSize', kind: quantity, unset: '0' },
   { flag: 'log-json-split-stream', config: 'logging.options.json.splitStream', kind: bool, unset: false },

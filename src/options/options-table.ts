@@ -7,6 +7,7 @@ import { evictionOptions } from './table/eviction.ts';
 import { garbageOptions } from './table/garbage.ts';
 import { generalOptions } from './table/general.ts';
 import { loggingOptions } from './table/logging.ts';
+import { machineOptions } from './table/machine.ts';
 import { networkOptions } from './table/network.ts';
 import { nodeOptions } from './table/node.ts';
 import { podOptions } from './table/pods.ts';
@@ -24,6 +25,7 @@ export const optionsTable = {
   ...engineAndImageOptions,
   ...garbageOptions,
   ...nodeOptions,
+  ...machineOptions,
   ...evictionOptions,
   ...cgroupOptions,
   ...resourceManagerOptions,

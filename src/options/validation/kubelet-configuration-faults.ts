@@ -29,7 +29,7 @@ const thisProgram: ProgramFacts = {
 
 /**
  * What is wrong with complete settings, word for word as a kubelet of 1.36 has it (pkg/kubelet/apis/config/validation): a sentence each, by
- * topic. runOnce, which Kubernetes refuses by now, goes on here; so does cgroup v1, whatever failCgroupV1 says.
+ * topic. runOnce, which Kubernetes refuses by now, goes on here; so does cgroup v1, unless failCgroupV1 is set.
  */
 export function kubeletConfigurationFaults(settings: Settings, given: GivenGates, program: ProgramFacts = thisProgram): readonly string[] {
   const gates = featureGates(given);

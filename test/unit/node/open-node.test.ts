@@ -16,12 +16,12 @@ const twoCores = {
 
 async function aNode(
   t: TestContext,
-  { options = {}, files = twoCores, shown = () => undefined }: Partial<Asked> = {},
+  { options = {}, files = twoCores, shown = () => undefined, version = 2 }: Partial<Asked> = {},
 ): Promise<{ readonly node: ThisNode; readonly log: RecordingLogger }> {
   const machine = await aMachine(files);
   t.after(() => machine.remove());
   const log = new RecordingLogger();
-  const deps = { clock: new FakeClock(), log, cluster: { node: shown } };
+  const deps = { clock: new FakeClock(), log, cluster: { node: shown }, cgroups: { version } };
   const given = someOptions({ nodeName: 'n1', nodeIp: '10.1.2.3', rootDir: machine.root, maxPods: 30, ...options });
   return { node: await openNode(given, deps, machine), log };
 }
@@ -30,6 +30,7 @@ interface Asked {
   readonly options: Partial<KubeletOptions>;
   readonly files: Readonly<Record<string, string>>;
   readonly shown: () => Node | undefined;
+  readonly version: 1 | 2;
 }
 
 test('a node that no API server knows is the machine that it is', async (t) => {
@@ -42,6 +43,15 @@ test('a node that no API server knows is the machine that it is', async (t) => {
   const { metadata, status } = node.known();
   assert.deepEqual([metadata?.name, metadata?.labels?.['a'], status?.allocatable?.['cpu']], ['n1', 'b', '2']);
   assert.deepEqual(log.lines, []);
+});
+
+test('a machine with swap, or with cgroup v1, is refused where that is asked for, and only there', async (t) => {
+  const files = { ...twoCores, 'proc/meminfo': 'MemTotal: 2048 kB\nSwapTotal: 1 kB\n' };
+  await aNode(t, { files, version: 1 });
+  await aNode(t, { options: { failSwapOn: true, failCgroupV1: true } });
+  await aNode(t, { files, version: 1, options: { failSwapOn: false, failCgroupV1: false } });
+  await assert.rejects(aNode(t, { files, options: { failSwapOn: true } }), /running with swap on is not supported.*1024 bytes/);
+  await assert.rejects(aNode(t, { version: 1, options: { failCgroupV1: true } }), /configured to not run on a host using cgroup v1/);
 });
 
 test('what the API server shows goes before the machine', async (t) => {

@@ -55,6 +55,8 @@ test("without arguments every option has the kubelet's default", async () => {
     imageMinimumGcAgeMs: 120_000,
     imageMaximumGcAgeMs: 0,
     shutdownGracePeriodMs: 0,
+    failSwapOn: undefined,
+    failCgroupV1: undefined,
     shutdownGracePeriodCriticalPodsMs: 0,
     shutdownGracePeriodByPodPriority: [],
     containerLogMaxSize: '10Mi',
