@@ -108,7 +108,7 @@ export function containerContract(world: () => RuntimeWorld): void {
         assert.equal((await world().ended(pod, id)).message, message);
       });
 
-    test('a container is made with the devices, CPUs, cgroup and handler that it is given', async () => {
+    test('a container is made with the devices, CPUs, NUMA nodes, cgroup and handler that it is given', async () => {
       const container = world().shell('app', DEAF);
       const pod = world().pod([container]);
       const { handler } = world();
@@ -116,11 +116,11 @@ export function containerContract(world: () => RuntimeWorld): void {
       const sandboxSpec = { ...world().sandboxSpec(pod), cgroupParent, handler };
       const { id: sandbox } = await world().runtime.runSandbox(pod, sandboxSpec, world().signal);
       const devices = [{ hostPath: '/dev/null', containerPath: '/dev/contract', permissions: 'rw' }];
-      const id = await world().start(pod, sandbox, container, { devices, cpuset: '0', cgroupParent, handler });
+      const id = await world().start(pod, sandbox, container, { devices, cpuset: '0', cpusetMems: '0', cgroupParent, handler });
       assert.equal((await world().container(pod, id)).state.phase, 'running');
       // A kernel without the controller has no say in it.
       const cpuset = world().cpusets ? '0' : '';
-      assert.deepEqual(await world().madeWith(id), { devices, cpuset, cgroupParent, handler });
+      assert.deepEqual(await world().madeWith(id), { devices, cpuset, cpusetMems: cpuset, cgroupParent, handler });
     });
 
     test('a running container moves to other CPUs as it is, and keeps its limits', async (t) => {

@@ -34,7 +34,8 @@ export async function embeddedUnderTest(): Promise<EngineUnderTest & { readonly 
     cpusets: true,
     madeWith: async (id) => {
       const given = controls.world().find((part) => part.id === id)?.given;
-      return { cgroupParent: given?.cgroupParent, handler: given?.handler, devices: given?.devices ?? [], cpuset: given?.cpuset };
+      const { cgroupParent, handler, devices = [], cpuset, cpusetMems } = given ?? {};
+      return { cgroupParent, handler, devices, cpuset, cpusetMems };
     },
     dispose: async () => controls.close(),
   };
@@ -76,7 +77,7 @@ async function madeWith(client: EngineClient, id: string): Promise<MadeWith> {
   const info = await client.call(`GET /containers/${id}/json`, client.requestTimeoutMs, deadline(), (docker) =>
     docker.getContainer(id).inspect(),
   );
-  const { CgroupParent, Runtime, CpusetCpus } = info.HostConfig;
+  const { CgroupParent, Runtime, CpusetCpus, CpusetMems } = info.HostConfig;
   const devices: readonly DeviceMapping[] | null = info.HostConfig.Devices;
   return {
     cgroupParent: CgroupParent,
@@ -87,6 +88,7 @@ async function madeWith(client: EngineClient, id: string): Promise<MadeWith> {
       permissions: CgroupPermissions,
     })),
     cpuset: CpusetCpus,
+    cpusetMems: CpusetMems,
   };
 }
 

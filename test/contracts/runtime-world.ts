@@ -20,6 +20,7 @@ export interface MadeWith {
   readonly handler: string | undefined;
   readonly devices: readonly Device[];
   readonly cpuset: string | undefined;
+  readonly cpusetMems: string | undefined;
 }
 
 /** An engine under test. */
