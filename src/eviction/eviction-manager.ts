@@ -42,6 +42,8 @@ const CLEANED_UP_WITHIN_MS = 30_000;
 const CLEAN_UP_LOOK_MS = 1_000;
 /** What is left of a pod where nothing is short: immediateEvictionGracePeriodSeconds of the kubelet. */
 const IMMEDIATE_SECONDS = 1;
+/** killPodNow in pkg/kubelet waits half as long again as the grace period, and no less than this, for a pod's end. */
+const MIN_LEAVING_MS = 10_000;
 
 const oneFileSystem: FilesystemLayout = { imageFs: false, splitFs: false };
 const pressureKinds: readonly Pressure[] = ['memory', 'disk', 'pid'];
@@ -59,6 +61,10 @@ export class EvictionManager {
   #layout: FilesystemLayout | undefined;
   #memory: PressureMemory = noPressure;
   #pressures: ReadonlySet<Pressure> | undefined;
+  /** Evicted in a grace period of their own, and until when they are waited for, on the monotonic clock. */
+  readonly #leaving = new Map<PodUid, number>();
+  /** Whether each pod is limited in what it leaves on disks: each look asks it of all. */
+  readonly #limited = new WeakMap<Pod, boolean>();
 
   constructor(deps: Deps, settings: EvictionSettings) {
     this.#deps = deps;
@@ -85,14 +91,16 @@ export class EvictionManager {
     const { clock, folded } = this.#deps;
     const reclaim = new NodeReclaim(given.reclaim, { clock, log: folded });
     while (!signal.aborted) {
+      let waitMs = LONGEST_MS;
       try {
         const { ended, nextMs } = await this.look(given, reclaim, signal);
-        for (const uid of ended) await this.#untilCleanedUp(uid, given, signal);
-        await clock.sleep(nextMs, signal);
+        await this.#untilCleanedUp(ended, given, signal);
+        waitMs = nextMs;
       } catch (error) {
         if (signal.aborted) return;
-        throw error;
+        folded.error('a look at what the node is short of failed, looking again', { error });
       }
+      await clock.sleep(waitMs, signal).catch(() => {});
     }
   }
 
@@ -105,7 +113,7 @@ export class EvictionManager {
     const { clock } = this.#deps;
     const found = await this.#observed(given, signal);
     const active = this.#activePods();
-    const limited = this.#settings.localStorageCapacityIsolation ? active.filter(hasLocalLimits) : [];
+    const limited = this.#settings.localStorageCapacityIsolation ? active.filter((pod) => this.#isLimited(pod)) : [];
     if (found === undefined) return { ended: await this.#endOverLimits(limited, given, signal), nextMs: LONGEST_MS };
     const times = { nowMs: clock.monotonicMs(), transitionMs: this.#settings.transitionMs };
     const judgement = judgePressure(this.#memory, this.#thresholds, found, times);
@@ -116,8 +124,11 @@ export class EvictionManager {
     // Who breaks a rule goes first: that may be all it takes.
     const overLimits = await this.#endOverLimits(limited, given, signal);
     if (overLimits.length > 0) return { ended: overLimits, nextMs: SHORTEST_MS };
-    const ended = await this.#relieve(judgement.acute, found, given, reclaim, signal);
-    return { ended: ended === undefined ? [] : [ended], nextMs: ended === undefined ? nextMs : SHORTEST_MS };
+    const isLeft = this.#isLeft();
+    // What could wait waits for the end of who goes already.
+    const acute = isLeft ? judgement.acute.filter(isHard) : judgement.acute;
+    const ended = await this.#relieve(acute, found, given, reclaim, signal);
+    return { ended, nextMs: ended.length === 0 ? nextMs : SHORTEST_MS };
   }
 
   /** Undefined: the node cannot be measured now. */
@@ -183,6 +194,14 @@ export class EvictionManager {
       .filter(({ metadata: { uid }, status }) => !isTerminalPhase((statuses.get(uid) ?? status)?.phase) && ends.of(uid) === undefined);
   }
 
+  #isLimited(pod: Pod): boolean {
+    const known = this.#limited.get(pod);
+    if (known !== undefined) return known;
+    const isLimited = hasLocalLimits(pod);
+    this.#limited.set(pod, isLimited);
+    return isLimited;
+  }
+
   /** All pods that use more of the node's disks than they may. Before any goes what it uses is counted once more. */
   async #endOverLimits(limited: readonly Pod[], given: Measured, signal: AbortSignal): Promise<readonly PodUid[]> {
     const suspects = await this.#overLimits(limited, given, undefined, signal);
@@ -205,6 +224,29 @@ export class EvictionManager {
     });
   }
 
+  /** Whether a pod that was evicted still has its grace period. */
+  #isLeft(): boolean {
+    const { clock, pods, statuses } = this.#deps;
+    const nowMs = clock.monotonicMs();
+    for (const [uid, untilMs] of this.#leaving)
+      if (nowMs >= untilMs || pods.get(uid) === undefined || isTerminalPhase(statuses.get(uid)?.phase)) this.#leaving.delete(uid);
+    return this.#leaving.size > 0;
+  }
+
+  /** Who goes already goes at once, before any other has to: what is short cannot wait any more. */
+  #hurry(): readonly PodUid[] {
+    const { ends, log } = this.#deps;
+    const hurried = [...this.#leaving.keys()];
+    this.#leaving.clear();
+    for (const uid of hurried) {
+      const end = ends.of(uid);
+      if (end === undefined) continue;
+      log.warn('the evicted pod has no longer to end: the node is short of more', { uid, graceSeconds: IMMEDIATE_SECONDS });
+      ends.end(uid, { ...end, graceSeconds: IMMEDIATE_SECONDS });
+    }
+    return hurried;
+  }
+
   /** Frees what no pod needs, and ends one pod where that is not enough. */
   async #relieve(
     acute: readonly Threshold[],
@@ -212,10 +254,10 @@ export class EvictionManager {
     given: Measured,
     reclaim: NodeReclaim,
     signal: AbortSignal,
-  ): Promise<PodUid | undefined> {
+  ): Promise<readonly PodUid[]> {
     const { clock, node, events, log } = this.#deps;
     const [first] = acute;
-    if (first === undefined) return undefined;
+    if (first === undefined) return [];
     const layout = this.#layout ?? oneFileSystem;
     const resource = starvedResource(first.signal);
     events.record(nodeReference(node.name), 'Warning', 'EvictionThresholdMet', `Attempting to reclaim ${resource}`);
@@ -225,16 +267,18 @@ export class EvictionManager {
       // Else it would be told what was there before.
       await clock.sleep(SHORTEST_MS, signal);
       const after = await this.#observed(given, signal);
-      if (after === undefined) return undefined;
+      if (after === undefined) return [];
       now = after;
       left = acute.filter((threshold) => isMet(threshold, after, true));
     }
     const [threshold] = left;
     if (threshold === undefined) {
       log.info('enough was freed without evicting a pod', { resource });
-      return undefined;
+      return [];
     }
-    return this.#endOne(threshold, left, now, given, signal);
+    if (this.#isLeft()) return this.#hurry();
+    const ended = await this.#endOne(threshold, left, now, given, signal);
+    return ended === undefined ? [] : [ended];
   }
 
   async #endOne(
@@ -264,8 +308,14 @@ export class EvictionManager {
       if (atMs !== undefined) tell.evictionStatsUsed({ signal: name, ageMs: Math.max(0, clock.now() - atMs) });
     }
     const message = evictionMessage(resource, chosen, exceededFirst(resource, acute, observations));
-    this.#end(chosen.pod, threshold.signal, message, { graceSeconds: this.#graceSeconds(threshold, chosen.pod) });
-    return chosen.pod.metadata.uid;
+    const { uid } = chosen.pod.metadata;
+    const graceSeconds = this.#graceSeconds(threshold, chosen.pod);
+    this.#end(chosen.pod, threshold.signal, message, { graceSeconds });
+    if (!isHard(threshold)) {
+      const seconds = graceSeconds ?? chosen.pod.spec.terminationGracePeriodSeconds ?? 0;
+      this.#leaving.set(uid, clock.monotonicMs() + Math.max(MIN_LEAVING_MS, seconds * 1_500));
+    }
+    return uid;
   }
 
   /** Undefined: the pod's own. */
@@ -285,15 +335,17 @@ export class EvictionManager {
     tell.podEvicted({ uid, signal });
   }
 
-  /** Until nothing of the pod is left that the node is short of, or 30 s have passed: then others may have to go in its place. */
-  async #untilCleanedUp(uid: PodUid, given: Measured, signal: AbortSignal): Promise<void> {
+  /** Until nothing of the pods is left that the node is short of, or 30 s have passed: then others may have to go in their place. */
+  async #untilCleanedUp(uids: readonly PodUid[], given: Measured, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#deps;
     const sinceMs = clock.monotonicMs();
-    while (clock.monotonicMs() - sinceMs < CLEANED_UP_WITHIN_MS) {
+    let left = uids;
+    while (left.length > 0 && clock.monotonicMs() - sinceMs < CLEANED_UP_WITHIN_MS) {
       await clock.sleep(CLEAN_UP_LOOK_MS, signal);
-      if (await this.#isCleanedUp(uid, given, signal)) return;
+      const over = await Promise.all(left.map((uid) => this.#isCleanedUp(uid, given, signal)));
+      left = left.filter((_, index) => !over[index]);
     }
-    log.warn('the evicted pod is not over yet, looking on', { uid, waitedMs: CLEANED_UP_WITHIN_MS });
+    for (const uid of left) log.warn('the evicted pod is not over yet, looking on', { uid, waitedMs: CLEANED_UP_WITHIN_MS });
   }
 
   async #isCleanedUp(uid: PodUid, { participants }: Measured, signal: AbortSignal): Promise<boolean> {

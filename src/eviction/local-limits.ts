@@ -48,7 +48,9 @@ export function exceededLimit(pod: Pod, usage: PodUsage, layout: FilesystemLayou
   return undefined;
 }
 
-const isAbove = (used: number, limit: Quantity): boolean => Quantity.of(Math.trunc(used), 'BinarySI').cmp(limit) > 0;
+/** A number that is none is above nothing. */
+const isAbove = (used: number, limit: Quantity): boolean =>
+  Number.isFinite(used) && Quantity.of(Math.trunc(used), 'BinarySI').cmp(limit) > 0;
 
 function emptyDirLimits({ spec }: Pod): readonly { readonly name: string; readonly limit: Quantity }[] {
   return (spec.volumes ?? []).flatMap(({ name, emptyDir }) => {

@@ -4,6 +4,7 @@ import { EvictionManager, type EvictionSettings } from '../../../src/eviction/ev
 import { parseThresholds } from '../../../src/model/eviction/parse-thresholds.ts';
 import type { Pod, PodUid } from '../../../src/model/pod.ts';
 import type { Given } from '../../../src/ports/contribution.ts';
+import type { PodEnd } from '../../../src/ports/pod-ends.ts';
 import type { Reclaimer } from '../../../src/ports/node-participant.ts';
 import type { PodStats, PodUsage } from '../../../src/ports/pod-stats.ts';
 import { type NodeUnderTest, nodeUnderTest, nothingGiven } from '../../builders/node-parts.ts';
@@ -176,6 +177,55 @@ for (const [maxPodGraceSeconds, ownSeconds, expected] of [
     await scene.clock.advance(1_100);
     assert.deepEqual(scene.evicted(), [`uid-web ${expected}`]);
   });
+
+test('while a pod has its grace period below a soft threshold no other goes; below a hard one it goes at once, before any other', async (t) => {
+  const told: string[] = [];
+  const ends = new Map<PodUid, PodEnd>();
+  const scene = setUp(t, {
+    hard: { 'memory.available': '100Mi' },
+    soft: { 'memory.available': '1Gi' },
+    grace: { 'memory.available': '15s' },
+    settings: { maxPodGraceSeconds: 600 },
+    ends: {
+      end: (uid, end) => {
+        told.push(`${uid} ${end.graceSeconds ?? 'own'}`);
+        ends.set(uid, end);
+      },
+      of: (uid) => ends.get(uid),
+      startOver: () => {},
+    },
+  });
+  const [first, other] = [small, large].map((pod) => ({ ...pod, spec: { ...pod.spec, terminationGracePeriodSeconds: 300 } }));
+  assert.ok(first && other);
+  scene.declare(first, other);
+  scene.use(podUsage('small', { memory: 300 * MI }), podUsage('large', { memory: 100 * MI }));
+  scene.left({ memory: 512 * MI });
+  scene.run();
+  await scene.clock.advance(300_000);
+  assert.deepEqual(told, ['uid-small 300']);
+  scene.left({ memory: 50 * MI });
+  await scene.clock.advance(12_000);
+  assert.deepEqual(told, ['uid-small 300', 'uid-small 1']);
+  ended(scene, first);
+  await scene.clock.advance(3_000);
+  assert.deepEqual(told, ['uid-small 300', 'uid-small 1', 'uid-large 1']);
+});
+
+test('a pod that does not end half as long again as its grace period keeps no other from going below a soft threshold', async (t) => {
+  const scene = setUp(t, {
+    soft: { 'memory.available': '1Gi' },
+    grace: { 'memory.available': '15s' },
+    settings: { maxPodGraceSeconds: 100 },
+  });
+  scene.declare(small, large);
+  scene.use(podUsage('small', { memory: 300 * MI }), podUsage('large', { memory: 100 * MI }));
+  scene.left({ memory: 512 * MI });
+  scene.run();
+  await scene.clock.advance(60_000);
+  assert.equal(scene.ended.size, 1);
+  await scene.clock.advance(90_000);
+  assert.equal(scene.ended.size, 2);
+});
 
 test('a soft threshold that is met no more in between begins anew', async (t) => {
   const scene = setUp(t, { soft: { 'memory.available': '1Gi' }, grace: { 'memory.available': '15s' } });
@@ -463,4 +513,48 @@ test('images on a disk of their own: only what lies there is freed and counted f
     scene.ended.get('uid-large' as PodUid)?.message ?? '',
     /^The node was low on resource: ephemeral-storage\. Threshold quantity: /,
   );
+});
+
+test('many pods over their limits are waited for together: the node is looked at as soon as for one', async (t) => {
+  const limited = Array.from({ length: 20 }, (_, i) =>
+    aPodThat(`p${i}`, { containers: [{ name: 'app', resources: { limits: { 'ephemeral-storage': '10Mi' } } }] }),
+  );
+  const scene = setUp(t, { hard });
+  scene.declare(...limited, small);
+  scene.use(...limited.map(({ metadata }) => podUsage(metadata.name, { disk: 11 * MI })), podUsage('small', { memory: MI }));
+  scene.run();
+  await scene.clock.advance(1_000);
+  assert.equal(scene.ended.size, 20);
+  scene.left({ memory: 512 * MI });
+  await scene.clock.advance(35_000);
+  assert.equal(scene.evicted().at(-1), 'uid-small 1');
+});
+
+test('usage that is no number is above no limit, and a look that fails is not the last one', async (t) => {
+  const pod = aPodThat('web', { containers: [{ name: 'app', resources: { limits: { 'ephemeral-storage': '10Mi' } } }] });
+  const found = { left: undefined as number | undefined };
+  const scene = setUp(t, {
+    hard,
+    participants: [],
+    stats: { pods: async () => [podUsage('web', { disk: Number.NaN })] },
+    reclaim: [],
+    ends: {
+      end: () => {
+        if (found.left === undefined) throw new Error('not now');
+        found.left++;
+      },
+      of: () => undefined,
+      startOver: () => {},
+    },
+  });
+  scene.declare(pod);
+  scene.run();
+  await scene.clock.advance(60_000);
+  assert.equal(scene.log.count('a look at what the node is short of failed, looking again'), 0);
+  scene.left({ memory: MI });
+  await scene.clock.advance(20_000);
+  assert.ok(scene.log.count('a look at what the node is short of failed, looking again') > 0);
+  found.left = 0;
+  await scene.clock.advance(20_000);
+  assert.ok(found.left > 0);
 });
