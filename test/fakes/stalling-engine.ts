@@ -48,7 +48,11 @@ const answers: readonly (readonly [request: RegExp, status: number, body: unknow
   // What an image is asked for before it is removed: nothing was made from it.
   [/^GET \/containers\/json\?.*ancestor/, 200, []],
   [/^GET \/images\/f+\/json/, 200, { Id: SANDBOX, RepoTags: [], RepoDigests: [] }],
+  // Nothing is left of an export that was cut short.
+  [/^GET \/containers\/json\?.*export-to/, 200, []],
   [/^GET \/containers\/json/, 200, [listed]],
+  [/^GET \/containers\/[^/]+\/export/, 200, undefined],
+  [/^PUT \/containers\/[^/]+\/archive/, 200, undefined],
   [/^GET \/containers\/[^/]+\/json/, 200, inspected],
   [/^POST \/containers\/create/, 201, { Id: SANDBOX }],
   [/^POST \/containers\/[^/]+\/start/, 204, undefined],

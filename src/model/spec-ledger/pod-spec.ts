@@ -12,7 +12,7 @@ import type {
   V1PodReadinessGate,
   V1PodSpec,
 } from '@kubernetes/client-node';
-import { container, ephemeralContainer } from './containers.ts';
+import { container, ephemeralContainer, resources } from './containers.ts';
 import { approximated, honoured, honouredBy, is, isNot, refused, section } from './entry.ts';
 import { podSecurityContext } from './security.ts';
 import { volume } from './volumes.ts';
@@ -64,7 +64,7 @@ export const podSpecLedger = section<V1PodSpec>('PodSpec', {
   priorityClassName: apiServer,
   readinessGates: section<V1PodReadinessGate>('PodReadinessGate', { conditionType: honoured }),
   resourceClaims: refused('the pod fails with reason ResourceClaimsNotSupported'),
-  resources: honoured,
+  resources,
   restartPolicy: honoured,
   runtimeClassName: honoured,
   schedulerName: scheduler,

@@ -1,4 +1,5 @@
 import { Transform } from 'node:stream';
+import { anySignal } from '../../../base/any-signal.ts';
 import type { EngineClient } from '../client/engine-client.ts';
 import { deleteContainer } from '../containers/remove-container.ts';
 
@@ -47,8 +48,8 @@ interface Copy {
 }
 
 async function copy(engine: EngineClient, { from, to, imageRef, maxBytes }: Copy, signal: AbortSignal): Promise<void> {
-  const failed = new AbortController();
-  const within = AbortSignal.any([signal, failed.signal]);
+  using own = anySignal(signal);
+  const within = own.signal;
   const archive = await engine.open(`GET /containers/${from}/export`, engine.requestTimeoutMs, within, (docker) =>
     docker.getContainer(from).export(),
   );
@@ -60,7 +61,7 @@ async function copy(engine: EngineClient, { from, to, imageRef, maxBytes }: Copy
       else done(null, chunk);
     },
   });
-  const fail = (error: Error): void => failed.abort(error);
+  const fail = (error: Error): void => own.abort(error);
   archive.on('error', fail);
   counted.on('error', fail);
   try {
@@ -71,7 +72,7 @@ async function copy(engine: EngineClient, { from, to, imageRef, maxBytes }: Copy
     archive.destroy();
     counted.destroy();
   }
-  failed.signal.throwIfAborted();
+  within.throwIfAborted();
 }
 
 async function removeLeft(engine: EngineClient, directory: string, signal: AbortSignal): Promise<void> {

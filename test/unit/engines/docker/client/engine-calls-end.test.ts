@@ -28,6 +28,8 @@ interface Caller {
   readonly request: RegExp;
   /** Its answer has no end of its own: the deadline is for its beginning. */
   readonly endless?: true;
+  /** Of its own. */
+  readonly deadlineMs?: number;
   /** Asked for all who wait: no signal ends it. */
   readonly shared?: true;
   readonly run: (world: World, signal: AbortSignal) => Promise<unknown>;
@@ -100,6 +102,17 @@ const callers: Readonly<Record<string, Caller>> = {
   'GET /containers/ID/archive': {
     request: /^GET \/containers\/\w+\/archive/,
     run: ({ client }, signal) => new PrimaryGroups(client).of('app', 'nobody', (read) => read(ID), signal),
+  },
+  'GET /containers/ID/export': {
+    request: /^GET \/containers\/\w+\/export/,
+    // Until the engine has taken what has come of it.
+    endless: true,
+    run: ({ images }, signal) => images.exportImage('busybox', '/tmp', 1000, signal),
+  },
+  'PUT /containers/ID/archive': {
+    request: /^PUT \/containers\/\w+\/archive/,
+    deadlineMs: 300_000,
+    run: ({ images }, signal) => images.exportImage('busybox', '/tmp', 1000, signal),
   },
   'POST /exec/ID/start': {
     request: /^POST \/exec\/\w+\/start/,
@@ -196,7 +209,7 @@ async function stalledCalls(caller: Caller, stall: Stall, end: 'deadline' | 'sig
     if (!(await turnsUntil(() => engine.letDown() === each)))
       assert.fail(`${caller.request}: ${engine.letDown()} of ${each} requests came`);
     // An endless answer that has begun has no deadline any more.
-    if (end === 'deadline') await clock.advance(client.requestTimeoutMs);
+    if (end === 'deadline') await clock.advance(caller.deadlineMs ?? client.requestTimeoutMs);
     const ended = end === 'deadline' && !(caller.endless && stall !== 'nothing');
     if (!ended || caller.endless) stop.abort();
     await settled;
