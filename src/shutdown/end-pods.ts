@@ -1,6 +1,7 @@
 import { filter, merge, type Observable } from 'rxjs';
 import { deadline } from '../base/deadline.ts';
 import { firstOf } from '../base/first-of.ts';
+import { unlessAborted } from '../base/unless-aborted.ts';
 import { isStaticPod } from '../model/mirror-pod.ts';
 import { isTerminalPhase } from '../model/pod-predicates.ts';
 import { type Pod, showPod } from '../model/pod.ts';
@@ -14,6 +15,9 @@ export type EndPodsDeps = Pick<NodeParts, 'clock' | 'log' | 'pods' | 'statuses' 
 export const TERMINATED = 'Terminated';
 const MESSAGE = 'Pod was terminated in response to imminent node shutdown.';
 
+/** What of the time an agent that has just begun may wait for those who declare its pods. */
+const DECLARING_MS = 10_000;
+const DECLARING_SHARE = 0.3;
 /** What of the time is kept to tell the API server what became of the pods. */
 const TELLING_MS = 2_000;
 const TELLING_SHARE = 0.1;
@@ -29,6 +33,7 @@ export async function endPods(deps: EndPodsDeps, table: readonly GraceOfPriority
   const beganMs = clock.monotonicMs();
   const tellingMs = cluster.exists ? Math.min(TELLING_MS, delayMs * TELLING_SHARE) : 0;
   const stopByMs = beganMs + delayMs - tellingMs - MARGIN_MS;
+  if (!pods.synced) await untilDeclared(deps, Math.min(DECLARING_MS, delayMs * DECLARING_SHARE), signal);
   const running = pods.list().flatMap(({ pod }) => (isOver(deps, pod) ? [] : [pod]));
   for (const group of shutdownGroups(table, running)) {
     signal.throwIfAborted();
@@ -49,6 +54,17 @@ export async function endPods(deps: EndPodsDeps, table: readonly GraceOfPriority
   const untold = await untilNone(deps, () => running.filter((pod) => !isTold(deps, pod)), byMs, signal);
   if (untold.length > 0)
     log.warn('the API server does not know of the end of pods as the machine goes down', { pods: untold.map(showPod) });
+}
+
+/** Until all who declare pods have spoken, no longer than that. */
+async function untilDeclared({ clock, log, pods }: EndPodsDeps, waitMs: number, signal: AbortSignal): Promise<void> {
+  using within = deadline(clock, waitMs, 'the wait for all sources of pods', signal);
+  try {
+    await unlessAborted(pods.syncedOnce, within.signal);
+  } catch (error) {
+    if (!within.missed) throw error;
+    log.warn('not all sources of pods have spoken as the machine goes down: only the pods of those that have are ended', { waitMs });
+  }
 }
 
 const isOver = ({ statuses, pods }: EndPodsDeps, { metadata: { uid }, status }: Pod): boolean =>

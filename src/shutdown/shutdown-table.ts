@@ -20,7 +20,7 @@ const SYSTEM_CRITICAL_PRIORITY = 2_000_000_000;
 export function shutdownTable(graces: ShutdownGraces): readonly GraceOfPriority[] {
   const { shutdownGracePeriodMs: allMs, shutdownGracePeriodCriticalPodsMs: criticalMs, shutdownGracePeriodByPodPriority: written } = graces;
   if (written.length > 0) {
-    const table = written.map(({ priority = 0, shutdownGracePeriodSeconds: seconds = 0 }) => ({ priority, seconds }));
+    const table = written.map(({ priority = 0, shutdownGracePeriodSeconds: seconds = 0 }) => ({ priority, seconds: Math.max(0, seconds) }));
     return table.toSorted((a, b) => a.priority - b.priority);
   }
   if (allMs === 0 || criticalMs < 0 || allMs < criticalMs) return [];

@@ -275,3 +275,47 @@ test('an agent that begins while the machine goes down ends what runs', async ()
   assert.deepEqual(running(agent), []);
   await agent.close();
 });
+
+test('an agent that begins while the machine goes down waits a while for those who declare its pods', async () => {
+  for (const [afterMs, left] of [
+    [5_000, []],
+    [undefined, ['web']],
+  ] as const) {
+    const first = aNode();
+    first.declare([aPod('web')]);
+    await first.clock.advance(5_000);
+    await first.stop();
+    const logind = new FakeLogind();
+    logind.isGoingDown = true;
+    const agent = aNode({ clock: first.clock, engine: first.engine }, logind);
+    await agent.clock.advance(afterMs ?? 8_000);
+    assert.equal(logind.locks, 1, 'the machine waits');
+    if (afterMs !== undefined) agent.declare([aPod('web')]);
+    await agent.clock.advance(10_000);
+    assert.deepEqual([running(agent), logind.locks], [left, 0]);
+    assert.equal(
+      agent.log.count('not all sources of pods have spoken as the machine goes down: only the pods of those that have are ended'),
+      left.length,
+    );
+    await agent.close();
+  }
+});
+
+test('a period below zero is none: pods are killed at once', async () => {
+  const agent = aNode({
+    options: {
+      shutdownGracePeriodMs: 0,
+      shutdownGracePeriodCriticalPodsMs: 0,
+      shutdownGracePeriodByPodPriority: [
+        { priority: 0, shutdownGracePeriodSeconds: -5 },
+        { priority: 10, shutdownGracePeriodSeconds: 5 },
+      ],
+    },
+  });
+  agent.declare([aPod('deaf', {}, deaf)]);
+  await agent.clock.advance(5_000);
+  agent.logind.prepare(true);
+  await agent.clock.advance(3_000);
+  assert.deepEqual(running(agent), []);
+  await agent.close();
+});
