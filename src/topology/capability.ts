@@ -64,7 +64,10 @@ export async function capability(needs: TopologyNeeds, paths: SysPaths = { root:
       return lives.wasFound(uid) && !known.has(uid) && !isTerminalPhase((statuses.get(uid) ?? pod.status)?.phase) ? [pod] : [];
     });
     for (const pod of inAdmissionOrder(running)) {
-      const refusal = await align(pod, signal);
+      const refusal = await align(pod, signal).catch((error: unknown) => {
+        signal.throwIfAborted();
+        return { error };
+      });
       if (!refusal) continue;
       await release(pod.metadata.uid);
       log.warn('a running pod stays on the shared CPUs', { pod: showPod(pod), ...refusal });

@@ -224,3 +224,35 @@ test('a thousand pods come and go in time', async (t) => {
   }
   assert.ok(performance.now() - started < 60_000, `${performance.now() - started} ms`);
 });
+
+test('a pod whose admission was given up while the disk hung gets nothing more', async (t) => {
+  const disk = { hangs: false, answers: Promise.withResolvers<void>() };
+  const save = (): Promise<void> => (disk.hangs ? disk.answers.promise : Promise.resolve());
+  const node = await agent(t, {}, { over: { files: { open: () => ({ load: () => undefined, save }) } } });
+  t.after(node.begin().stop);
+  const given = new AbortController();
+  disk.hangs = true;
+  const own = pod('own', '2', '4');
+  const asked = node.contribution.pod?.admit?.(own, new NodeUse(), given.signal);
+  const queued = node.contribution.pod?.admit?.(pod('queued', '2'), new NodeUse(), given.signal);
+  await setImmediate();
+  given.abort(new Error('too late'));
+  const released = node.contribution.pod?.release?.(own.metadata.uid, signal);
+  disk.answers.resolve();
+  await assert.rejects(asked ?? Promise.resolve(), { message: 'too late' });
+  await assert.rejects(queued ?? Promise.resolve(), { message: 'too late' });
+  await released;
+  assert.equal(node.cpusOf(own), 'c0 0-15, c1 0-15');
+});
+
+test('a disk that takes nothing keeps a running pod on the shared CPUs, and does not end the agent', async (t) => {
+  const running = pod('running', '2');
+  const lives = { isHeld: () => false, wasFound: () => true };
+  const save = (): Promise<void> => Promise.reject(new Error('no space left on device'));
+  const node = await agent(t, {}, { over: { lives, files: { open: () => ({ load: () => undefined, save }) } } });
+  node.declare(running);
+  const services = node.begin();
+  while (node.log.count('a running pod stays on the shared CPUs') === 0) await setImmediate();
+  assert.equal(node.cpusOf(running), 'c0 0-15');
+  await services.stop();
+});
