@@ -35,8 +35,8 @@ export async function exportImage(
     const to = await create([`${directory}:${INSIDE}`]);
     await copy(engine, { from, to, imageRef, maxBytes }, signal);
   } finally {
-    // After an abort the next try does.
-    if (!signal.aborted) await removeLeft(engine, directory, signal);
+    // After an abort, too: there may be no other try.
+    await removeLeft(engine, directory, new AbortController().signal);
   }
 }
 
