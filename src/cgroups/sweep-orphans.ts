@@ -20,7 +20,8 @@ export function sweepOrphans({ node, all, recoveries, signal }: SweepOrphansDeps
   const { pods, pleg, engine, log } = node;
   const isKnown = async (uid: PodUid): Promise<boolean> => {
     const { containers, sandboxes } = await engine.runtime.observePod(uid, signal);
-    return containers.length > 0 || sandboxes.length > 0;
+    // Declared since the sweep began: its cgroup is there before its sandbox.
+    return containers.length > 0 || sandboxes.length > 0 || pods.get(uid) !== undefined;
   };
   const sweep = async (): Promise<void> => {
     const opened = await all.opened(signal);
