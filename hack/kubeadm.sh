@@ -185,8 +185,10 @@ up() {
   PROGRAMS=$(find_group kubeadm) KUBECTL=$(find_binary kubectl)
   [ "$("$PROGRAMS/kubeadm" version -o short)" = $VERSION ] || die "$PROGRAMS/kubeadm is not $VERSION"
   umask 022
-  work=$(mktemp -d)
+  # Where the next one finds what one that was killed has left: hundreds of megabytes.
+  work=$DIR/images
   trap 'rm -rf "$work"' EXIT
+  rm -rf "$work"
   for name in "${MACHINES[@]}"; do start_machine "$name"; done
   connect
   # The first makes all images, the second few.
@@ -265,6 +267,6 @@ case $command in
   on) [ $# -ge 2 ] || usage; on "$@" ;;
   down | clean)
     for name in "${MACHINES[@]}"; do stop_machine "$name"; done
-    [ "$command" = down ] || for name in "${MACHINES[@]}"; do "$here/docker.sh" down "$DIR/$name/engine"; rm -rf "${DIR:?}/$name"; done
+    [ "$command" = down ] || for name in "${MACHINES[@]}"; do "$here/docker.sh" down "$DIR/$name/engine"; rm -rf "${DIR:?}/$name" "${DIR:?}/images"; done
     ;;
 esac
