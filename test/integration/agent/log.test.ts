@@ -32,6 +32,7 @@ describe("the agent's log", { timeout: 300_000 }, () => {
       story.filter((line) => line !== 'pod phase changed Pending'),
       [
         'starting',
+        'container logs are rotated by the engine; a container that was made before keeps its settings',
         'sandbox started',
         'container started app',
         'pod phase changed Running',

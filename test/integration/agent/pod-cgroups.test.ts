@@ -8,7 +8,8 @@ import { app, pod, stays } from './pod-specs.ts';
 
 const MI = 2 ** 20;
 const overhead = { cpu: '50m', memory: '10Mi' };
-const half = { cpu: '500m', memory: '64Mi' };
+/** Together they fit on a machine of one CPU. */
+const part = { cpu: '200m', memory: '64Mi' };
 
 /** As a reference kubelet makes them; the quota is of 100 ms. */
 const pods: readonly {
@@ -19,17 +20,17 @@ const pods: readonly {
 }[] = [
   {
     name: 'guaranteed',
-    spec: pod([app(stays, { resources: { limits: half } }), app(stays, { name: 'two', resources: { limits: half } })]),
+    spec: pod([app(stays, { resources: { limits: part } }), app(stays, { name: 'two', resources: { limits: part } })]),
     parent: '/kubepods',
-    cgroup: { shares: 1024, quota: 100_000, memory: 128 * MI },
+    cgroup: { shares: 409, quota: 40_000, memory: 128 * MI },
   },
   {
     name: 'initialized',
-    spec: pod([app(stays, { resources: { limits: half } })], {
-      initContainers: [app('exit 0', { name: 'first', resources: { limits: { cpu: '1', memory: '96Mi' } } })],
+    spec: pod([app(stays, { resources: { limits: part } })], {
+      initContainers: [app('exit 0', { name: 'first', resources: { limits: { cpu: '400m', memory: '96Mi' } } })],
     }),
     parent: '/kubepods',
-    cgroup: { shares: 1024, quota: 100_000, memory: 96 * MI },
+    cgroup: { shares: 409, quota: 40_000, memory: 96 * MI },
   },
   {
     name: 'burstable',
