@@ -34,7 +34,7 @@ export interface Logind {
 }
 
 /**
- * By systemd's own programs, which are there where logind is (docs/adr/0023): Node cannot receive the file descriptor that is a lock. Only
+ * By systemd's own programs, which are there where logind is (docs/adr/0026): Node cannot receive the file descriptor that is a lock. Only
  * what logind itself says is heard, though any user of the machine may send the same signal.
  */
 export function logind({ clock, confDir }: LogindDeps): Logind {
