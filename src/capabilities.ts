@@ -28,5 +28,6 @@ export const capabilities: readonly Capability[] = [
   { name: 'mirror', wanted: inCluster, load: () => import('./mirror/capability.ts') },
   { name: 'stats', wanted: serves, load: () => import('./stats/capability.ts') },
   { name: 'shutdown', wanted: delaysShutdown, load: () => import('./shutdown/capability.ts') },
+  { name: 'garbage', wanted: serves, load: () => import('./garbage/capability.ts') },
   { name: 'server', wanted: serves, load: () => import('./server/capability.ts') },
 ];

@@ -69,6 +69,10 @@ export function reconcilePods(
   const memory = new PodMemory();
   const restarts = new Restarts(node.restartMarks);
   const backoff = new RestartBackoff(clock, options.maxContainerRestartPeriodMs);
+  const dead = {
+    perContainer: options.maximumDeadContainersPerContainer,
+    isOldEnough: (createdAtMs: number) => clock.now() - createdAtMs >= options.minimumContainerTtlMs,
+  };
   const addresses = new PodAddresses(runtime, ips);
   const runSandbox = sandboxRunner(runtime, images);
 
@@ -114,6 +118,7 @@ export function reconcilePods(
         ...at,
         terminatingSinceMs: at.terminatingSinceMs ?? ends.sinceMs(uid),
         restartHold: (pod, container, instances) => backoff.hold(pod, container, instances),
+        dead,
         liveness: (id) => probes.liveness(id),
         startup: (id) => probes.startup(id),
         restartAllContainers: desired && allContainersRestart(desired.pod, observed, status),

@@ -1,3 +1,4 @@
+import { parseLogPolicy } from '../model/log-policy.ts';
 import type { KubeletOptions } from '../options/kubelet-options.ts';
 import type { Engine } from '../ports/engine.ts';
 import type { Happenings } from '../ports/happenings.ts';
@@ -14,14 +15,16 @@ export async function openEngine(options: KubeletOptions, ground: EngineGround):
 }
 
 /** Undefined: another endpoint. */
-async function embedded({ dockerEndpoint }: KubeletOptions, { clock, log }: EngineGround): Promise<Engine | undefined> {
+async function embedded(options: KubeletOptions, { clock, log }: EngineGround): Promise<Engine | undefined> {
+  const { dockerEndpoint, containerLogMaxSize, containerLogMaxFiles } = options;
   if (!dockerEndpoint.startsWith('fake://')) return undefined;
+  const logPolicy = parseLogPolicy(containerLogMaxSize, containerLogMaxFiles);
   const [{ fakeEndpointOptions }, { fakeEngine }, { embeddedEngine }] = await Promise.all([
     import('./fake/fake-endpoint.ts'),
     import('./fake/fake-engine.ts'),
     import('./fake/engine.ts'),
   ]);
-  return embeddedEngine(fakeEngine({ clock, log, ...fakeEndpointOptions(dockerEndpoint) }));
+  return embeddedEngine(fakeEngine({ clock, log, logPolicy, ...fakeEndpointOptions(dockerEndpoint) }));
 }
 
 async function docker(options: KubeletOptions, ground: EngineGround): Promise<Engine> {

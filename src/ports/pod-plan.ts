@@ -74,6 +74,13 @@ export type PodPhaseOfLife = 'waiting' | 'syncing' | 'terminating' | 'terminated
  * Everything the planner may know beyond spec and engine. Its functions read and change nothing. All times are on the clock's monotonic
  * time: a date that is set neither ends a pod nor holds it back.
  */
+export interface DeadContainersKept {
+  /** Of one container; negative: all. */
+  readonly perContainer: number;
+  /** Whether a container of then may be removed already. A date. */
+  readonly isOldEnough: (createdAtMs: number) => boolean;
+}
+
 export interface PlanFacts {
   readonly nowMs: number;
   readonly life: PodPhaseOfLife;
@@ -81,6 +88,8 @@ export interface PlanFacts {
   readonly givesWay?: boolean | undefined;
   /** When a container that keeps failing may be started again, and how long after its end that is; undefined: now. */
   readonly restartHold: (pod: Pod, container: Container, observed: ObservedPod) => RestartHold | undefined;
+  /** Which dead containers stay; undefined: one instance of each. */
+  readonly dead?: DeadContainersKept | undefined;
   readonly liveness: (id: ContainerId) => ProbeResult | undefined;
   /** A sidecar that has a startup probe has started once this says so. */
   readonly startup: (id: ContainerId) => ProbeResult | undefined;

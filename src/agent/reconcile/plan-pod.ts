@@ -29,7 +29,7 @@ export const planPod: PlanPod = (desired, observed, facts) => {
   if (over === undefined) return syncPod(pod, observed, facts);
   if (pod.metadata.deletionTimestamp !== undefined) return deletePod(pod, observed, facts, over);
   // What tells how it ended stays for as long as it is declared.
-  return endPod(pod, observed, facts, over, () => removeLeftovers(pod, observed, 'over'));
+  return endPod(pod, observed, facts, over, () => removeLeftovers(pod, observed, 'over', facts));
 };
 
 /** Why a declared pod must not run (any more); undefined: it may. */
@@ -123,7 +123,7 @@ function syncPod(pod: Pod, observed: ObservedPod, facts: PlanFacts): PodPlan {
 
   // With a new sandbox on its way, what is left over will look different the next time.
   if (!computed.createSandbox) {
-    const cleanup = removeLeftovers(pod, observed, 'living');
+    const cleanup = removeLeftovers(pod, observed, 'living', facts);
     actions.push(...cleanup.actions);
     because.push(...cleanup.because);
   }
@@ -248,8 +248,8 @@ function removeAll({ containers, sandboxes }: ObservedPod): Part {
   };
 }
 
-function removeLeftovers(pod: Pod, observed: ObservedPod, life: 'living' | 'over'): Part {
-  const { containers, unstarted, sandboxes } = leftoversOf(pod, observed, life);
+function removeLeftovers(pod: Pod, observed: ObservedPod, life: 'living' | 'over', { dead }: PlanFacts): Part {
+  const { containers, unstarted, sandboxes } = leftoversOf(pod, observed, life, dead);
   const names = [...new Set(containers.filter((container) => !unstarted.includes(container)).map(({ name }) => name))];
   return {
     actions: [
@@ -257,7 +257,7 @@ function removeLeftovers(pod: Pod, observed: ObservedPod, life: 'living' | 'over
       ...sandboxes.map(({ id }) => ({ do: 'removeSandbox' as const, id })),
     ],
     because: [
-      ...names.map((name) => `container ${name} has dead instances besides the newest: they are removed`),
+      ...names.map((name) => `container ${name} has more dead instances than are kept: they are removed`),
       ...unstarted.map(({ name }) => `container ${name} was created but not started: it is removed`),
       ...(sandboxes.length > 0 ? ['old sandboxes without containers are removed'] : []),
     ],

@@ -1,5 +1,7 @@
 import { Subject } from 'rxjs';
 import type { Clock } from '../../base/clock.ts';
+import type { LogPolicy } from '../../model/log-policy.ts';
+import { FakeLog } from './fake-log.ts';
 import { FakeLogFilter } from './fake-logs.ts';
 import type { OutputStream, ProcessIo } from './program.ts';
 
@@ -10,11 +12,9 @@ export interface Written {
   readonly bytes: Uint8Array;
 }
 
-/** So much of what a container writes is kept. */
-const MAX_LOG_BYTES = 1 << 20;
-
 export interface ConsoleOptions {
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
+  readonly logPolicy: LogPolicy | undefined;
   readonly env: ReadonlyMap<string, string>;
   /** Whether its input is open, and whether it closes with the first one who has written into it: Container.stdin and stdinOnce. */
   readonly stdin: boolean;
@@ -40,14 +40,14 @@ export class FakeConsole implements ProcessIo {
   readonly env: ReadonlyMap<string, string>;
   readonly stopSignal: string | undefined;
   readonly #options: ConsoleOptions;
-  readonly #kept: Written[] = [];
-  #keptBytes = 0;
+  readonly #log: FakeLog;
   #message = Buffer.alloc(0);
   readonly #input: Uint8Array[] = [];
   #inputEnded: boolean;
 
   constructor(options: ConsoleOptions) {
     this.#options = options;
+    this.#log = new FakeLog(options.clock, options.logPolicy);
     this.env = options.env;
     this.stopSignal = options.stopSignal;
     this.#inputEnded = !options.stdin;
@@ -55,14 +55,12 @@ export class FakeConsole implements ProcessIo {
 
   /** Oldest first. */
   get kept(): readonly Written[] {
-    return this.#kept;
+    return this.#log.kept;
   }
 
   write(stream: OutputStream, bytes: Uint8Array): void {
     const written: Written = { atMs: this.#options.clock.now(), stream, bytes };
-    this.#kept.push(written);
-    this.#keptBytes += bytes.length;
-    while (this.#keptBytes > MAX_LOG_BYTES) this.#keptBytes -= this.#kept.shift()?.bytes.length ?? 0;
+    this.#log.add(written);
     this.written.next(written);
   }
 
@@ -83,7 +81,7 @@ export class FakeConsole implements ProcessIo {
   terminationMessage(exitCode: number): string {
     if (this.#message.length > 0) return this.#message.toString();
     if (this.#options.terminationMessagePolicy !== 'FallbackToLogsOnError' || exitCode === 0) return '';
-    const lines = new FakeLogFilter({ follow: false, timestamps: false, tailLines: MAX_MESSAGE_LOG_LINES }).tail(this.#kept);
+    const lines = new FakeLogFilter({ follow: false, timestamps: false, tailLines: MAX_MESSAGE_LOG_LINES }).tail(this.kept);
     return Buffer.concat(lines.map(({ bytes }) => bytes))
       .subarray(-MAX_MESSAGE_LOG_BYTES)
       .toString();

@@ -1,6 +1,7 @@
 import { filter, map, type Observable } from 'rxjs';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
+import type { LogPolicy } from '../../model/log-policy.ts';
 import type { PodUid } from '../../model/pod.ts';
 import type { ContainerRuntime } from '../../ports/container-runtime.ts';
 import type { ImageService } from '../../ports/image-service.ts';
@@ -18,6 +19,8 @@ export interface FakeEngineDeps extends FakeEngineOptions {
   readonly log: Logger;
   /** The handlers that sandboxes may ask for; nothing depends on which one it is. */
   readonly handlers?: readonly string[];
+  /** How containers' logs are rotated; undefined: not at all. */
+  readonly logPolicy?: LogPolicy | undefined;
 }
 
 /** What can be done to the engine behind the agent's back. */
@@ -60,7 +63,7 @@ export interface FakeEngine {
  * Containers run nothing: they play what their command, or their pod's annotation, says (see shell.ts and container-behaviour.ts).
  * Holds no timer before the first container runs.
  */
-export function fakeEngine({ clock, log, latencyMs = 5, handlers = ['fake'] }: FakeEngineDeps): FakeEngine {
+export function fakeEngine({ clock, log, latencyMs = 5, handlers = ['fake'], logPolicy }: FakeEngineDeps): FakeEngine {
   const gate = new CallGate({ clock, latencyMs });
   const daemon = new FakeDaemon(clock);
   const images = new FakeImages(gate, clock, () => imagesUsed(daemon.parts));
@@ -94,7 +97,7 @@ export function fakeEngine({ clock, log, latencyMs = 5, handlers = ['fake'] }: F
     },
   };
   return {
-    runtime: new FakeRuntime({ daemon, gate, images, hints, log, clock, handlers }),
+    runtime: new FakeRuntime({ daemon, gate, images, hints, log, clock, handlers, logPolicy }),
     images,
     access: new FakeAccess({ daemon, gate, clock }),
     controls,

@@ -1,3 +1,4 @@
+import type { LogPolicy } from '../../model/log-policy.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Observable } from 'rxjs';
 import { errorText } from '../../base/error-text.ts';
@@ -40,7 +41,8 @@ export interface FakeRuntimeDeps {
   readonly images: FakeImages;
   readonly hints: Observable<PodUid>;
   readonly log: Logger;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
+  readonly logPolicy: LogPolicy | undefined;
   /** The handlers that sandboxes may ask for. */
   readonly handlers: readonly string[];
 }
@@ -206,6 +208,7 @@ export class FakeRuntime implements ContainerRuntime {
     const message = { terminationMessagePath, terminationMessagePolicy };
     const console = new FakeConsole({
       clock: this.#deps.clock,
+      logPolicy: this.#deps.logPolicy,
       env,
       stdin,
       stdinOnce,

@@ -455,7 +455,7 @@ table([
       ],
     }),
     actions: ['remove app-0', 'remove sandbox-0'],
-    because: ['container app has dead instances besides the newest: they are removed', 'old sandboxes without containers are removed'],
+    because: ['container app has more dead instances than are kept: they are removed', 'old sandboxes without containers are removed'],
   },
   {
     it: 'what runs beside its newer instance, or is not in the spec, is stopped',
