@@ -84,10 +84,13 @@ export async function openNewer(path: string, { file }: OpenLog): Promise<OpenLo
 
 const oldestOf = async (path: string): Promise<number> => (await indexes(path)).at(-1) ?? 0;
 
-/** Of the files that are there, ascending. */
+/** Of the files that are there, ascending: none once the engine has removed their directory with the container. */
 async function indexes(path: string): Promise<readonly number[]> {
   const name = basename(path);
-  const entries = await readdir(dirname(path));
+  const entries = await readdir(dirname(path)).catch((error: unknown): string[] => {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw error;
+  });
   const found = entries.flatMap((entry) => {
     if (entry === name) return [0];
     const index = entry.startsWith(`${name}.`) ? entry.slice(name.length + 1) : '';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdtemp, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
@@ -118,6 +118,19 @@ describe('a log file', () => {
       await clock.advance(1_000);
     };
     assert.equal(await follow({ 'one\n': end }), 'one\ntwo\n');
+  });
+
+  test('ends without an error where its container is removed, and its directory with it', async () => {
+    const own = join(directory, 'container');
+    await mkdir(own);
+    path = join(own, 'c-json.log');
+    await writeFile(path, line('one'));
+    const remove = async (): Promise<void> => {
+      running = false;
+      await rm(own, { recursive: true });
+      await clock.advance(1_000);
+    };
+    assert.equal(await follow({ 'one\n': remove }), 'one\n');
   });
 
   test('that is not there cannot be read', async () => {
