@@ -113,6 +113,7 @@ export const acceptedOptions: readonly AcceptedOption[] = [
   { flag: 'protect-kernel-defaults', config: 'protectKernelDefaults', kind: bool, unset: false },
   { flag: 'really-crash-for-testing', kind: bool },
   { flag: 'redirect-container-streaming', kind: bool },
+  { flag: 'runtime-cgroups', kind: string },
   { flag: 'skip-headers', kind: bool },
   { flag: 'skip-log-headers', kind: bool },
   { flag: 'stderrthreshold', kind: opaque },

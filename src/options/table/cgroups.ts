@@ -41,14 +41,6 @@ export const cgroupOptions = {
     group: 'Node',
     help: 'The cgroup that the agent moves itself into when it starts; made where it is not there.',
   }),
-  runtimeCgroups: option<string>({
-    flag: 'runtime-cgroups',
-    kind: string,
-    default: '',
-    defaultText: 'where it is found',
-    group: 'Node',
-    help: "The engine's own cgroup, by which its use is reported.",
-  }),
   oomScoreAdj: option<number>({
     flag: 'oom-score-adj',
     config: 'oomScoreAdj',

@@ -77,7 +77,6 @@ test("without arguments every option has the kubelet's default", async () => {
     oomScoreAdj: -999,
     qosReserved: {},
     reservedSystemCpus: '',
-    runtimeCgroups: '',
     systemReserved: {},
     systemReservedCgroup: '',
     registerNode: true,
