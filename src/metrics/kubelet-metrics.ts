@@ -23,6 +23,7 @@ import { resizeMetrics } from './resize-metrics.ts';
 import { serverMetrics } from './server-metrics.ts';
 import { shutdownMetrics } from './shutdown-metrics.ts';
 import { storageMetrics } from './storage-metrics.ts';
+import { terminationMetrics } from './termination-metrics.ts';
 import { topologyMetrics } from './topology-metrics.ts';
 import { workQueueMetrics } from './work-queue-metrics.ts';
 
@@ -66,6 +67,7 @@ export function kubeletMetrics({ clock, nodeName, version }: KubeletMetricsOptio
   const images = imageMetrics(set);
   const resizes = resizeMetrics(set);
   const ofProbes = probeMetrics(probes);
+  const terminated = terminationMetrics(set);
   return {
     listener: {
       ...resizes,
@@ -105,6 +107,7 @@ export function kubeletMetrics({ clock, nodeName, version }: KubeletMetricsOptio
     },
     changed: (change) => {
       starts.changed(change);
+      terminated(change);
       resizes.changed(change);
     },
     text: () => registry.metrics(),

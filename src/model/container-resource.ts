@@ -1,5 +1,6 @@
 import type { V1ResourceFieldSelector } from '@kubernetes/client-node';
 import type { ResourceList } from './node.ts';
+import { isPodLevelResource } from './pod-level-resources.ts';
 import type { Container, RawPod } from './pod.ts';
 import { Quantity } from './quantity.ts';
 import type { Wire } from './wire.ts';
@@ -38,7 +39,7 @@ export function containerResource(selector: ResourceFieldSelector, container: Co
   return String(BigInt(Math.ceil(Number(dividend) / Number(unit))));
 }
 
-/** The same for a container of `pod`, init containers included, by its name. */
+/** The same for a container of `pod`, init containers included, by its name; before the node's limits count those of the pod as a whole. */
 export function containerResourceByName(
   selector: ResourceFieldSelector,
   pod: Pick<RawPod, 'spec'>,
@@ -48,5 +49,12 @@ export function containerResourceByName(
   const containers = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])];
   const container = containers.find(({ name }) => name === containerName);
   if (container === undefined) throw new ContainerResourceError(`container ${containerName} not found`);
-  return containerResource(selector, container, allocatable);
+  return containerResource(selector, container, limitsAround(pod, allocatable));
+}
+
+/** What limits a container without limits of its own (defaultPodLimitsForDownwardAPI): a resource that the node has not got stays unlimited. */
+function limitsAround({ spec }: Pick<RawPod, 'spec'>, allocatable: ResourceList): ResourceList {
+  const ofPod = spec?.resources?.limits;
+  const counts = (name: string): boolean => isPodLevelResource(name) && !amount(ofPod, name).isZero();
+  return Object.fromEntries(Object.entries(allocatable).map(([name, had]) => [name, (counts(name) && ofPod?.[name]) || had]));
 }

@@ -28,6 +28,22 @@ test("an unset limit is the node's, an unset request and huge pages are not", ()
   assert.equal(containerResource({ resource: 'requests.cpu' }, empty, allocatable), '0');
 });
 
+test('an unset limit is that of the pod as a whole, before it is the node’s', () => {
+  const pod = aPod('p', {
+    containers: [aContainer('app'), { ...container, name: 'limited' }],
+    resources: { limits: { cpu: '1250m', memory: '0', 'ephemeral-storage': '1Gi' } },
+  });
+  const limits = ['cpu', 'memory', 'ephemeral-storage'].map((name) =>
+    containerResourceByName({ resource: `limits.${name}`, divisor: name === 'cpu' ? '1m' : '1Gi' }, pod, 'app', {
+      ...allocatable,
+      'ephemeral-storage': '9Gi',
+    }),
+  );
+  assert.deepEqual(limits, ['1250', '7', '9']);
+  assert.equal(containerResourceByName({ resource: 'limits.cpu', divisor: '1m' }, pod, 'app', { memory: '7Gi' }), '0');
+  assert.equal(containerResourceByName({ resource: 'limits.cpu', divisor: '1m' }, pod, 'limited', allocatable), '1500');
+});
+
 test('init containers are found by name; unknown names and resources are refused', () => {
   const pod = aPod('p', { initContainers: [aContainer('init', { resources: { limits: { cpu: '3' } } })] });
   assert.equal(containerResourceByName({ resource: 'limits.cpu' }, pod, 'init'), '3');
