@@ -82,5 +82,5 @@ function imageCollections(
   });
   // As the kubelet does it (pkg/kubelet/kubelet.go StartGarbageCollection).
   const disabled = policy.highThresholdPercent === 100 && policy.maxAgeMs === 0;
-  return new ImageCollections({ collector, disabled, clock, log: folded, warn });
+  return new ImageCollections({ collector, disabled, isSynced: () => pods.synced, clock, log: folded, warn });
 }

@@ -12,6 +12,8 @@ export interface ImageCollectionDependencies {
   readonly collector: Pick<ImageCollector, 'detect' | 'collect' | 'removeUnused'>;
   /** Neither threshold nor age can ever ask for a removal: images are only looked at. */
   readonly disabled: boolean;
+  /** Whether it is known which pods are wanted here. */
+  readonly isSynced: () => boolean;
   readonly clock: Pick<Clock, 'sleep' | 'monotonicMs'>;
   readonly log: Logger;
   /** A warning about the node. */
@@ -30,11 +32,11 @@ export class ImageCollections {
   }
 
   /**
-   * Looks at the images now and every 5 minutes, and from the second time on removes what is too much: by then pods have been declared, and
-   * what they name stays.
+   * Looks at the images now and every 5 minutes, and from the second time on removes what is too much, once every source has said which pods
+   * it wants: what these name stays.
    */
   async run(stats: Pick<PodStats, 'node'>, signal: AbortSignal): Promise<void> {
-    const { collector, disabled, clock } = this.#needs;
+    const { collector, disabled, isSynced, clock } = this.#needs;
     const beganMs = clock.monotonicMs();
     await this.#step(async () => {
       await collector.detect(signal);
@@ -44,16 +46,17 @@ export class ImageCollections {
       await clock.sleep(PERIOD_MS, signal).catch(() => {});
       if (signal.aborted) return;
       await this.#step(async () => {
-        if (!disabled) return collector.collect(clock.monotonicMs() - beganMs, () => this.#imageFs(stats, signal), signal);
+        if (!disabled && isSynced()) return collector.collect(clock.monotonicMs() - beganMs, () => this.#imageFs(stats, signal), signal);
         await collector.detect(signal);
         return { freedBytes: 0 };
       }, signal);
     }
   }
 
-  /** Resolves with the bytes that were freed. What went wrong is logged. */
+  /** Resolves with the bytes that were freed: none before it is known which pods are wanted. What went wrong is logged. */
   async removeUnused(signal: AbortSignal): Promise<number> {
-    const { collector, log } = this.#needs;
+    const { collector, isSynced, log } = this.#needs;
+    if (!isSynced()) return 0;
     const { freedBytes, error } = await this.#alone(() => collector.removeUnused(signal), signal);
     if (error !== undefined) log.warn('not all unused images could be removed', { error });
     return freedBytes;

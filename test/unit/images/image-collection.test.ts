@@ -18,11 +18,14 @@ interface Setting {
   readonly fs?: Partial<FilesystemStats> | Error;
   /** There before the agent. */
   readonly images?: readonly string[];
+  /** No source has said yet which pods it wants. */
+  readonly unsynced?: true;
 }
 
 /** An agent's image capability on the embedded engine, with images and a file system as given. */
-async function setUp(t: TestContext, { options = {}, fs = full, images = ['old:1', 'older:1'] }: Setting) {
+async function setUp(t: TestContext, { options = {}, fs = full, images = ['old:1', 'older:1'], unsynced }: Setting) {
   const scene = nodeUnderTest({ options });
+  if (!unsynced) scene.declare();
   const { node, clock, events } = scene;
   const { engine } = node;
   t.after(() => engine.close());
@@ -56,6 +59,16 @@ async function run({ clock, engine }: Pick<Awaited<ReturnType<typeof setUp>>, 'c
 }
 
 describe('unused images are removed', () => {
+  test('only once every source has said which pods it wants, also where the node asks for their space', async (t) => {
+    const { clock, contribution, declare, present } = await setUp(t, { unsynced: true });
+    await clock.advance(ROUND);
+    assert.deepEqual(await Promise.all((contribution.reclaim ?? []).map((each) => clock.until(each.reclaim(signal)))), [0]);
+    assert.deepEqual(await present(), ['old:1', 'older:1']);
+    declare();
+    await clock.advance(ROUND);
+    assert.deepEqual(await present(), []);
+  });
+
   test('above the high threshold: those in use stay, dead containers and declared pods included', async (t) => {
     const scene = await setUp(t, { images: ['unused:1', 'running:1', 'dead:1', 'declared:1', 'volume:1'] });
     const { clock, engine, present, happened } = scene;
