@@ -7,7 +7,7 @@ import { type CgroupName, parseCgroupPath, qosCgroup } from '../model/cgroup-nam
 import { absoluteAllocatable, nodeResourceConfig, type Reserved } from '../model/node-allocatable.ts';
 import type { ResourceList } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
-import { type QosLimiting, qosResourceConfigs } from '../model/qos-resource-configs.ts';
+import { type QosLimiting, qosResourceConfigs, type QosShare, qosShare } from '../model/qos-resource-configs.ts';
 import type { QosClass } from '../model/qos.ts';
 import type { ResourceConfig } from '../model/resource-config.ts';
 import type { KubeletOptions } from '../options/kubelet-options.ts';
@@ -38,6 +38,8 @@ export class NodeCgroups {
   readonly #deps: NodeCgroupsDeps;
   /** What each class was last set to. */
   readonly #set = new Map<QosClass, string>();
+  /** Of each pod as it is declared: reckoned once, and not with each change of another. */
+  readonly #shares = new WeakMap<Pod, QosShare>();
 
   constructor(deps: NodeCgroupsDeps) {
     this.#deps = deps;
@@ -72,7 +74,10 @@ export class NodeCgroups {
   /** Sets the classes to what the pods in them ask for, where that has changed. */
   async update(pods: Iterable<Pod>): Promise<void> {
     const { pods: root, qos } = this.#deps;
-    const configs = qosResourceConfigs(pods, qos);
+    const configs = qosResourceConfigs(
+      Array.from(pods, (pod) => this.#shareOf(pod)),
+      qos,
+    );
     for (const each of ['Guaranteed', 'Burstable', 'BestEffort'] as const) {
       const config = configs[each];
       const text = JSON.stringify(config);
@@ -80,6 +85,14 @@ export class NodeCgroups {
       await this.#setClass(qosCgroup(root, each), config);
       this.#set.set(each, text);
     }
+  }
+
+  #shareOf(pod: Pod): QosShare {
+    const known = this.#shares.get(pod);
+    if (known) return known;
+    const share = qosShare(pod);
+    this.#shares.set(pod, share);
+    return share;
   }
 
   /** Memory that is used already cannot be taken: then it shall at least not become more (retrySetMemoryReserve). */

@@ -13,16 +13,30 @@ export interface QosLimiting {
   readonly allocatableMemory?: number | undefined;
 }
 
-/** What the cgroup of each class is set to for the pods that are in it (pkg/kubelet/cm UpdateCgroups). Throws QuantityParseError. */
-export function qosResourceConfigs(pods: Iterable<Pod>, limiting: QosLimiting = {}): Readonly<Record<QosClass, ResourceConfig>> {
+/** What one pod asks for. */
+export interface QosShare {
+  /** As the API server says it, where it does. */
+  readonly qos: string;
+  readonly milliCpu: bigint;
+  readonly memory: bigint;
+}
+
+/** Throws QuantityParseError. */
+export function qosShare(pod: Pod): QosShare {
+  const requests = podRequests(pod);
+  const qos = pod.status?.qosClass || podQosClass(pod);
+  return { qos, milliCpu: requests.get('cpu')?.milliValue() ?? 0n, memory: requests.get('memory')?.value() ?? 0n };
+}
+
+/** What the cgroup of each class is set to for the pods that are in it (pkg/kubelet/cm UpdateCgroups). */
+export function qosResourceConfigs(pods: Iterable<QosShare>, limiting: QosLimiting = {}): Readonly<Record<QosClass, ResourceConfig>> {
   let milliCpu = 0n;
   const memory = { Guaranteed: 0n, Burstable: 0n };
-  for (const pod of pods) {
-    const qos = pod.status?.qosClass || podQosClass(pod);
+  for (const share of pods) {
+    const { qos } = share;
     if (qos !== 'Guaranteed' && qos !== 'Burstable') continue;
-    const requests = podRequests(pod);
-    if (qos === 'Burstable') milliCpu += requests.get('cpu')?.milliValue() ?? 0n;
-    memory[qos] += requests.get('memory')?.value() ?? 0n;
+    if (qos === 'Burstable') milliCpu += share.milliCpu;
+    memory[qos] += share.memory;
   }
   const most = memoryLimits(memory, limiting);
   const kept = reservations(memory, limiting.memoryQos);

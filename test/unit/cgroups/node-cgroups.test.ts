@@ -119,3 +119,22 @@ test('memory that is kept from a class, and used by it already, is no longer giv
   await node.update([aPod('bigger', { containers: [aContainer('app', { resources: { limits: more, requests: more } })] })]);
   assert.equal(await fs.read('/kubepods/burstable', 'memory', 'memory.limit_in_bytes'), `${900 * MI}`);
 });
+
+test('a pod is reckoned once, and not again with each change of another', async () => {
+  const { node } = world(['pods']);
+  await node.make();
+  let asked = 0;
+  const web = aPod('web', { containers: [aContainer('app', { resources: { requests: { cpu: '1' } } })] });
+  const counted = {
+    ...web,
+    get spec() {
+      asked++;
+      return web.spec;
+    },
+  };
+  await node.update([counted]);
+  const once = asked;
+  assert.ok(once > 0);
+  await node.update([counted, aPod('other')]);
+  assert.equal(asked, once);
+});

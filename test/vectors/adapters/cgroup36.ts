@@ -5,7 +5,7 @@ import { parseThresholds } from '../../../src/model/eviction/parse-thresholds.ts
 import { absoluteAllocatable, allocatableReservation, nodeResourceConfig, reservationFaults } from '../../../src/model/node-allocatable.ts';
 import type { ResourceList } from '../../../src/model/node.ts';
 import type { Pod } from '../../../src/model/pod.ts';
-import { qosResourceConfigs } from '../../../src/model/qos-resource-configs.ts';
+import { qosResourceConfigs, qosShare } from '../../../src/model/qos-resource-configs.ts';
 import { Quantity } from '../../../src/model/quantity.ts';
 import { type MemoryReservationPolicy, type ResourceConfig, resourceConfigForPod } from '../../../src/model/resource-config.ts';
 import * as names from './cgroupName.ts';
@@ -66,7 +66,7 @@ export function run(input: In): unknown {
         }),
       );
     case 'qosConfig': {
-      const configs = qosResourceConfigs(input.pods ?? [], {
+      const configs = qosResourceConfigs((input.pods ?? []).map(qosShare), {
         memoryQos: input.memoryQoS === true ? input.policy : undefined,
         memoryReserve: input.memoryReserve,
         allocatableMemory: input.allocatable === undefined ? undefined : Number(Quantity.parse(input.allocatable).value()),
