@@ -7,6 +7,8 @@ import type { StateFile, StateFiles } from '../ports/state-files.ts';
 interface Entry {
   readonly file: StateFile<PodEnd>;
   saved: Promise<void>;
+  /** What could not be written last. */
+  unsaved: PodEnd | undefined;
 }
 
 /** Why the node ended each pod: a file a pod, which goes with the pod's directory. */
@@ -27,13 +29,13 @@ export class EndRecords {
   /** Does not wait: what a crash loses is decided anew. */
   save(uid: PodUid, end: PodEnd): void {
     const entry = this.#of(uid);
-    if (!entry) return;
-    entry.saved = entry.file.save(end).catch((error: unknown) => {
-      this.#log.warn('end of a pod not saved: an agent that starts before the API server was told of it starts the pod again', {
-        uid,
-        error,
-      });
-    });
+    if (entry) entry.saved = this.#write(uid, entry, end, true);
+  }
+
+  /** Tries once more what could not be written: the disk may have room again. */
+  retry(uid: PodUid): void {
+    const entry = this.#entries.get(uid);
+    if (entry?.unsaved) entry.saved = this.#write(uid, entry, entry.unsaved, false);
   }
 
   /** Resolves once nothing is written any more: the pod's directory may be removed. */
@@ -45,6 +47,17 @@ export class EndRecords {
     this.#entries.delete(uid);
   }
 
+  async #write(uid: PodUid, entry: Entry, end: PodEnd, isFirst: boolean): Promise<void> {
+    entry.unsaved = undefined;
+    try {
+      await entry.file.save(end);
+    } catch (error) {
+      entry.unsaved = end;
+      const message = 'end of a pod not saved, which is tried again: an agent that starts before may start the pod again';
+      if (isFirst) this.#log.warn(message, { uid, error });
+    }
+  }
+
   /** Undefined: the pod's uid cannot name a directory. */
   #of(uid: PodUid): Entry | undefined {
     if (!this.#entries.has(uid)) this.#entries.set(uid, this.#open(uid));
@@ -53,7 +66,7 @@ export class EndRecords {
 
   #open(uid: PodUid): Entry | undefined {
     try {
-      return { file: this.#filesOf(uid).open('end.json', decode), saved: Promise.resolve() };
+      return { file: this.#filesOf(uid).open('end.json', decode), saved: Promise.resolve(), unsaved: undefined };
     } catch (error) {
       this.#log.v(2, 'the end of a pod is not kept', { uid, error });
       return undefined;

@@ -350,8 +350,8 @@ export class EvictionManager {
 
   async #isCleanedUp(uid: PodUid, { participants }: Measured, signal: AbortSignal): Promise<boolean> {
     const { clock, pods, statuses } = this.#deps;
-    if (pods.get(uid) === undefined) return true;
-    if (!isTerminalPhase(statuses.get(uid)?.phase)) return false;
+    // Its controller may have deleted it at once: what it leaves takes as much room.
+    if (pods.get(uid) !== undefined && !isTerminalPhase(statuses.get(uid)?.phase)) return false;
     try {
       const remains = await withDeadline(clock, CLEAN_UP_LOOK_MS, 'looking for what is left of a pod', signal, (within) =>
         unlessAborted(Promise.all(participants.map(async ({ pod }) => pod.remains?.(uid, within))), within),

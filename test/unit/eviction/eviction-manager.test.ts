@@ -157,6 +157,22 @@ test('what is left of a pod is waited for: its volumes, too', async (t) => {
   assert.equal(scene.ended.size, 2);
 });
 
+test('what is left of a pod that was deleted meanwhile is waited for as well', async (t) => {
+  let remains: string | undefined = 'volumes';
+  const participants = [{ name: 'volumes', pod: { remains: async () => remains } }];
+  const scene = setUp(t, { hard, participants });
+  scene.declare(small, large);
+  scene.left({ memory: 512 * MI });
+  scene.run();
+  await scene.clock.advance(0);
+  scene.withdraw(small);
+  await scene.clock.advance(5_000);
+  assert.equal(scene.ended.size, 1);
+  remains = undefined;
+  await scene.clock.advance(3_000);
+  assert.equal(scene.ended.size, 2);
+});
+
 for (const [maxPodGraceSeconds, ownSeconds, expected] of [
   [5, 30, '5'],
   [5, 2, '2'],
