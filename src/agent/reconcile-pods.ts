@@ -1,5 +1,6 @@
 import { jitter } from '../base/jitter.ts';
 import type { Logger } from '../base/logger.ts';
+import { isOldEnough } from '../model/container-gc.ts';
 import { SandboxImageMissingError } from '../model/sandbox-image-missing-error.ts';
 import { isTerminalPhase } from '../model/pod-predicates.ts';
 import { isStaticPod } from '../model/mirror-pod.ts';
@@ -71,7 +72,7 @@ export function reconcilePods(
   const backoff = new RestartBackoff(clock, options.maxContainerRestartPeriodMs);
   const dead = {
     perContainer: options.maximumDeadContainersPerContainer,
-    isOldEnough: (createdAtMs: number) => clock.now() - createdAtMs >= options.minimumContainerTtlMs,
+    isOldEnough: (createdAtMs: number) => isOldEnough(clock.now() - createdAtMs, options.minimumContainerTtlMs),
   };
   const addresses = new PodAddresses(runtime, ips);
   const runSandbox = sandboxRunner(runtime, images);
@@ -208,6 +209,7 @@ export function reconcilePods(
       memory,
       backoff,
       admissions,
+      participants,
       resizes,
       tellsResources: (pod) =>
         !cluster.exists || (isStaticPod(pod) ? cluster.apiPods.byName(podFullName(pod)) : pod)?.metadata.generation !== undefined,

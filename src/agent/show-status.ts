@@ -11,6 +11,7 @@ import type { PodEnds } from '../ports/pod-ends.ts';
 import type { DesiredPod } from '../ports/pod-store.ts';
 import type { PodAdmissions } from './reconcile/pod-admissions.ts';
 import { isTerminalPhase } from '../model/pod-predicates.ts';
+import type { PodParticipants } from './reconcile/pod-participants.ts';
 import type { PodResizes } from './reconcile/pod-resizes.ts';
 import type { PodMemory } from './reconcile/pod-memory.ts';
 import type { RestartBackoff } from './reconcile/restart-backoff.ts';
@@ -26,6 +27,7 @@ export interface ShowStatusDeps {
   readonly memory: PodMemory;
   readonly backoff: RestartBackoff;
   readonly admissions: Pick<PodAdmissions, 'refusalOf' | 'isOpen'>;
+  readonly participants: Pick<PodParticipants, 'cgroup'>;
   readonly resizes: Pick<PodResizes, 'look' | 'conditionsOf' | 'freed'>;
   /** Whether who reads the pod's status knows of resources in it: older API servers do not, and would drop them each time. */
   readonly tellsResources: (pod: Pod) => boolean;
@@ -37,7 +39,8 @@ export interface ShowStatusDeps {
 
 /** Shows what is known of a pod: that it was refused for good, or how it was observed and probed. */
 export function showStatus(deps: ShowStatusDeps): (desired: DesiredPod, observed: ObservedPod) => void {
-  const { clock, statuses, events, probes, memory, backoff, admissions, resizes, tellsResources, ends, hostIps, engine } = deps;
+  const { clock, statuses, events, probes, memory, backoff, admissions, participants, resizes, tellsResources, ends, hostIps, engine } =
+    deps;
 
   /** A container that a crash loop holds back shows that, not how its last start failed. */
   const startErrors = (pod: Pod, observed: ObservedPod): ReadonlyMap<string, StartFailure> => {
@@ -75,7 +78,7 @@ export function showStatus(deps: ShowStatusDeps): (desired: DesiredPod, observed
       recursiveReadOnly: engine.lastFeatures()?.handlers[0]?.recursiveReadOnly,
       ending,
       resizeConditions: isOver ? [] : resizes.conditionsOf(uid),
-      resources: tellsResources(pod) ? { podCgroup: undefined } : undefined,
+      resources: tellsResources(pod) ? { podCgroup: participants.cgroup(uid) } : undefined,
       end: ends.of(uid),
       running: observed.containers.some(({ state }) => state.phase === 'running'),
       startTimeMs: began.dateMs,

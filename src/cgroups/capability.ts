@@ -35,6 +35,7 @@ export function capability(node: NodeParts, paths: NodePaths = nodePaths): Contr
       prepare: async (pod, signal) => (await all.opened(signal))?.pods.prepare(pod),
       sandbox: (pod, signal) => all.parentOf(pod, signal),
       container: (pod, _container, _making, signal) => all.parentOf(pod, signal),
+      cgroup: (uid) => all.settings(uid),
       tearDown: release,
       release,
       remains: async (uid, signal) => (await all.opened(signal))?.pods.remains(uid),

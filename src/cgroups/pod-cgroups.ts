@@ -4,7 +4,7 @@ import { errorText } from '../base/error-text.ts';
 import { type CgroupName, podCgroup, podPart, qosCgroup } from '../model/cgroup-name.ts';
 import type { Pod, PodUid } from '../model/pod.ts';
 import { type PodLimiting, type ResourceConfig, resourceConfigForPod } from '../model/resource-config.ts';
-import type { OutOfDate } from '../ports/pod-participant.ts';
+import type { OutOfDate, PodCgroup } from '../ports/pod-participant.ts';
 import type { CgroupManager } from './cgroup-manager.ts';
 
 export interface PodCgroupsDeps {
@@ -14,12 +14,15 @@ export interface PodCgroupsDeps {
   readonly limiting: PodLimiting;
   /** Of processes; 0 and less: no limit. */
   readonly podPidsLimit: number;
+  /** A pod's cgroup is set to something else than before: its status has that to show. */
+  readonly onResized: (uid: PodUid) => void;
 }
 
 /** What the cgroup of a pod was last set to. */
 interface Known {
   readonly identity: string;
   readonly config: string;
+  readonly settings: PodCgroup;
 }
 
 /** How soon a cgroup that could not shrink yet is looked at again: its containers shrink first. */
@@ -60,8 +63,14 @@ export class PodCgroups {
       const waiting = await this.#update(name, full);
       if (waiting !== undefined) return { message: waiting, retryInMs: SHRINK_MS };
     }
-    this.#known.set(uid, { identity: (await manager.identity(name)) ?? '', config });
+    this.#known.set(uid, { identity: (await manager.identity(name)) ?? '', config, settings: settingsOf(full) });
+    if (known && known.config !== config) this.#deps.onResized(uid);
     return undefined;
+  }
+
+  /** Undefined: it has not been made yet. */
+  settings(uid: PodUid): PodCgroup | undefined {
+    return this.#known.get(uid)?.settings;
   }
 
   /** Kills what is left of the pod and removes its cgroup, whatever class it was of. */
@@ -145,5 +154,12 @@ function partOf(uid: PodUid): string {
   const isUsable = /^[A-Za-z0-9.:-]+$/.test(uid) && uid.length <= MAX_UID_LENGTH;
   return isUsable ? uid : createHash('sha256').update(uid).digest('hex').slice(0, 32);
 }
+
+const settingsOf = ({ cpuShares = 0, cpuQuota = -1, cpuPeriod = 0, memory = 0 }: ResourceConfig): PodCgroup => ({
+  cpuShares,
+  cpuQuota,
+  cpuPeriod,
+  memory,
+});
 
 const asText = (config: ResourceConfig): string => JSON.stringify({ ...config, hugePageLimit: [...(config.hugePageLimit ?? [])] });

@@ -2,12 +2,13 @@ import { errorText } from '../base/error-text.ts';
 import { unlessAborted } from '../base/unless-aborted.ts';
 import { podsCgroup } from '../model/cgroup-name.ts';
 import { absoluteAllocatable } from '../model/node-allocatable.ts';
-import type { Pod } from '../model/pod.ts';
+import type { Pod, PodUid } from '../model/pod.ts';
 import { Quantity } from '../model/quantity.ts';
 import type { MemoryReservationPolicy } from '../model/resource-config.ts';
 import { featureGates } from '../options/feature-gates/feature-gates.ts';
 import { memoryReserve } from '../options/reserved-resources.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
+import type { PodCgroup } from '../ports/pod-participant.ts';
 import type { CgroupManager } from './cgroup-manager.ts';
 import { maxProcesses, NodeCgroups } from './node-cgroups.ts';
 import type { NodeReservations } from './node-reservations.ts';
@@ -40,6 +41,7 @@ export class PodsInCgroups {
   readonly #tried = Promise.withResolvers<void>();
   /** Undefined in it: pods have none here. */
   #opened: Promise<OpenedCgroups | undefined> | undefined;
+  #now: OpenedCgroups | undefined;
 
   constructor(node: NodeParts, reservations: NodeReservations, paths: NodePaths) {
     this.#node = node;
@@ -55,11 +57,19 @@ export class PodsInCgroups {
   /** Undefined: pods have no cgroups of their own here. Rejects while the engine does not answer, and where the options contradict it. */
   opened(signal: AbortSignal): Promise<OpenedCgroups | undefined> {
     // One answer for all who ask: none of them aborts it.
-    this.#opened ??= this.#open(new AbortController().signal).catch((error: unknown) => {
-      this.#opened = undefined;
-      throw error;
-    });
+    this.#opened ??= this.#open(new AbortController().signal).then(
+      (opened) => (this.#now = opened),
+      (error: unknown) => {
+        this.#opened = undefined;
+        throw error;
+      },
+    );
     return unlessAborted(this.#opened, signal);
+  }
+
+  /** What the pod's cgroup is set to; undefined: it has none, or not yet. */
+  settings(uid: PodUid): PodCgroup | undefined {
+    return this.#now?.pods.settings(uid);
   }
 
   async parentOf(pod: Pod, signal: AbortSignal): Promise<{ readonly cgroupParent?: string }> {
@@ -122,6 +132,7 @@ export class PodsInCgroups {
           memoryQos,
         },
         podPidsLimit: options.podPidsLimit,
+        onResized: (uid) => this.#node.wake(uid, 'resources changed'),
       }),
       node: new NodeCgroups({
         manager,

@@ -56,13 +56,16 @@ export function containerGarbage(world: ContainerGcWorld, policy: ContainerGcPol
   return { containers: [...containers], sandboxes: oldSandboxes(world, left) };
 }
 
+/** Ages are by the date. What seems to be of the future was created before the date was set back: nothing says that it is young. */
+export const isOldEnough = (ageMs: number, minAgeMs: number): boolean => ageMs < 0 || ageMs >= minAgeMs;
+
 /** Whether the directory of a pod's logs is of no use any more: its name ends with the uid (evictPodLogsDirectories). */
 export function isLogGarbage(directory: string, { podOf, allSourcesReady }: Pick<ContainerGcWorld, 'podOf' | 'allSourcesReady'>): boolean {
   return allSourcesReady && podOf(directory.slice(directory.lastIndexOf('_') + 1)).deleted;
 }
 
 function deadContainers(world: ContainerGcWorld, { minAgeMs, maxPerPodContainer, maxContainers }: ContainerGcPolicy): Set<DeadContainer> {
-  const dead = world.containers.filter(({ phase, ageMs }) => phase !== 'running' && ageMs >= minAgeMs).toSorted(newestFirst);
+  const dead = world.containers.filter(({ phase, ageMs }) => phase !== 'running' && isOldEnough(ageMs, minAgeMs)).toSorted(newestFirst);
   const removed = new Set<DeadContainer>();
   const units = new Map<string, readonly DeadContainer[]>();
   for (const [key, unit] of Map.groupBy(dead, ({ uid, name }) => `${uid}/${name}`)) {

@@ -37,6 +37,14 @@ export interface ContainerInMaking {
   readonly podIps: () => Promise<readonly string[] | 'unknown'>;
 }
 
+/** What the cgroup of a pod is set to. Microseconds and bytes; 0, and -1 for the quota: not limited. */
+export interface PodCgroup {
+  readonly cpuShares: number;
+  readonly cpuQuota: number;
+  readonly cpuPeriod: number;
+  readonly memory: number;
+}
+
 /**
  * A part in the life of each pod. Participants act in the order of the list of capabilities, and release in the reverse one. All of it is
  * safe to repeat, and all of it is in the pod's record. A step that takes all of them longer than 5 minutes, or one of them to release, has
@@ -60,6 +68,8 @@ export interface PodParticipant {
   container?(pod: Pod, container: Container, making: ContainerInMaking, signal: AbortSignal): Promise<ContainerAdditions>;
   /** The CPUs that a container of the pod is to run on by now; undefined: it stays where it is. Asked at each look, and answers from what it knows. */
   cpuset?(uid: PodUid, container: string): string | undefined;
+  /** What the pod's own cgroup is set to; undefined: it has none. Asked at each look, and answers from what it knows. */
+  cgroup?(uid: PodUid): PodCgroup | undefined;
   /** The pod has ended for good and is still declared: what only a running pod needs is released. */
   tearDown?(uid: PodUid, signal: AbortSignal): Promise<void>;
   /** Nothing of the pod is in the engine any more: all that it had here is released. */

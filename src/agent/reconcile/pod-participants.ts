@@ -8,7 +8,14 @@ import type { PodRefusal } from '../../model/pod-admission.ts';
 import type { Container, Pod, PodUid } from '../../model/pod.ts';
 import type { Device, Mount } from '../../ports/container-runtime.ts';
 import type { Given } from '../../ports/contribution.ts';
-import type { ContainerAdditions, ContainerInMaking, OutOfDate, PodParticipant, SandboxAdditions } from '../../ports/pod-participant.ts';
+import type {
+  ContainerAdditions,
+  ContainerInMaking,
+  OutOfDate,
+  PodCgroup,
+  PodParticipant,
+  SandboxAdditions,
+} from '../../ports/pod-participant.ts';
 
 /** All that the participants give a container. */
 export interface AllContainerAdditions {
@@ -56,6 +63,7 @@ export class PodParticipants {
       sandbox: having('sandbox'),
       container: having('container'),
       cpuset: having('cpuset').toReversed(),
+      cgroup: having('cgroup').toReversed(),
       tearDown: having('tearDown').toReversed(),
       release: having('release').toReversed(),
       remains: having('remains'),
@@ -123,11 +131,12 @@ export class PodParticipants {
 
   /** What the last one says that has a say. */
   cpuset(uid: PodUid, container: string): string | undefined {
-    for (const { pod } of this.#in.cpuset) {
-      const cpuset = pod.cpuset?.(uid, container);
-      if (cpuset !== undefined) return cpuset;
-    }
-    return undefined;
+    return firstDefined(this.#in.cpuset, ({ pod }) => pod.cpuset?.(uid, container));
+  }
+
+  /** As above. */
+  cgroup(uid: PodUid): PodCgroup | undefined {
+    return firstDefined(this.#in.cgroup, ({ pod }) => pod.cgroup?.(uid));
   }
 
   tearDown(uid: PodUid, signal: AbortSignal): Promise<void> {
@@ -195,4 +204,12 @@ export class PodParticipants {
     if (more.length === 0) throw first.error;
     throw new Error(failed.map(({ name, error }) => `${name}: ${errorText(error)}`).join('; '), { cause: first.error });
   }
+}
+
+function firstDefined<E, T>(all: readonly E[], ask: (each: E) => T | undefined): T | undefined {
+  for (const each of all) {
+    const answer = ask(each);
+    if (answer !== undefined) return answer;
+  }
+  return undefined;
 }

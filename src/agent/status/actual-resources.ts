@@ -3,17 +3,10 @@ import { podLimits, type Quantities } from '../../model/pod-resources.ts';
 import type { Container, Pod, PodSpec } from '../../model/pod.ts';
 import { Quantity } from '../../model/quantity.ts';
 import type { ObservedContainer } from '../../ports/container-runtime.ts';
+import type { PodCgroup } from '../../ports/pod-participant.ts';
 
 type Requirements = NonNullable<PodSpec['resources']>;
 type Amounts = Readonly<Record<string, string>>;
-
-/** What the cgroup of a pod is set to. Microseconds and bytes. */
-export interface PodCgroup {
-  readonly cpuShares: number;
-  readonly cpuQuota: number;
-  readonly cpuPeriod: number;
-  readonly memory: number;
-}
 
 /** What is no more than these is the kernel's least: the spec's amount is reported (pkg/kubelet/cm). */
 const leastMilliCpuRequest = 2n;

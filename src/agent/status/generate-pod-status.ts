@@ -9,7 +9,8 @@ import type { StartFailure } from '../../model/start-failure.ts';
 import { formatTime } from '../../model/time.ts';
 import type { ContainerId, ObservedPod } from '../../ports/container-runtime.ts';
 import type { PodEnd } from '../../ports/pod-ends.ts';
-import { type PodCgroup, podResources } from './actual-resources.ts';
+import type { PodCgroup } from '../../ports/pod-participant.ts';
+import { podResources } from './actual-resources.ts';
 import { allContainersRestart, allContainersRestartingCondition } from './all-containers-restart.ts';
 import { type ContainerKind, containerStatuses } from './container-statuses.ts';
 import {

@@ -16,6 +16,7 @@ function world({ driver = 'cgroupfs' }: { readonly driver?: 'cgroupfs' | 'system
   const clock = new FakeClock();
   const told: CgroupOperation[] = [];
   const killed: number[] = [];
+  const resized: PodUid[] = [];
   const manager = new CgroupManager({
     fs,
     driver,
@@ -26,8 +27,8 @@ function world({ driver = 'cgroupfs' }: { readonly driver?: 'cgroupfs' | 'system
     kill: (pid) => killed.push(pid),
   });
   const limiting = { periodUs: 100_000, enforceCpuLimits: true, customPeriod: true };
-  const pods = new PodCgroups({ manager, pods: ['kubepods'], limiting, podPidsLimit: 64 });
-  return { fs, clock, told, killed, pods };
+  const pods = new PodCgroups({ manager, pods: ['kubepods'], limiting, podPidsLimit: 64, onResized: (uid) => resized.push(uid) });
+  return { fs, clock, told, killed, resized, pods };
 }
 
 const limited = (cpu: string, memory: string, uid = 'u1'): Pod =>
@@ -50,6 +51,19 @@ test('a pod that has not changed costs one look at its cgroup', async () => {
   ]);
   await pods.prepare(pod);
   assert.deepEqual([fs.written.length, told], [5, ['create']]);
+});
+
+test('what the cgroup is set to is known once it is, and reported where it changes', async () => {
+  const { pods, resized } = world();
+  const uid = 'u1' as PodUid;
+  assert.equal(pods.settings(uid), undefined);
+  await pods.prepare(limited('1', '64Mi'));
+  assert.deepEqual(pods.settings(uid), { cpuShares: 1024, cpuQuota: 100_000, cpuPeriod: 100_000, memory: 64 * MI });
+  assert.deepEqual(resized, []);
+  await pods.prepare(limited('2', '64Mi'));
+  assert.deepEqual([pods.settings(uid)?.cpuQuota, resized], [200_000, [uid]]);
+  await pods.release(uid, never);
+  assert.equal(pods.settings(uid), undefined);
 });
 
 test('a cgroup that went underneath is made again, and one that another made in its place is set', async () => {

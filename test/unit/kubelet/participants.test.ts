@@ -4,7 +4,7 @@ import { silentLogger } from '../../../src/base/logger.ts';
 import { fakeEngine, type FakeEngine } from '../../../src/engines/fake/fake-engine.ts';
 import type { Pod, PodUid } from '../../../src/model/pod.ts';
 import type { NodeParts } from '../../../src/ports/node-parts.ts';
-import type { PodParticipant } from '../../../src/ports/pod-participant.ts';
+import type { PodCgroup, PodParticipant } from '../../../src/ports/pod-participant.ts';
 import { aPodThat } from '../../builders/pods-that.ts';
 import { type AgentOnFakeEngine, agentOnFakeEngine, always } from '../../fakes/agent-on-fake-engine.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
@@ -173,4 +173,23 @@ test('a pod whose admission hangs is told why in its record, and its deletion wa
   await agent.clock.advance(15_000);
   assert.ok(agent.records.at(-1)?.outcomes.some(({ action, error }) => action.do === 'release' && error === undefined));
   await agent.close();
+});
+
+test("the status of a running pod shows what its cgroup is set to, also where that follows the pod's resources later", async () => {
+  const set: { cgroup?: PodCgroup } = {};
+  const agent = anAgent({ cgroup: () => set.cgroup });
+  const half = { cpu: '500m', memory: '64Mi' };
+  const pod: Pod = { ...aPodThat('web', { resources: { requests: half, limits: half } }), status: { phase: 'Running' } };
+  agent.declare([pod]);
+  await agent.clock.advance(10_000);
+  const { uid } = pod.metadata;
+  assert.deepEqual(agent.statuses.get(uid)?.resources, { requests: half, limits: half });
+  set.cgroup = { cpuShares: 256, cpuQuota: 25_000, cpuPeriod: 100_000, memory: 32 * 2 ** 20 };
+  agent.node().wake(uid, 'resources changed');
+  await agent.clock.advance(1_000);
+  assert.deepEqual(agent.statuses.get(uid)?.resources, {
+    requests: { cpu: '250m', memory: '64Mi' },
+    limits: { cpu: '250m', memory: '32Mi' },
+  });
+  await agent.stop();
 });

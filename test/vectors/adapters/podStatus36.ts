@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { sandboxChanged } from '../../../src/agent/reconcile/sandbox-changed.ts';
-import type { PodCgroup } from '../../../src/agent/status/actual-resources.ts';
+import type { PodCgroup } from '../../../src/ports/pod-participant.ts';
 import { generatePodStatus } from '../../../src/agent/status/generate-pod-status.ts';
 import type { Pod, PodCondition, ContainerStatus } from '../../../src/model/pod.ts';
 import { Quantity } from '../../../src/model/quantity.ts';
