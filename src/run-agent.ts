@@ -1,7 +1,7 @@
 import { Subject } from 'rxjs';
 import type { AgentState } from './agent/agent-state.ts';
 import { EndedPods } from './agent/ended-pods.ts';
-import { EndRecords } from './agent/end-records.ts';
+import { endRecords } from './agent/end-records.ts';
 import { gather } from './agent/gather.ts';
 import { happeningsHub } from './agent/happenings-hub.ts';
 import { DesiredPods } from './agent/mux/desired-pods.ts';
@@ -108,6 +108,6 @@ function agentState({ clock, log, podFiles }: Pick<Ground, 'clock' | 'log' | 'po
       return object && isShownBy(pod, object) ? object.status : undefined;
     },
   });
-  const ends = new EndedPods({ clock, pods, lives, statuses, records: new EndRecords(podFiles, log), wake: wakes.wake });
+  const ends = new EndedPods({ clock, pods, lives, statuses, records: endRecords(podFiles, log), wake: wakes.wake });
   return { wakes, pods, updates: new Subject<PodUpdate>(), lives, ends, statuses };
 }

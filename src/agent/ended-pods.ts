@@ -6,7 +6,7 @@ import type { PodEnd, PodEnds } from '../ports/pod-ends.ts';
 import type { PodStatuses } from '../ports/pod-statuses.ts';
 import type { PodStore } from '../ports/pod-store.ts';
 import type { WakePod } from '../ports/wake-pod.ts';
-import type { EndRecords } from './end-records.ts';
+import type { PodRecords } from './reconcile/pod-records.ts';
 import { gracePeriodsOf, killGracePeriodSeconds } from './reconcile/kill-grace-period.ts';
 import type { PodLives } from './reconcile/pod-lives.ts';
 
@@ -15,7 +15,7 @@ export interface EndedPodsDeps {
   readonly pods: Pick<PodStore, 'get'>;
   readonly lives: Pick<PodLives, 'isUnended' | 'startOver'>;
   readonly statuses: Pick<PodStatuses, 'get'>;
-  readonly records: Pick<EndRecords, 'load' | 'save' | 'retry' | 'settled' | 'forget'>;
+  readonly records: Pick<PodRecords<PodEnd>, 'load' | 'save' | 'retry' | 'settled' | 'forget'>;
   readonly wake: WakePod;
 }
 

@@ -3,7 +3,8 @@ import type { Logger } from '../../base/logger.ts';
 import type { Allocation } from '../../model/pod-allocations.ts';
 import type { PodSpec, PodUid } from '../../model/pod.ts';
 import { Quantity } from '../../model/quantity.ts';
-import type { StateFile, StateFiles } from '../../ports/state-files.ts';
+import type { StateFiles } from '../../ports/state-files.ts';
+import { PodRecords } from './pod-records.ts';
 
 type Requirements = NonNullable<PodSpec['resources']>;
 type Amounts = NonNullable<Requirements['limits']>;
@@ -21,33 +22,31 @@ interface Saved {
   readonly actuated: Readonly<Record<string, Requirements>>;
 }
 
-interface Entry {
-  readonly file: StateFile<Saved>;
-  saved: Promise<void>;
-  isKept: boolean;
-  /** What could not be written last. */
-  unsaved: Saved | undefined;
-}
-
 /**
- * A file a pod, which goes with the pod's directory. What is lost or broken lets the pod count as given what it asks for, and its containers
- * as made with what the engine shows.
+ * What each pod was given. What is lost or broken lets the pod count as given what it asks for, and its containers as made with what the
+ * engine shows.
  */
 export class ResourceRecords {
-  readonly #filesOf: (uid: PodUid) => StateFiles;
-  readonly #log: Logger;
-  readonly #entries = new Map<PodUid, Entry | undefined>();
+  readonly #records: PodRecords<Saved>;
+  /** Those that are written: see `save`. */
+  readonly #kept = new Set<PodUid>();
 
   constructor(filesOf: (uid: PodUid) => StateFiles, log: Logger) {
-    this.#filesOf = filesOf;
-    this.#log = log;
+    const what = 'resources of a pod';
+    this.#records = new PodRecords({
+      filesOf,
+      log,
+      name: 'resources.json',
+      what,
+      lost: 'an agent that starts before goes by older ones',
+      decode,
+    });
   }
 
   load(uid: PodUid): ResourceRecord | undefined {
-    const entry = this.#of(uid);
-    const saved = entry?.file.load();
-    if (!entry || !saved) return undefined;
-    entry.isKept = true;
+    const saved = this.#records.load(uid);
+    if (!saved) return undefined;
+    this.#kept.add(uid);
     const { pod, containers } = saved.allocation;
     return { allocation: { pod, containers: new Map(Object.entries(containers)) }, actuated: new Map(Object.entries(saved.actuated)) };
   }
@@ -57,57 +56,25 @@ export class ResourceRecords {
    * cannot be resized, as its QoS class would change.
    */
   save(uid: PodUid, { allocation: { pod, containers }, actuated }: ResourceRecord): void {
-    const entry = this.#of(uid);
-    if (!entry) return;
-    entry.isKept ||= [pod, ...containers.values(), ...actuated.values()].some(hasAmounts);
-    if (!entry.isKept) return;
+    if (!this.#kept.has(uid) && ![pod, ...containers.values(), ...actuated.values()].some(hasAmounts)) return;
+    this.#kept.add(uid);
     const allocation = { ...(pod && { pod }), containers: Object.fromEntries(containers) };
-    this.#write(uid, entry, { allocation, actuated: Object.fromEntries(actuated) });
+    this.#records.save(uid, { allocation, actuated: Object.fromEntries(actuated) });
   }
 
-  /** Tries once more what could not be written: the disk may have room again. */
+  /** Tries once more what could not be written. */
   retry(uid: PodUid): void {
-    const entry = this.#entries.get(uid);
-    if (entry?.unsaved) this.#write(uid, entry, entry.unsaved);
+    this.#records.retry(uid);
   }
 
   /** Resolves once nothing is written any more: the pod's directory may be removed. */
-  async settled(uid: PodUid): Promise<void> {
-    await this.#entries.get(uid)?.saved;
+  settled(uid: PodUid): Promise<void> {
+    return this.#records.settled(uid);
   }
 
   forget(uid: PodUid): void {
-    this.#entries.delete(uid);
-  }
-
-  #write(uid: PodUid, entry: Entry, value: Saved): void {
-    const isNews = entry.unsaved === undefined;
-    const write = async (): Promise<void> => {
-      try {
-        await entry.file.save(value);
-        entry.unsaved = undefined;
-      } catch (error) {
-        entry.unsaved = value;
-        const message = 'resources of a pod not saved, which is tried again: an agent that starts before goes by older ones';
-        if (isNews) this.#log.warn(message, { uid, error });
-      }
-    };
-    entry.saved = write();
-  }
-
-  /** Undefined: the pod's uid cannot name a directory. */
-  #of(uid: PodUid): Entry | undefined {
-    if (!this.#entries.has(uid)) this.#entries.set(uid, this.#open(uid));
-    return this.#entries.get(uid);
-  }
-
-  #open(uid: PodUid): Entry | undefined {
-    try {
-      return { file: this.#filesOf(uid).open('resources.json', decode), saved: Promise.resolve(), isKept: false, unsaved: undefined };
-    } catch (error) {
-      this.#log.v(2, 'resources of a pod are not kept', { uid, error });
-      return undefined;
-    }
+    this.#kept.delete(uid);
+    this.#records.forget(uid);
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EndRecords } from '../../../src/agent/end-records.ts';
+import { endRecords } from '../../../src/agent/end-records.ts';
 import type { PodUid } from '../../../src/model/pod.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
 
@@ -19,7 +19,7 @@ test('an end that a full disk did not take is written once there is room, and co
       },
     }),
   };
-  const records = new EndRecords(() => files, log);
+  const records = endRecords(() => files, log);
   records.retry(uid);
   records.save(uid, end);
   for (let i = 0; i < 3; i++) {

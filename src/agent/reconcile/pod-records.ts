@@ -1,0 +1,92 @@
+import type { Logger } from '../../base/logger.ts';
+import type { PodUid } from '../../model/pod.ts';
+import type { StateFile, StateFiles } from '../../ports/state-files.ts';
+
+interface Entry<T> {
+  readonly file: StateFile<T>;
+  saved: Promise<void>;
+  /** What could not be written last. */
+  unsaved: T | undefined;
+  /** Since the last that was written. */
+  hasFailed: boolean;
+}
+
+export interface PodRecordsDeps<T> {
+  readonly filesOf: (uid: PodUid) => StateFiles;
+  readonly log: Logger;
+  /** "end.json" */
+  readonly name: string;
+  /** What is recorded: "end of a pod". */
+  readonly what: string;
+  /** What follows where it is lost: "an agent that starts before may start the pod again". */
+  readonly lost: string;
+  /** Undefined: what was read makes no sense. */
+  readonly decode: (json: unknown) => T | undefined;
+}
+
+/** One thing that is known of each pod and outlives the agent: a file a pod, which goes with the pod's directory. */
+export class PodRecords<T> {
+  readonly #deps: PodRecordsDeps<T>;
+  readonly #entries = new Map<PodUid, Entry<T> | undefined>();
+
+  constructor(deps: PodRecordsDeps<T>) {
+    this.#deps = deps;
+  }
+
+  load(uid: PodUid): T | undefined {
+    return this.#of(uid)?.file.load();
+  }
+
+  /** Does not wait. */
+  save(uid: PodUid, value: T): void {
+    const entry = this.#of(uid);
+    if (entry) this.#write(uid, entry, value);
+  }
+
+  /** Tries once more what could not be written: the disk may have room again. */
+  retry(uid: PodUid): void {
+    const entry = this.#entries.get(uid);
+    if (entry?.unsaved !== undefined) this.#write(uid, entry, entry.unsaved);
+  }
+
+  /** Resolves once nothing is written any more: the pod's directory may be removed. */
+  async settled(uid: PodUid): Promise<void> {
+    await this.#entries.get(uid)?.saved;
+  }
+
+  forget(uid: PodUid): void {
+    this.#entries.delete(uid);
+  }
+
+  #write(uid: PodUid, entry: Entry<T>, value: T): void {
+    entry.unsaved = undefined;
+    const write = async (): Promise<void> => {
+      try {
+        await entry.file.save(value);
+        entry.hasFailed = false;
+      } catch (error) {
+        entry.unsaved = value;
+        const { what, lost, log } = this.#deps;
+        if (!entry.hasFailed) log.warn(`${what} not saved, which is tried again: ${lost}`, { uid, error });
+        entry.hasFailed = true;
+      }
+    };
+    entry.saved = write();
+  }
+
+  /** Undefined: the pod's uid cannot name a directory. */
+  #of(uid: PodUid): Entry<T> | undefined {
+    if (!this.#entries.has(uid)) this.#entries.set(uid, this.#open(uid));
+    return this.#entries.get(uid);
+  }
+
+  #open(uid: PodUid): Entry<T> | undefined {
+    const { filesOf, log, name, what, decode } = this.#deps;
+    try {
+      return { file: filesOf(uid).open(name, decode), saved: Promise.resolve(), unsaved: undefined, hasFailed: false };
+    } catch (error) {
+      log.v(2, `${what} not kept`, { uid, error });
+      return undefined;
+    }
+  }
+}
