@@ -30,7 +30,7 @@ interface Numbers {
 
 /**
  * What is left of everything that a node may run short of (makeSignalObservations in pkg/kubelet/eviction). Numbers that cannot be are left
- * out, so that nobody pays for them. `memoryBytes` is the machine's, where that is known.
+ * out, so that no pod is ended for them. `memoryBytes` is the machine's, where that is known.
  */
 export function observe(node: NodeUsage, memoryBytes: number | undefined): Observed {
   const observations = new Map<Signal, Observation>();

@@ -30,7 +30,7 @@ interface Ranked<P> {
 /**
  * Pods in the order in which they are evicted, the first to go first: who uses more than it asked for, then the lower priority, then who is
  * further above what it asked for. A pod that is not measured goes before all that are (rankMemoryPressure, rankDiskPressureFunc). Of
- * processes nobody asks for any: priority, then their number (rankPIDPressure).
+ * processes no pod asks for any: priority, then their number (rankPIDPressure).
  */
 export function rankPods<P extends MeasuredPod>(pods: readonly P[], signal: Signal, layout: FilesystemLayout): readonly P[] {
   const ranked = pods.map((of) => rank(of, signal, layout));

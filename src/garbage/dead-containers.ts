@@ -18,7 +18,7 @@ export interface DeadContainersDependencies {
 
 /**
  * Dead containers that are too many for the node, and those of pods that have ended when the node needs their room. What a pod keeps of its own
- * containers its own plan decides, and what is left of a pod that nobody declares goes with that.
+ * containers its own plan decides, and what is left of a pod that is not declared goes with that.
  */
 export class DeadContainers {
   readonly #needs: DeadContainersDependencies;

@@ -30,7 +30,7 @@ function sliceOf(name: CgroupName): string {
   return `${name.map((part) => part.replaceAll('-', '_')).join('-')}${SLICE}`;
 }
 
-/** What systemd is told of a slice: its unit, and the slice that it lies in. */
+/** What systemd needs of a slice: its unit, and the slice that it lies in. */
 export function systemdUnit(name: CgroupName): { readonly parent: string; readonly unit: string } {
   const parts = cgroupPath(name, 'systemd').split('/').slice(1);
   return { parent: parts.at(-2) ?? `-${SLICE}`, unit: parts.at(-1) ?? '' };

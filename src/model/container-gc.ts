@@ -35,7 +35,7 @@ export interface ContainerGcWorld {
   readonly containers: readonly DeadContainer[];
   readonly sandboxes: readonly SandboxOfPod[];
   readonly podOf: (uid: string) => PodRemains;
-  /** Every source has spoken: what nobody declares is deleted. */
+  /** Every source has spoken: what none declares is deleted. */
   readonly allSourcesReady: boolean;
   /** The node needs room: terminated pods keep nothing, either. */
   readonly evictTerminatedPods: boolean;

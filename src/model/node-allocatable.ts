@@ -50,7 +50,7 @@ export function reservationFaults(capacity: ResourceList, reserved: Reserved): r
   });
 }
 
-/** What a cgroup of the node is set to for so much; `compressible`: only what nobody dies of (getCgroupConfigInternal). Throws QuantityParseError. */
+/** What a cgroup of the node is set to for so much; `compressible`: only what can be short without an end of a process (getCgroupConfigInternal). Throws QuantityParseError. */
 export function nodeResourceConfig(amounts: ResourceList, compressible = false): ResourceConfig {
   const cpu = amounts['cpu'];
   const shares = cpu === undefined ? {} : { cpuShares: milliCpuToShares(Quantity.fromJson(cpu).milliValue()) };

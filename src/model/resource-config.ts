@@ -49,7 +49,7 @@ export function resourceConfigForPod(
     shares.every((share) => !(share.get(name) ?? Quantity.zero).isZero());
   const qos = pod.status?.qosClass || podQosClass(pod);
   const limited = (name: 'cpu' | 'memory'): boolean => qos === 'Guaranteed' || (qos === 'Burstable' && isLimited(name));
-  // DisableCPUQuotaWithExclusiveCPUs: a quota would hold a container back on CPUs that nobody else may use.
+  // DisableCPUQuotaWithExclusiveCPUs: a quota would hold a container back on CPUs that no other may use.
   const isEnforced = enforceCpuLimits && !(exclusiveCpus && podGuaranteedCpus(pod) > 0);
   const quota = milliCpuToQuota(limits.get('cpu')?.milliValue() ?? 0n, periodUs, customPeriod);
   return {

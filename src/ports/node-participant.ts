@@ -19,7 +19,7 @@ export interface NodeParticipant {
   /** What the node has besides the machine's: counted into capacity and allocatable. */
   resources?(): ResourceList;
   health?(): readonly HealthCheck[];
-  /** Emits when conditions or errors may say something else: the API server is told at once. */
+  /** Emits when conditions or errors may say something else: reported to the API server at once. */
   readonly changes?: Observable<unknown>;
 }
 

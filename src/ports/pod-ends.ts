@@ -20,6 +20,6 @@ export interface PodEnds {
    */
   end(uid: PodUid, end: PodEnd): void;
   of(uid: PodUid): PodEnd | undefined;
-  /** A static pod that ended, or was refused, begins anew once nothing is left of it: the node's own reasons do not hold any more. */
+  /** A static pod that ended, or was refused, begins again once nothing is left of it: the node's own reasons do not hold any more. */
   startOver(uid: PodUid): void;
 }

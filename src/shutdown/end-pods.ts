@@ -70,7 +70,7 @@ async function untilDeclared({ clock, log, pods }: EndPodsDeps, waitMs: number, 
 const isOver = ({ statuses, pods }: EndPodsDeps, { metadata: { uid }, status }: Pod): boolean =>
   isTerminalPhase(statuses.get(uid)?.phase ?? status?.phase) || pods.get(uid) === undefined;
 
-/** Static pods come back with the machine: nobody has to know of their end. */
+/** Static pods come back with the machine: their end need not be reported. */
 function isTold({ pods }: EndPodsDeps, pod: Pod): boolean {
   const known = pods.get(pod.metadata.uid)?.pod;
   return known === undefined || isStaticPod(known) || isTerminalPhase(known.status?.phase);

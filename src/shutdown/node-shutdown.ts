@@ -32,7 +32,7 @@ const RAISED_AFTER_MS = [100, 200, 400, 800, 1_600];
 
 /**
  * Delays the shutdown of the machine until its pods have ended. A shutdown that is called off opens the node again, and its static pods begin
- * anew; those of the API have failed for good.
+ * again; those of the API have failed for good.
  */
 export class NodeShutdown {
   /** Emits when the machine goes down, or does not after all. */

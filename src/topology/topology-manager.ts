@@ -31,7 +31,7 @@ export async function alignPod(
   const ofPod = scope === 'pod' ? merged((giver) => giver.podHints(pod)) : undefined;
   const of = (container: Container): MergedHint => ofPod ?? merged((giver) => giver.hints(pod, container));
   for (const container of [...(pod.spec.initContainers ?? []), ...pod.spec.containers]) {
-    // What is given after that, nobody would take back.
+    // What is allocated after that would never be released.
     signal.throwIfAborted();
     const { hint, admitted } = of(container);
     if (!admitted) return affinityError;

@@ -93,7 +93,7 @@ export class PodLives implements PodLivesReader {
     this.#ended.delete(uid);
   }
 
-  /** The pod comes to its end; if it is still declared then, it begins anew. */
+  /** The pod comes to its end; if it is still declared then, it begins again. */
   startOver(uid: PodUid, nowMs: number): void {
     if (!this.#terminatingSinceMs.has(uid)) this.#terminatingSinceMs.set(uid, nowMs);
   }

@@ -38,7 +38,7 @@ export class ResourceRecords {
       log,
       name: 'resources.json',
       what,
-      lost: 'an agent that starts before goes by older ones',
+      lost: 'an agent that starts before uses older ones',
       decode,
     });
   }

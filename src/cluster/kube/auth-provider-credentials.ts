@@ -34,7 +34,7 @@ export function authProviderCredentials(provider: KubeconfigFields, deps: UserCr
     const before = config;
     config = answer.config;
     await keepTokens(source, before, config).catch((error: unknown) => {
-      log.warn('renewed credentials not written: an agent that starts later goes by the old ones', { origin, file: source.file, error });
+      log.warn('renewed credentials not written: an agent that starts later uses the old ones', { origin, file: source.file, error });
     });
     const endsAtMs = endOf(answer) ?? givenAt.dateMs + UNKNOWN_LIFE_MS;
     return { credentials, givenAt, lifeMs: Math.max(LEAST_LIFE_MS, endsAtMs - givenAt.dateMs) };

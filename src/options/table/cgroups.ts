@@ -82,7 +82,7 @@ export const cgroupOptions = {
     kind: strings,
     default: ['pods'],
     group: 'Node',
-    help: 'Whose cgroups are held to their share of the node: pods, kube-reserved, system-reserved, or of the last two only the CPU by adding -compressible; none for nobody.',
+    help: 'Whose cgroups are held to their share of the node: pods, kube-reserved, system-reserved, or of the last two only the CPU by adding -compressible; none: no cgroup is.',
   }),
   kubeReservedCgroup: option<string>({
     flag: 'kube-reserved-cgroup',

@@ -107,7 +107,7 @@ export class FreeCpus {
     return this.sorted(level).flatMap((id) => inOrder(this.freeIn(level, id)));
   }
 
-  /** The kubelet takes cores and sockets for equal: one that has lost a CPU is told by the average. */
+  /** The kubelet takes cores and sockets for equal: one that has lost a CPU is found by the average. */
   #isWhole(level: TopologyLevel, id: number, all: CpuSet): boolean {
     const size = level === 'core' || level === 'socket' ? this.#machine.cpusPer(level) : all.size;
     return this.freeIn(level, id).size === size;
