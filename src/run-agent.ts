@@ -108,6 +108,6 @@ function agentState({ clock, log, podFiles }: Pick<Ground, 'clock' | 'log' | 'po
       return object && isShownBy(pod, object) ? object.status : undefined;
     },
   });
-  const ends = new EndedPods({ clock, pods, lives, statuses, records: endRecords(podFiles, log), wake: wakes.wake });
+  const ends = new EndedPods({ clock, pods, lives, statuses, records: endRecords(podFiles, clock, log), wake: wakes.wake });
   return { wakes, pods, updates: new Subject<PodUpdate>(), lives, ends, statuses };
 }

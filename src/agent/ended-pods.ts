@@ -15,7 +15,7 @@ export interface EndedPodsDeps {
   readonly pods: Pick<PodStore, 'get'>;
   readonly lives: Pick<PodLives, 'isUnended' | 'startOver'>;
   readonly statuses: Pick<PodStatuses, 'get'>;
-  readonly records: Pick<PodRecords<PodEnd>, 'load' | 'save' | 'retry' | 'settled' | 'forget'>;
+  readonly records: Pick<PodRecords<PodEnd>, 'load' | 'save' | 'settled' | 'forget'>;
   readonly wake: WakePod;
 }
 
@@ -46,8 +46,6 @@ export class EndedPods implements PodEnds {
   }
 
   of(uid: PodUid): PodEnd | undefined {
-    // Who looks after pods asks time and again.
-    this.#deps.records.retry(uid);
     return this.#known(uid);
   }
 

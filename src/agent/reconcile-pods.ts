@@ -47,7 +47,7 @@ export function reconcilePods(
     clock,
     pods,
     statuses,
-    records: new ResourceRecords(node.podFiles, log),
+    records: new ResourceRecords(node.podFiles, clock, log),
     rules: {
       get node() {
         return node.node.known();

@@ -1,3 +1,4 @@
+import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { PodUid } from '../../model/pod.ts';
 import type { StateFile, StateFiles } from '../../ports/state-files.ts';
@@ -11,7 +12,11 @@ interface Entry<T> {
   hasFailed: boolean;
 }
 
+/** How soon it is looked whether a disk that took nothing has room again: with one record, whatever their number. */
+const RETRY_MS = 1_000;
+
 export interface PodRecordsDeps<T> {
+  readonly clock: Pick<Clock, 'schedule'>;
   readonly filesOf: (uid: PodUid) => StateFiles;
   readonly log: Logger;
   /** "end.json" */
@@ -28,6 +33,9 @@ export interface PodRecordsDeps<T> {
 export class PodRecords<T> {
   readonly #deps: PodRecordsDeps<T>;
   readonly #entries = new Map<PodUid, Entry<T> | undefined>();
+  /** Of them, those with something unsaved. */
+  readonly #unsaved = new Set<PodUid>();
+  #timer: { unsubscribe(): void } | undefined;
 
   constructor(deps: PodRecordsDeps<T>) {
     this.#deps = deps;
@@ -43,12 +51,6 @@ export class PodRecords<T> {
     if (entry) this.#write(uid, entry, value);
   }
 
-  /** Tries once more what could not be written: the disk may have room again. */
-  retry(uid: PodUid): void {
-    const entry = this.#entries.get(uid);
-    if (entry?.unsaved !== undefined) this.#write(uid, entry, entry.unsaved);
-  }
-
   /** Resolves once nothing is written any more: the pod's directory may be removed. */
   async settled(uid: PodUid): Promise<void> {
     await this.#entries.get(uid)?.saved;
@@ -56,22 +58,44 @@ export class PodRecords<T> {
 
   forget(uid: PodUid): void {
     this.#entries.delete(uid);
+    this.#unsaved.delete(uid);
+    if (this.#unsaved.size > 0) return;
+    this.#timer?.unsubscribe();
+    this.#timer = undefined;
   }
 
   #write(uid: PodUid, entry: Entry<T>, value: T): void {
     entry.unsaved = undefined;
+    this.#unsaved.delete(uid);
     const write = async (): Promise<void> => {
       try {
         await entry.file.save(value);
         entry.hasFailed = false;
+        // There is room again.
+        this.#retryNext();
       } catch (error) {
         entry.unsaved = value;
         const { what, lost, log } = this.#deps;
         if (!entry.hasFailed) log.warn(`${what} not saved, which is tried again: ${lost}`, { uid, error });
         entry.hasFailed = true;
+        if (this.#entries.get(uid) === entry) this.#retryLater(uid);
       }
     };
     entry.saved = write();
+  }
+
+  #retryLater(uid: PodUid): void {
+    this.#unsaved.add(uid);
+    this.#timer ??= this.#deps.clock.schedule(() => {
+      this.#timer = undefined;
+      this.#retryNext();
+    }, RETRY_MS);
+  }
+
+  #retryNext(): void {
+    const [uid] = this.#unsaved;
+    const entry = uid === undefined ? undefined : this.#entries.get(uid);
+    if (uid !== undefined && entry?.unsaved !== undefined) this.#write(uid, entry, entry.unsaved);
   }
 
   /** Undefined: the pod's uid cannot name a directory. */

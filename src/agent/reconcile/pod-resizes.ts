@@ -162,7 +162,6 @@ export class PodResizes {
     const unknown = running.filter(({ container }) => !known.actuated.has(container.name));
     for (const { container, newest } of unknown) known.actuated.set(container.name, adoptedResources(pod, container, newest));
     if (unknown.length > 0) this.#save(uid);
-    else this.#deps.records.retry(uid);
     const actuated = this.actuated(uid);
     this.#allocations.actuated(pod, !running.some(({ container }) => isResized(pod, container, actuated)));
     return { ...observed, containers: observed.containers.map((one) => withMemoryRequest(one, known.actuated.get(one.name))) };

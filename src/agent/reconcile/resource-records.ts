@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../base/json-object.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Allocation } from '../../model/pod-allocations.ts';
 import type { PodSpec, PodUid } from '../../model/pod.ts';
@@ -31,9 +32,10 @@ export class ResourceRecords {
   /** Those that are written: see `save`. */
   readonly #kept = new Set<PodUid>();
 
-  constructor(filesOf: (uid: PodUid) => StateFiles, log: Logger) {
+  constructor(filesOf: (uid: PodUid) => StateFiles, clock: Pick<Clock, 'schedule'>, log: Logger) {
     const what = 'resources of a pod';
     this.#records = new PodRecords({
+      clock,
       filesOf,
       log,
       name: 'resources.json',
@@ -60,11 +62,6 @@ export class ResourceRecords {
     this.#kept.add(uid);
     const allocation = { ...(pod && { pod }), containers: Object.fromEntries(containers) };
     this.#records.save(uid, { allocation, actuated: Object.fromEntries(actuated) });
-  }
-
-  /** Tries once more what could not be written. */
-  retry(uid: PodUid): void {
-    this.#records.retry(uid);
   }
 
   /** Resolves once nothing is written any more: the pod's directory may be removed. */

@@ -2,37 +2,51 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endRecords } from '../../../src/agent/end-records.ts';
 import type { PodUid } from '../../../src/model/pod.ts';
+import { FakeClock } from '../../fakes/fake-clock.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
 
-const uid = 'uid-web' as PodUid;
+const uids = ['uid-a', 'uid-b', 'uid-c'] as PodUid[];
 const end = { reason: 'Evicted', message: 'the disk is full', graceSeconds: 1 };
 
-test('an end that a full disk did not take is written once there is room, and complained of once', async () => {
-  const disk = { isFull: true, written: 0 };
+test('ends that a full disk did not take are written once there is room, and reported once each', async () => {
+  const disk = { isFull: true, written: 0, tries: 0 };
   const log = new RecordingLogger();
   const files = {
     open: () => ({
       load: () => undefined,
       save: async () => {
+        disk.tries++;
         if (disk.isFull) throw new Error('ENOSPC');
         disk.written++;
       },
     }),
   };
-  const records = endRecords(() => files, log);
-  records.retry(uid);
-  records.save(uid, end);
-  for (let i = 0; i < 3; i++) {
-    await records.settled(uid);
-    records.retry(uid);
-  }
-  await records.settled(uid);
-  assert.deepEqual([disk.written, log.lines.length], [0, 1]);
+  const clock = new FakeClock();
+  const records = endRecords(() => files, clock, log);
+  const later = async (): Promise<void> => {
+    await clock.advance(1_000);
+    await Promise.all(uids.map((uid) => records.settled(uid)));
+  };
+  for (const uid of uids) records.save(uid, end);
+  for (let i = 0; i < 3; i++) await later();
+  assert.deepEqual([disk.written, log.lines.length], [0, uids.length]);
+  assert.ok(disk.tries <= uids.length + 3, `${disk.tries} tries: one a second, whatever their number`);
   disk.isFull = false;
-  records.retry(uid);
-  records.retry(uid);
-  await records.settled(uid);
-  records.retry(uid);
-  await records.settled(uid);
-  assert.equal(disk.written, 1);
+  await later();
+  await later();
+  assert.equal(disk.written, uids.length);
+  await later();
+  assert.equal(disk.written, uids.length);
+});
+
+test('what is gone is not written any more, and leaves no timer', async () => {
+  const clock = new FakeClock();
+  let tries = 0;
+  const files = { open: () => ({ load: () => undefined, save: () => (tries++, Promise.reject(new Error('ENOSPC'))) }) };
+  const records = endRecords(() => files, clock, new RecordingLogger());
+  for (const uid of uids) records.save(uid, end);
+  await Promise.all(uids.map((uid) => records.settled(uid)));
+  for (const uid of uids) records.forget(uid);
+  await clock.advance(10_000);
+  assert.equal(tries, uids.length);
 });

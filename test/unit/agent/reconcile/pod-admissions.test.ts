@@ -53,7 +53,7 @@ function aNode(...declared: readonly Pod[]) {
     clock: new FakeClock(),
     pods,
     statuses: { before: ({ status }) => status },
-    records: new ResourceRecords(podFilesInMemory(), silentLogger),
+    records: new ResourceRecords(podFilesInMemory(), new FakeClock(), silentLogger),
     rules: { node, staticCpus: false, staticMemory: false, swaps: () => false, preempt: () => {}, event: () => {} },
     tell: silentHappenings,
     wake: () => {},

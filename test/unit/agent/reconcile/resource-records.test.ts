@@ -7,6 +7,7 @@ import { type ResourceRecord, ResourceRecords } from '../../../../src/agent/reco
 import { stateFiles } from '../../../../src/agent/state-files.ts';
 import { podDirectory } from '../../../../src/model/pod-directory.ts';
 import type { PodUid } from '../../../../src/model/pod.ts';
+import { FakeClock } from '../../../fakes/fake-clock.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
 
 const uid = 'u1' as PodUid;
@@ -19,14 +20,16 @@ const record: ResourceRecord = {
 describe('what pods were given, on the disk', () => {
   let rootDir: string;
   let log: RecordingLogger;
+  let clock: FakeClock;
   beforeEach(async () => {
     rootDir = await mkdtemp(join(tmpdir(), 'rxlet-resources-'));
     log = new RecordingLogger();
+    clock = new FakeClock();
   });
   afterEach(() => rm(rootDir, { recursive: true }));
 
   /** As an agent that has just started has them. */
-  const records = (): ResourceRecords => new ResourceRecords((of) => stateFiles(podDirectory(rootDir, of), { log }), log);
+  const records = (): ResourceRecords => new ResourceRecords((of) => stateFiles(podDirectory(rootDir, of), { log }), clock, log);
   const path = (name: string): string => join(rootDir, 'pods', uid, name);
 
   test('is what the next agent finds', async () => {
@@ -84,22 +87,24 @@ describe('what pods were given, on the disk', () => {
   test('that cannot be written is said once, and tried again', async () => {
     await writeFile(join(rootDir, 'pods'), 'a file');
     const some = records();
-    const tried = async (attempt: () => void): Promise<void> => {
-      attempt();
+    const later = async (): Promise<void> => {
+      await clock.advance(1_000);
       await some.settled(uid);
     };
-    await tried(() => some.save(uid, { ...record, actuated: new Map() }));
-    await tried(() => some.save(uid, record));
-    await tried(() => some.retry(uid));
+    for (const actuated of [new Map(), record.actuated]) {
+      some.save(uid, { ...record, actuated });
+      await some.settled(uid);
+    }
+    await later();
     assert.deepEqual(
       log.lines.map(({ message }) => message.slice(0, 30)),
       ['resources of a pod not saved, '],
     );
     await rm(join(rootDir, 'pods'));
-    await tried(() => some.retry(uid));
+    await later();
     assert.deepEqual(records().load(uid), record);
     await rm(path('resources.json'));
-    await tried(() => some.retry(uid));
+    await later();
     assert.deepEqual(await readdir(join(rootDir, 'pods', uid)), [], 'what is written is not written again');
   });
 
