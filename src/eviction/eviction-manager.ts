@@ -14,15 +14,16 @@ import type { Given } from '../ports/contribution.ts';
 import type { NodeParticipant } from '../ports/node-participant.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
 import type { PodEnd } from '../ports/pod-ends.ts';
-import type { NodeUsage, PodUsage } from '../ports/pod-stats.ts';
+import type { PodUsage } from '../ports/pod-stats.ts';
 import { type EvictionMessage, evictionMessage, type ExceededThreshold } from './eviction-message.ts';
 import { isMet, judgePressure, noPressure, type PressureMemory } from './judge-pressure.ts';
 import { exceededLimit, hasLocalLimits } from './local-limits.ts';
 import { LONGEST_MS, nextLookMs, SHORTEST_MS } from './next-look.ts';
 import { NodeReclaim } from './node-reclaim.ts';
-import { observe, type Observations } from './observe.ts';
+import { observe, type Observations, shown, unmeasured } from './observe.ts';
 import { rankPods } from './rank-pods.ts';
 import { starvedResource, type StarvedResource } from './starved-resource.ts';
+import { untilCleanedUp } from './until-cleaned-up.ts';
 
 export interface EvictionSettings {
   readonly thresholds: readonly Threshold[];
@@ -37,9 +38,6 @@ type Measured = Pick<Given, 'stats' | 'reclaim' | 'participants'>;
 
 /** What has not been measured by then is not known. Counting afresh alone may take 10 s. */
 const MEASURE_WITHIN_MS = 15_000;
-/** podCleanupTimeout and podCleanupPollFreq of the kubelet. */
-const CLEANED_UP_WITHIN_MS = 30_000;
-const CLEAN_UP_LOOK_MS = 1_000;
 /** What is left of a pod where nothing is short: immediateEvictionGracePeriodSeconds of the kubelet. */
 const IMMEDIATE_SECONDS = 1;
 /** killPodNow in pkg/kubelet waits half as long again as the grace period, and no less than this, for a pod's end. */
@@ -94,7 +92,7 @@ export class EvictionManager {
       let waitMs = LONGEST_MS;
       try {
         const { ended, nextMs } = await this.look(given, reclaim, signal);
-        await this.#untilCleanedUp(ended, given, signal);
+        await untilCleanedUp(this.#deps, ended, given.participants, signal);
         waitMs = nextMs;
       } catch (error) {
         if (signal.aborted) return;
@@ -334,34 +332,6 @@ export class EvictionManager {
     ends.end(uid, { reason: 'Evicted', message, ...how });
     tell.podEvicted({ uid, signal });
   }
-
-  /** Until nothing of the pods is left that the node is short of, or 30 s have passed: then others may have to go in their place. */
-  async #untilCleanedUp(uids: readonly PodUid[], given: Measured, signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.#deps;
-    const sinceMs = clock.monotonicMs();
-    let left = uids;
-    while (left.length > 0 && clock.monotonicMs() - sinceMs < CLEANED_UP_WITHIN_MS) {
-      await clock.sleep(CLEAN_UP_LOOK_MS, signal);
-      const over = await Promise.all(left.map((uid) => this.#isCleanedUp(uid, given, signal)));
-      left = left.filter((_, index) => !over[index]);
-    }
-    for (const uid of left) log.warn('the evicted pod is not over yet, looking on', { uid, waitedMs: CLEANED_UP_WITHIN_MS });
-  }
-
-  async #isCleanedUp(uid: PodUid, { participants }: Measured, signal: AbortSignal): Promise<boolean> {
-    const { clock, pods, statuses } = this.#deps;
-    // Its controller may have deleted it at once: what it leaves takes as much room.
-    if (pods.get(uid) !== undefined && !isTerminalPhase(statuses.get(uid)?.phase)) return false;
-    try {
-      const remains = await withDeadline(clock, CLEAN_UP_LOOK_MS, 'looking for what is left of a pod', signal, (within) =>
-        unlessAborted(Promise.all(participants.map(async ({ pod }) => pod.remains?.(uid, within))), within),
-      );
-      return remains.every((each) => each === undefined);
-    } catch {
-      signal.throwIfAborted();
-      return false;
-    }
-  }
 }
 
 const byUid = (usages: readonly PodUsage[] = []): ReadonlyMap<PodUid, PodUsage> => new Map(usages.map((usage) => [usage.uid, usage]));
@@ -375,15 +345,3 @@ function exceededFirst(resource: StarvedResource, acute: readonly Threshold[], o
   }
   return undefined;
 }
-
-/** Why there are no numbers; undefined: there need not be any. */
-function unmeasured(signal: Threshold['signal'], { systemContainers }: NodeUsage): string | undefined {
-  // Without a limit on all pods together there is nothing that could run short.
-  if (signal === 'allocatableMemory.available' && systemContainers.some(({ name }) => name === 'pods')) return undefined;
-  return 'nothing';
-}
-
-const shown = (observations: Observations): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    [...observations].map(([signal, { available, capacity }]) => [signal, `${available.canonical()} of ${capacity.canonical()}`]),
-  );

@@ -87,3 +87,16 @@ function layoutOf({ fs, imageFs }: NodeUsage): FilesystemLayout | undefined {
   if (fs?.fileSystem === undefined || imageFs?.fileSystem === undefined) return undefined;
   return { imageFs: fs.fileSystem !== imageFs.fileSystem, splitFs: false };
 }
+
+/** Why there are no numbers; undefined: there need not be any. */
+export function unmeasured(signal: Signal, { systemContainers }: NodeUsage): string | undefined {
+  // Without a limit on all pods together there is nothing that could run short.
+  if (signal === 'allocatableMemory.available' && systemContainers.some(({ name }) => name === 'pods')) return undefined;
+  return 'nothing';
+}
+
+/** For the log. */
+export const shown = (observations: Observations): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [...observations].map(([signal, { available, capacity }]) => [signal, `${available.canonical()} of ${capacity.canonical()}`]),
+  );

@@ -46,7 +46,7 @@ export const acceptedOptions: readonly AcceptedOption[] = [
     unset: 10_000,
     zeroInFileIsUnset: true,
     inPart:
-      'containers move to other CPUs at once, and each look at a pod compares what its containers were told with what they are to have',
+      'containers move to other CPUs at once, and each look at a pod compares what its containers were last set to with what they are to have',
   },
   { flag: 'docker', kind: string },
   { flag: 'docker-env-metadata-whitelist', kind: string },

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod, PodSpec, PodUid } from '../../../src/model/pod.ts';
+import type { Pod, PodSpec } from '../../../src/model/pod.ts';
 import * as node from '../../../src/node/capability.ts';
 import type { PodPreempted } from '../../../src/ports/happenings.ts';
 import { aPodThat, edited, server } from '../../builders/pods-that.ts';
 import { type AgentOnFakeEngine, agentOnFakeEngine, always } from '../../fakes/agent-on-fake-engine.ts';
+import { outcomeOf, running, uidOf } from '../../fakes/pods-of-agent.ts';
 
 type Agent = AgentOnFakeEngine & { readonly preempted: readonly PodPreempted[] };
 
@@ -30,17 +31,6 @@ const asking = (name: string, cpu: string, spec: Partial<PodSpec> = {}, behaviou
     { containers: [server('app', { resources: { requests: { cpu } } })], ...spec },
     behaviour === '' ? {} : { app: behaviour },
   );
-const uidOf = (name: string): PodUid => `uid-${name}` as PodUid;
-const running = ({ engine }: AgentOnFakeEngine): readonly string[] =>
-  engine.controls
-    .world()
-    .filter(({ state, role }) => state.phase === 'running' && role.kind === 'container')
-    .map(({ podName }) => podName)
-    .sort();
-const status = (agent: Agent, name: string): unknown => {
-  const { phase, reason, message } = agent.statuses.get(uidOf(name)) ?? {};
-  return [phase, reason, message];
-};
 
 test('a critical pod begins once the pods that have to go for it have stopped, in their own grace period', async () => {
   const agent = aSmallNode();
@@ -53,7 +43,7 @@ test('a critical pod begins once the pods that have to go for it have stopped, i
   assert.deepEqual(running(agent), ['quick', 'slow'], 'one goes, and is given its time');
   await agent.clock.advance(15_000);
   assert.deepEqual(running(agent), ['critical', 'quick']);
-  assert.deepEqual(status(agent, 'slow'), ['Failed', 'Preempting', 'Preempted in order to admit critical pod']);
+  assert.deepEqual(outcomeOf(agent, 'slow'), ['Failed', 'Preempting', 'Preempted in order to admit critical pod']);
   const disruption = agent.statuses.get(uidOf('slow'))?.conditions?.find(({ type }) => type === 'DisruptionTarget');
   assert.equal(disruption?.message, 'Pod was preempted by Kubelet to accommodate a critical pod.');
   assert.deepEqual(
@@ -72,7 +62,7 @@ test('a critical pod for which no pods would make room is refused, and nothing i
   agent.declare([other, asking('web', '1'), asking('critical', '3', { priority: CRITICAL })]);
   await agent.clock.advance(60_000);
   assert.deepEqual(running(agent), ['other', 'web']);
-  const [phase, reason, message] = status(agent, 'critical') as readonly string[];
+  const [phase, reason, message] = outcomeOf(agent, 'critical') as readonly string[];
   assert.deepEqual([phase, reason], ['Failed', 'UnexpectedAdmissionError']);
   assert.match(message ?? '', /error finding a set of pods to preempt: no set of running pods found .*\(res: cpu, q: 1000\)/);
   await agent.close();

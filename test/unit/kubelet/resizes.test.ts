@@ -52,6 +52,17 @@ const shown = (it: Scenario, pod: Pod) => {
 const resizeEvents = (it: Scenario): readonly string[] =>
   it.agent.events.filter(({ reason }) => reason.startsWith('Resize')).map(({ reason }) => reason);
 
+/** A pod that runs and asks for more now, of which the engine never says whether it has it. */
+async function hangingUpdate(it: Scenario): Promise<{ readonly id: string; readonly larger: Pod }> {
+  it.declare(podOf('web'));
+  await it.advance(1000);
+  const { id } = it.one('web/app');
+  it.engine.controls.hang('updateContainer');
+  const larger = podOf('web', { cpu: '300m', generation: 2 });
+  it.declare(larger);
+  return { id, larger };
+}
+
 const both = (cpu: string, memory: string) => ({ requests: { cpu, memory }, limits: { cpu, memory } });
 
 scenario('a running container gets more and less as it is: it is the same one, and status says what it has', async (it) => {
@@ -261,12 +272,7 @@ scenario('an update that the engine never answers holds up neither other pods no
 });
 
 scenario('an update that the engine never answers is given up, reported and made again', async (it) => {
-  it.declare(podOf('web'));
-  await it.advance(1000);
-  const { id } = it.one('web/app');
-  it.engine.controls.hang('updateContainer');
-  const larger = podOf('web', { cpu: '300m', generation: 2 });
-  it.declare(larger);
+  const { id, larger } = await hangingUpdate(it);
   await it.advance(60_000);
   assert.deepEqual(
     conditionsOf(it, larger).map(({ type, reason }) => [type, reason]),
@@ -370,12 +376,7 @@ scenario('an agent that starts goes on with what the pods were given', async (it
 });
 
 scenario('an agent that starts finishes what the one before had allocated and not brought about', async (it) => {
-  it.declare(podOf('web'));
-  await it.advance(1000);
-  const { id } = it.one('web/app');
-  it.engine.controls.hang('updateContainer');
-  const larger = podOf('web', { cpu: '300m', generation: 2 });
-  it.declare(larger);
+  const { id, larger } = await hangingUpdate(it);
   await it.advance(1000);
   await it.restartAgent();
   it.declare(larger);

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BehaviorSubject } from 'rxjs';
-import type { Pod, PodSpec, PodUid } from '../../../src/model/pod.ts';
+import type { Pod, PodSpec } from '../../../src/model/pod.ts';
 import type { NodeShutdownTimes } from '../../../src/ports/happenings.ts';
 import type { NodeParticipant } from '../../../src/ports/node-participant.ts';
 import { capability } from '../../../src/shutdown/capability.ts';
 import { aPodThat } from '../../builders/pods-that.ts';
 import { type AgentOnFakeEngine, agentOnFakeEngine, always } from '../../fakes/agent-on-fake-engine.ts';
+import { outcomeOf, running, uidOf } from '../../fakes/pods-of-agent.ts';
 import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
 import { FakeLogind } from '../../fakes/fake-logind.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
@@ -46,17 +47,6 @@ function aNode(over: Parameters<typeof agentOnFakeEngine>[0] = {}, logind = new 
 const deaf = { app: 'term=ignore' };
 const aPod = (name: string, spec: Partial<PodSpec> = {}, behaviours: Record<string, string> = {}): Pod =>
   aPodThat(name, { terminationGracePeriodSeconds: 60, ...spec }, behaviours);
-const uidOf = (name: string): PodUid => `uid-${name}` as PodUid;
-const running = ({ engine }: AgentOnFakeEngine): readonly string[] =>
-  engine.controls
-    .world()
-    .filter(({ state, role }) => state.phase === 'running' && role.kind === 'container')
-    .map(({ podName }) => podName)
-    .sort();
-const why = (agent: AgentOnFakeEngine, name: string): unknown => {
-  const { phase, reason, message } = agent.statuses.get(uidOf(name)) ?? {};
-  return [phase, reason, message];
-};
 const terminated = ['Failed', 'Terminated', 'Pod was terminated in response to imminent node shutdown.'];
 const warnings = ({ log }: NodeGoingDown): readonly string[] =>
   log.lines.filter(({ level, message }) => level === 'warn' && /machine|group|killed|logind/.test(message)).map(({ message }) => message);
@@ -75,7 +65,7 @@ test('pods end by priority in the time that is theirs, critical ones last, and t
   assert.equal(agent.logind.locks, 1);
   await agent.clock.advance(5_000);
   assert.deepEqual(running(agent), []);
-  for (const name of ['slow', 'quick', 'critical']) assert.deepEqual(why(agent, name), terminated);
+  for (const name of ['slow', 'quick', 'critical']) assert.deepEqual(outcomeOf(agent, name), terminated);
   const disruption = agent.statuses.get(uidOf('quick'))?.conditions?.find(({ type }) => type === 'DisruptionTarget');
   assert.deepEqual([disruption?.reason, disruption?.message], ['TerminationByKubelet', terminated[2]]);
   assert.equal(agent.logind.locks, 0);
@@ -104,7 +94,11 @@ test('a pod that comes while the machine goes down is refused, and one that is b
   gate.resolve();
   await agent.clock.advance(5_000);
   assert.deepEqual(running(agent), []);
-  assert.deepEqual(why(agent, 'late'), ['Failed', 'NodeShutdown', 'Pod was rejected: Pod was rejected as the node is shutting down.']);
+  assert.deepEqual(outcomeOf(agent, 'late'), [
+    'Failed',
+    'NodeShutdown',
+    'Pod was rejected: Pod was rejected as the node is shutting down.',
+  ]);
   assert.equal(agent.statuses.get(uidOf('early'))?.phase, 'Failed');
   await agent.close();
 });
