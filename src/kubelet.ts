@@ -12,7 +12,7 @@ import type { PodUid } from './model/pod.ts';
 import type { Given } from './ports/contribution.ts';
 import type { NodeParts } from './ports/node-parts.ts';
 import type { Staged } from './ports/staged.ts';
-import type { PodWake, WakeReason } from './ports/work-queue.ts';
+import type { Handler, PodWake, WakeReason } from './ports/work-queue.ts';
 
 /**
  * The agent, left to right: sources → mux → queue → reconcile → engine; what happens in the engine comes back as wakes.
@@ -64,6 +64,11 @@ export function kubelet(node: NodeParts, state: AgentState, given: Given): reado
     tell.podEnded({ uid, freeName });
   });
 
+  const looked = Promise.withResolvers<void>();
+  const reconcileFirst: Handler<PodUid> = (...look) => reconcile(...look).finally(looked.resolve);
+  // Pods come first, where what is declared is known at once.
+  const firstLook = pods.syncedOnce.then(() => (pods.list().length === 0 ? undefined : looked.promise));
+
   return [
     {
       name: 'workers',
@@ -71,12 +76,20 @@ export function kubelet(node: NodeParts, state: AgentState, given: Given): reado
       run: async (signal) => {
         // What already runs keeps its name before anything else may claim it.
         lives.adopt(await firstOf(pleg.relists, signal));
-        await queue.run(reconcile, { concurrency: Number.POSITIVE_INFINITY, signal });
+        await queue.run(reconcileFirst, { concurrency: Number.POSITIVE_INFINITY, signal });
       },
     },
-    { name: 'intake', stage: 'intake', run: (signal) => drainInto(wakes, (wake) => enqueue(queue, wake), signal) },
+    {
+      name: 'intake',
+      stage: 'intake',
+      run: (signal) => drainInto(wakes, (wake) => enqueue(queue, wake), signal),
+      ready: (signal) => Promise.race([firstLook, clock.sleep(FIRST_LOOK_WITHIN_MS, signal)]),
+    },
   ];
 }
+
+/** As long do those who work beside the pods wait for the first look at one. */
+const FIRST_LOOK_WITHIN_MS = 200;
 
 /** These change what is wanted, and interrupt the step under way; news from the engine does not. */
 const interrupting: ReadonlySet<WakeReason> = new Set(['pod updated', 'pod deleted', 'pod removed', 'pod ends']);

@@ -48,7 +48,6 @@ export function capability(node: NodeParts, paths: NodePaths = nodePaths): Contr
           await all.enforce(signal);
           await aborted(signal);
         },
-        ready: () => all.tried,
       },
       {
         name: 'QoS cgroups',

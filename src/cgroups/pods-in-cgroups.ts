@@ -38,7 +38,6 @@ export class PodsInCgroups {
   readonly #node: NodeParts;
   readonly #reservations: NodeReservations;
   readonly #paths: NodePaths;
-  readonly #tried = Promise.withResolvers<void>();
   /** Undefined in it: pods have none here. */
   #opened: Promise<OpenedCgroups | undefined> | undefined;
   #now: OpenedCgroups | undefined;
@@ -47,11 +46,6 @@ export class PodsInCgroups {
     this.#node = node;
     this.#reservations = reservations;
     this.#paths = paths;
-  }
-
-  /** Resolves once they have been opened, or could not be for now. */
-  get tried(): Promise<void> {
-    return this.#tried.promise;
   }
 
   /** Undefined: pods have no cgroups of their own here. Rejects while the engine does not answer, and where the options contradict it. */
@@ -85,7 +79,6 @@ export class PodsInCgroups {
         const opened = await this.opened(signal);
         if (opened) {
           await setOwnProcess(options, { manager: opened.manager, log, proc: this.#paths.proc });
-          this.#tried.resolve();
           await opened.node.enforce(signal);
         }
         return;
@@ -93,8 +86,6 @@ export class PodsInCgroups {
         if (error instanceof CgroupSetupError) throw error;
         if (signal.aborted) return;
         folded.v(3, 'cgroups not opened, trying again', { error });
-      } finally {
-        this.#tried.resolve();
       }
       await clock.sleep(RETRY_MS, signal);
     }
