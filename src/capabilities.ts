@@ -29,5 +29,6 @@ export const capabilities: readonly Capability[] = [
   { name: 'stats', wanted: serves, load: () => import('./stats/capability.ts') },
   { name: 'shutdown', wanted: delaysShutdown, load: () => import('./shutdown/capability.ts') },
   { name: 'garbage', wanted: serves, load: () => import('./garbage/capability.ts') },
+  { name: 'timeline', wanted: serves, load: () => import('./timeline/capability.ts') },
   { name: 'server', wanted: serves, load: () => import('./server/capability.ts') },
 ];

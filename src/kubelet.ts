@@ -23,8 +23,9 @@ export function kubelet(node: NodeParts, state: AgentState, given: Given): reado
   const { pods, updates, lives } = state;
 
   // What should run: every source's pods, each change once.
-  const config = new PodConfig({ mode: 'Incremental', clock, events, log });
-  const notices = new FieldNotices(events, log);
+  const mux = log.stream('mux');
+  const config = new PodConfig({ mode: 'Incremental', clock, events, log: mux });
+  const notices = new FieldNotices(events, mux);
   pods.expect(given.sources.map(({ name }) => name));
   const declared: Observable<PodWake> = podUpdates(config, given.sources).pipe(
     tap((update) => notices.take(update)),
@@ -48,7 +49,7 @@ export function kubelet(node: NodeParts, state: AgentState, given: Given): reado
     clock,
     tell,
     backoffMs: exponential(1000, 10_000),
-    onError: (uid, error, retryInMs) => log.v(3, 'reconcile failed', { uid, error, retryInMs }),
+    onError: (uid, error, retryInMs) => log.stream('queue').v(3, 'reconcile failed', { uid, error, retryInMs }),
   });
   // After an outage of the engine no pod waits out a back-off that began in it.
   const recovered: Observable<PodWake> = pleg.recoveries.pipe(

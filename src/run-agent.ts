@@ -10,10 +10,12 @@ import { PodLives } from './agent/reconcile/pod-lives.ts';
 import { runOnce } from './agent/run-once.ts';
 import { runStages } from './agent/run-stages.ts';
 import { PodStatusManager } from './agent/status/status-manager.ts';
-import { TraceLog } from './agent/trace/trace-log.ts';
+import { EntryHub } from './agent/trace/entry-hub.ts';
+import { RECONCILE, TraceLog } from './agent/trace/trace-log.ts';
 import { Wakes } from './agent/wakes.ts';
 import { cgroupFault, cgroupsInShort } from './base/cgroup-hierarchy.ts';
 import { foldRepeats } from './base/fold-repeats.ts';
+import { type HeardLine, heardLogger } from './base/heard-logger.ts';
 import { version } from './base/version.ts';
 import { capabilities } from './capabilities.ts';
 import { EventLog } from './cluster/events/event-log.ts';
@@ -37,16 +39,23 @@ export async function runAgent(
   stop: AbortSignal,
   list: readonly Capability[] = capabilities,
 ): Promise<number> {
-  const { clock, log, random } = from;
-  const folded = foldRepeats(log, { clock, windowMs: 60_000, subject: ['pod'] });
+  const { clock, random } = from;
+  // What happens is reported once: to the log, and to all who listen to entries.
+  const entries = new EntryHub(clock);
+  const hear = (line: HeardLine): void => entries.hear(line);
+  const log = heardLogger(from.log, hear);
+  const foldedBy = { clock, windowMs: 60_000, subject: ['pod'] };
+  const folded = foldRepeats(log, foldedBy);
+  const printed = foldRepeats(from.log.stream(RECONCILE), foldedBy);
   const happenings = happeningsHub(folded);
   const { tell } = happenings;
-  happenings.add(new TraceLog(folded));
+  happenings.add(new TraceLog({ clock, log: folded.stream(RECONCILE), printed, hear }));
   const ground: Ground = {
     options,
     clock,
     log,
     folded,
+    entries,
     random,
     tell,
     origins: from.origins,
@@ -55,9 +64,9 @@ export async function runAgent(
     hostFiles: from.hostFiles({ clock, log: folded }, stop),
     cgroups: await from.cgroups(),
   };
-  const cluster = await from.openCluster(options, { ...ground, log: folded });
+  const cluster = await from.openCluster(options, { ...ground, log: folded.stream('cluster') });
   happenings.add(cluster.listener);
-  const engine = await from.openEngine(options, ground);
+  const engine = await from.openEngine(options, { ...ground, log: log.stream('engine') });
   try {
     // State first: everything below reads it, and only the agent writes.
     const state = agentState(ground, cluster);
@@ -71,11 +80,11 @@ export async function runAgent(
       lives,
       statuses,
       ends,
-      node: await from.openNode(options, { cluster, clock, log, cgroups: ground.cgroups }),
-      events: eventRecorders(new EventLog(log), cluster.recorder),
-      objects: openObjects(options, { cluster, clock, log: folded, random }),
+      node: await from.openNode(options, { cluster, clock, log: log.stream('node'), cgroups: ground.cgroups }),
+      events: eventRecorders(new EventLog(log.stream('events')), cluster.recorder),
+      objects: openObjects(options, { cluster, clock, log: folded.stream('objects'), random }),
       wake: state.wakes.wake,
-      pleg: podLifecycleEvents({ runtime: engine.runtime, clock, log, tell }),
+      pleg: podLifecycleEvents({ runtime: engine.runtime, clock, log: log.stream('pleg'), tell }),
     };
     const given = await gather(list, options, node, (listener) => happenings.add(listener));
     const services = [...cluster.services, ...engine.services(node.pleg), ...given.services, ...kubelet(node, state, given)];
@@ -91,6 +100,7 @@ export async function runAgent(
   } finally {
     engine.close();
     folded.flush();
+    printed.flush();
   }
   log.info('stopped; the pods stay as they are');
   return 0;
@@ -102,7 +112,7 @@ function agentState({ clock, log, podFiles }: Pick<Ground, 'clock' | 'log' | 'po
   const lives = new PodLives();
   const statuses = new PodStatusManager({
     clock,
-    log,
+    log: log.stream('status'),
     apiStatusOf: (pod) => {
       const object = apiPods.byName(podFullName(pod));
       return object && isShownBy(pod, object) ? object.status : undefined;

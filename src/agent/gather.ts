@@ -25,7 +25,7 @@ export async function gather(
   const modules = await Promise.all(wanted.map((each) => setUp(each.name, () => each.load())));
   const all: (Contribution & { readonly name: string })[] = [];
   for (const [index, { name }] of wanted.entries()) {
-    const contribution = (await setUp(name, () => modules[index]?.capability(node))) ?? {};
+    const contribution = (await setUp(name, () => modules[index]?.capability(inStream(node, name)))) ?? {};
     if (contribution.listener) listen(contribution.listener);
     all.push({ ...contribution, name });
   }
@@ -56,6 +56,13 @@ export async function gather(
     stats: lastOf(all, 'stats') ?? noStats(node.clock),
   };
 }
+
+/** What a capability logs is in the stream of its name. */
+const inStream = (node: NodeParts, name: string): NodeParts => ({
+  ...node,
+  log: node.log.stream(name),
+  folded: node.folded.stream(name),
+});
 
 async function setUp<T>(name: string, step: () => T | Promise<T>): Promise<T> {
   try {

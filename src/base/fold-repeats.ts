@@ -31,17 +31,17 @@ interface Seen {
 
 /**
  * Prints a line at once when it is new, and counts it while it repeats: again with `repeated=N` and the latest fields when the
- * window ends or a new line about the same subject comes. Lines are the same when level, message and fields are, durations
+ * window ends or a new line about the same subject comes. Lines are the same when stream, level, message and fields are, durations
  * (`…Ms`) aside. Errors are compared by their text.
  */
 export function foldRepeats(log: Logger, options: FoldRepeatsOptions): FoldingLogger {
   const folder = new Folder(options);
-  return { ...foldingLogger(log, folder, {}), flush: () => folder.flush() };
+  return { ...foldingLogger(log, folder, '', {}), flush: () => folder.flush() };
 }
 
-function foldingLogger(log: Logger, folder: Folder, context: LogFields): Logger {
+function foldingLogger(log: Logger, folder: Folder, stream: string, context: LogFields): Logger {
   const fold = (level: string, message: string, fields: LogFields, print: (fields: LogFields) => void): void =>
-    folder.take(level, message, { ...context, ...fields }, (extra) => print({ ...fields, ...extra }));
+    folder.take(`${stream} ${level}`, message, { ...context, ...fields }, (extra) => print({ ...fields, ...extra }));
   return {
     enabled: (level) => log.enabled(level),
     v: (level, message, fields = {}) => {
@@ -50,7 +50,8 @@ function foldingLogger(log: Logger, folder: Folder, context: LogFields): Logger 
     info: (message, fields = {}) => fold('info', message, fields, (all) => log.info(message, all)),
     warn: (message, fields = {}) => fold('warn', message, fields, (all) => log.warn(message, all)),
     error: (message, fields = {}) => fold('error', message, fields, (all) => log.error(message, all)),
-    child: (fields) => foldingLogger(log.child(fields), folder, { ...context, ...fields }),
+    child: (fields) => foldingLogger(log.child(fields), folder, stream, { ...context, ...fields }),
+    stream: (name) => foldingLogger(log.stream(name), folder, name, context),
   };
 }
 

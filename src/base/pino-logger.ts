@@ -10,8 +10,8 @@ export interface LineDestination {
 
 export interface PinoLoggerOptions {
   readonly format: 'json' | 'text';
-  /** `--v`: `v(level, …)` prints up to this level. A function, where it can change. */
-  readonly verbosity: number | (() => number);
+  /** `--v`: `v(level, …)` prints up to this level. A function, where it can change, or differs by stream: '' is that of no name. */
+  readonly verbosity: number | ((stream: string) => number);
   readonly destination: LineDestination;
   /** For the text format. */
   readonly colour?: boolean;
@@ -24,12 +24,12 @@ const STACK_VERBOSITY = 4;
 
 /**
  * Log lines of the agent, written before the call returns. JSON records have Kubernetes' fields: ts (seconds), v, msg, err, and a
- * level (info, warning, error). Text lines look like klog's. Secrets are left out by the names of their keys.
+ * level (info, warning, error). Text lines look like klog's. A line's stream is its field `logger`, as in Kubernetes' logs. Secrets are left out by the names of their keys.
  */
 export function pinoLogger(options: PinoLoggerOptions): Logger {
   const write = options.format === 'json' ? jsonWriter(options) : textWriter(options);
   const { verbosity } = options;
-  return loggerOn(write, typeof verbosity === 'number' ? () => verbosity : verbosity, {});
+  return loggerOn(write, typeof verbosity === 'number' ? () => verbosity : verbosity, '', {});
 }
 
 /** Standard error, written at once, surviving a reader that has gone away. */
@@ -63,13 +63,15 @@ function textWriter({ destination, colour = false, nowMs = Date.now }: PinoLogge
   };
 }
 
-function loggerOn(write: Write, verbosity: () => number, context: LogFields): Logger {
+function loggerOn(write: Write, verbosityOf: (stream: string) => number, stream: string, context: LogFields): Logger {
+  const verbosity = (): number => verbosityOf(stream);
+  const name = stream === '' ? {} : { logger: stream };
   const log = (severity: Severity, level: number, message: string, fields: LogFields | undefined): void => {
     const { error, ...rest } = { ...context, ...fields };
     const plain = plainFields(error === undefined ? rest : { ...rest, err: error });
     const stack = verbosity() >= STACK_VERBOSITY && error instanceof Error ? { stack: error.stack ?? '' } : {};
     try {
-      write(severity, level, message, { ...plain, ...stack });
+      write(severity, level, message, { ...plain, ...name, ...stack });
     } catch {
       // A log that cannot be written takes nothing down.
     }
@@ -82,6 +84,7 @@ function loggerOn(write: Write, verbosity: () => number, context: LogFields): Lo
     info: (message, fields) => log('info', 0, message, fields),
     warn: (message, fields) => log('warning', 0, message, fields),
     error: (message, fields) => log('error', 0, message, fields),
-    child: (fields) => loggerOn(write, verbosity, { ...context, ...fields }),
+    child: (fields) => loggerOn(write, verbosityOf, stream, { ...context, ...fields }),
+    stream: (of) => loggerOn(write, verbosityOf, of, context),
   };
 }

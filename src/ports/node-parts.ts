@@ -18,6 +18,7 @@ import type { PodStore } from './pod-store.ts';
 import type { RestartMarks } from './restart-marks.ts';
 import type { StateFiles } from './state-files.ts';
 import type { PodStatuses } from './pod-statuses.ts';
+import type { StreamEntries } from './stream-entries.ts';
 import type { ThisNode } from './this-node.ts';
 import type { WakePod } from './wake-pod.ts';
 
@@ -26,9 +27,12 @@ export interface Ground {
   readonly options: KubeletOptions;
   readonly origins: OptionOrigins;
   readonly clock: Clock;
+  /** Of a capability: under its name as the stream. */
   readonly log: Logger;
   /** As `log`, with repeats of the same line about the same pod within a minute counted: for what may be said again and again. */
   readonly folded: Logger;
+  /** What happens, as it is logged. */
+  readonly entries: StreamEntries;
   /** From 0 up to 1. */
   readonly random: () => number;
   readonly setVerbosity: (level: number) => void;

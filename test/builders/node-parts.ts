@@ -1,5 +1,7 @@
 import { Subject } from 'rxjs';
+import type { HeardLine } from '../../src/base/heard-logger.ts';
 import { CONFIG_SOURCE_ANNOTATION } from '../../src/model/config-annotations.ts';
+import { EntryHub } from '../../src/agent/trace/entry-hub.ts';
 import { DesiredPods } from '../../src/agent/mux/desired-pods.ts';
 import { podLifecycleEvents } from '../../src/agent/pleg/pod-lifecycle-events.ts';
 import { noHooks, noProbes } from '../../src/agent/gather.ts';
@@ -40,6 +42,8 @@ export interface NodeUnderTest {
   readonly node: NodeParts;
   readonly clock: FakeClock;
   readonly log: RecordingLogger;
+  /** Makes it one of the node's entries. */
+  readonly hear: (line: HeardLine) => void;
   /** What can be done to the embedded engine behind the capability's back. */
   readonly controls: FakeEngineControls;
   readonly events: readonly RecordedEvent[];
@@ -69,6 +73,7 @@ export function nodeUnderTest(
   const ended = new Map<PodUid, PodEnd>();
   const startedOver: PodUid[] = [];
   const woken: string[] = [];
+  const entries = new EntryHub(clock);
   const pods = new DesiredPods();
   const updates = new Subject<PodUpdate>();
   const update = (op: PodUpdate['op'], some: readonly Pod[]): void => {
@@ -85,6 +90,7 @@ export function nodeUnderTest(
     origins: defaultOptions.origins,
     random,
     setVerbosity: () => {},
+    entries,
     tell,
     files: filesInMemory(),
     podFiles: podFilesInMemory(),
@@ -124,6 +130,7 @@ export function nodeUnderTest(
     node,
     clock,
     log,
+    hear: (line) => entries.hear(line),
     controls: embedded.controls,
     events,
     happened,

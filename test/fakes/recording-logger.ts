@@ -33,6 +33,10 @@ export class RecordingLogger implements Logger {
     return this;
   }
 
+  stream(): Logger {
+    return this;
+  }
+
   count(message: string): number {
     return this.lines.filter((line) => line.message === message).length;
   }

@@ -21,6 +21,7 @@ function setUp(maxLines = 10): { readonly log: FoldingLogger; readonly clock: Fa
       warn: print('W'),
       error: print('E'),
       child: (fields) => on({ ...context, ...fields }),
+      stream: (name) => on({ ...context, stream: name }),
     };
   };
   const clock = new FakeClock();

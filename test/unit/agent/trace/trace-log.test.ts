@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { HeardLine } from '../../../../src/base/heard-logger.ts';
 import type { Logger } from '../../../../src/base/logger.ts';
 import type { PodUid } from '../../../../src/model/pod.ts';
 import type { ReconcileRecord } from '../../../../src/ports/pod-plan.ts';
 import { TraceLog } from '../../../../src/agent/trace/trace-log.ts';
+import { FakeClock } from '../../../fakes/fake-clock.ts';
 
 function recordingLog(verbosity: number): { log: Logger; lines: string[] } {
   const lines: string[] = [];
@@ -18,9 +20,13 @@ function recordingLog(verbosity: number): { log: Logger; lines: string[] } {
     warn: line('warn'),
     error: line('error'),
     child: () => log,
+    stream: () => log,
   };
   return { log, lines };
 }
+
+const traceLog = (log: Logger, hear: (line: HeardLine) => void = () => {}): TraceLog =>
+  new TraceLog({ clock: new FakeClock(), log, printed: log, hear });
 
 const aRecord = (over: Partial<ReconcileRecord> = {}): ReconcileRecord => ({
   uid: 'u' as PodUid,
@@ -41,7 +47,7 @@ const aRecord = (over: Partial<ReconcileRecord> = {}): ReconcileRecord => ({
 
 test('a reconcile that changes nothing is silent by default', () => {
   const { log, lines } = recordingLog(0);
-  const trace = new TraceLog(log);
+  const trace = traceLog(log);
   trace.reconciled(aRecord());
   trace.reconciled(aRecord());
   assert.deepEqual(lines, ['info pod phase changed {"pod":"default/web","uid":"u","from":"new","to":"Running"}']);
@@ -50,7 +56,7 @@ test('a reconcile that changes nothing is silent by default', () => {
 test('steps that were taken and failures are told by default', () => {
   const { log, lines } = recordingLog(0);
   const action = { do: 'startContainer', name: 'app', attempt: 1, init: false } as const;
-  new TraceLog(log).reconciled(
+  traceLog(log).reconciled(
     aRecord({
       outcomes: [
         { action, tookMs: 40 },
@@ -66,20 +72,20 @@ test('steps that were taken and failures are told by default', () => {
 test('a pod that waits says why', () => {
   const { log, lines } = recordingLog(0);
   const because = ['another pod holds the name: this one waits for its end'];
-  new TraceLog(log).reconciled(aRecord({ phase: 'Pending', plan: { actions: [], next: 'on-change', because } }));
+  traceLog(log).reconciled(aRecord({ phase: 'Pending', plan: { actions: [], next: 'on-change', because } }));
   assert.deepEqual(lines, [`info pod phase changed {"pod":"default/web","uid":"u","from":"new","to":"Pending","because":"${because[0]}"}`]);
 });
 
 test('an interrupted run is no failure', () => {
   const { log, lines } = recordingLog(0);
-  new TraceLog(log).reconciled(aRecord({ phase: undefined, failed: 'interrupted' }));
+  traceLog(log).reconciled(aRecord({ phase: undefined, failed: 'interrupted' }));
   assert.deepEqual(lines, []);
 });
 
 test('at v=4 every reconcile is one line with what woke it, why, what was done and what comes next', () => {
   const { log, lines } = recordingLog(4);
   const action = { do: 'runSandbox', attempt: 0 } as const;
-  new TraceLog(log).reconciled(aRecord({ outcomes: [{ action, tookMs: 40 }] }));
+  traceLog(log).reconciled(aRecord({ outcomes: [{ action, tookMs: 40 }] }));
   assert.equal(
     lines[0],
     'v4 reconciled {"pod":"default/web","uid":"u","woken":"pod added, engine event","life":"syncing","phase":"Running","because":"all is as it should be",' +
@@ -93,7 +99,7 @@ test('what the start of a pod is told in grows with its containers, and not with
     const because = Array.from({ length: containers }, (_, n) => `container c${n} has not run yet`);
     for (let n = 0; n < containers; n++) {
       const action = { do: 'startContainer', name: `c${n}`, attempt: 0, init: false } as const;
-      new TraceLog(log).reconciled(aRecord({ plan: { actions: [action], next: 'on-change', because }, outcomes: [{ action, tookMs: 1 }] }));
+      traceLog(log).reconciled(aRecord({ plan: { actions: [action], next: 'on-change', because }, outcomes: [{ action, tookMs: 1 }] }));
     }
     return lines.join('').length;
   };
@@ -103,6 +109,37 @@ test('what the start of a pod is told in grows with its containers, and not with
 
 test('what a step is doing is told at v=4', () => {
   const { log, lines } = recordingLog(4);
-  new TraceLog(log).noted({ uid: 'u' as PodUid, message: 'pulling web', fields: { bytes: 1 } });
+  traceLog(log).noted({ uid: 'u' as PodUid, message: 'pulling web', fields: { bytes: 1 } });
   assert.deepEqual(lines, ['v4 step under way {"uid":"u","news":"pulling web","bytes":1}']);
+});
+
+test('every reconcile is heard with all that it says, whatever is printed', () => {
+  const { log } = recordingLog(0);
+  const heard: HeardLine[] = [];
+  const action = { do: 'startContainer', name: 'app', attempt: 1, init: false } as const;
+  const plan = { actions: [action], next: 'on-change', because: ['app has ended'], held: [{ name: 'side', notBeforeMs: 20_000 }] } as const;
+  traceLog(log, (line) => heard.push(line)).reconciled(
+    aRecord({ plan, outcomes: [{ action, tookMs: 40, error: 'no such image' }], failed: 'no such image', next: 'back-off' }),
+  );
+  assert.deepEqual(heard, [
+    {
+      stream: 'reconcile',
+      level: 4,
+      message: 'reconciled',
+      fields: {
+        pod: 'default/web',
+        uid: 'u',
+        woken: ['pod added', 'engine event'],
+        life: 'syncing',
+        phase: 'Running',
+        because: ['app has ended'],
+        actions: [{ ...action, tookMs: 40, error: 'no such image' }],
+        held: [{ name: 'side', untilMs: new FakeClock().now() + 20_000 }],
+        failed: 'no such image',
+        observeMs: 3,
+        totalMs: 50,
+        next: 'back-off',
+      },
+    },
+  ]);
 });

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import type { StreamEntry } from '../../../src/model/stream-entry.ts';
+import { capability } from '../../../src/timeline/capability.ts';
+import { nodeUnderTest, type NodeUnderTest } from '../../builders/node-parts.ts';
+import { serveRoutes, type ServedRoutes } from '../../fakes/served-routes.ts';
+
+let served: ServedRoutes | undefined;
+afterEach(async () => {
+  await served?.close();
+  served = undefined;
+});
+
+async function serve(): Promise<NodeUnderTest> {
+  const under = nodeUnderTest();
+  served = await serveRoutes(capability(under.node).routes ?? []);
+  return under;
+}
+const get = (query = '', signal?: AbortSignal): Promise<Response> =>
+  fetch(`${served?.url}/rxlet/v1/timeline${query}`, { signal: signal ?? null });
+const entriesOf = (text: string): readonly StreamEntry[] =>
+  text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+const messages = async (query: string): Promise<readonly string[]> =>
+  entriesOf(await (await get(query)).text()).map(({ message }) => message);
+
+const about = (message: string, fields: object = {}, stream = 'reconcile') => ({ stream, level: 4, message, fields: { ...fields } });
+
+test('the timeline is what has happened, an entry a line, oldest first', async () => {
+  const { hear, clock } = await serve();
+  hear(about('one', { pod: 'default/web', uid: 'u1', took: 3 }));
+  const answer = await get();
+  assert.equal(answer.headers.get('content-type'), 'application/x-ndjson');
+  assert.deepEqual(entriesOf(await answer.text()), [
+    {
+      seq: 1,
+      atMs: clock.now(),
+      stream: 'reconcile',
+      level: 4,
+      message: 'one',
+      pod: 'default/web',
+      uid: 'u1',
+      fields: { took: 3 },
+    },
+  ]);
+});
+
+test('a pod by its name or uid, streams, times and a number limit what is read', async () => {
+  const { hear, clock } = await serve();
+  hear(about('old', { pod: 'default/web', uid: 'u1' }));
+  await clock.advance(600_000);
+  hear(about('web', { pod: 'default/web', uid: 'u2' }));
+  hear(about('db', { pod: 'default/db', uid: 'u3' }, 'probes'));
+  hear(about('lease', {}, 'lease'));
+  assert.deepEqual(await messages('?pod=default/web'), ['old', 'web']);
+  assert.deepEqual(await messages('?pod=u1'), ['old']);
+  assert.deepEqual(await messages('?stream=probes,lease'), ['db', 'lease']);
+  assert.deepEqual(await messages('?since=1m'), ['web', 'db', 'lease']);
+  assert.deepEqual(await messages(`?until=${new Date(clock.now() - 1).toISOString()}`), ['old']);
+  assert.deepEqual(await messages('?limit=2'), ['db', 'lease']);
+  assert.deepEqual(await messages('?limit=0'), []);
+});
+
+test('what cannot be meant is refused with what is expected', async () => {
+  await serve();
+  for (const query of ['?since=yesterday', '?until=2026-13-45T00:00:00Z', '?limit=-1', '?follow=maybe']) {
+    const answer = await get(query);
+    assert.deepEqual([answer.status, / is /.test(await answer.text())], [400, true], query);
+  }
+});
+
+test('a follower reads what has happened and then what happens', async () => {
+  const { hear } = await serve();
+  hear(about('before'));
+  const gone = new AbortController();
+  const { body } = await get('?follow=true', gone.signal);
+  assert.ok(body);
+  const seen: string[] = [];
+  for await (const piece of body.pipeThrough(new TextDecoderStream())) {
+    seen.push(...entriesOf(piece).map(({ message }) => message));
+    if (seen.length === 1) hear(about('after'));
+    if (seen.length === 2) break;
+  }
+  assert.deepEqual(seen, ['before', 'after']);
+});
