@@ -4,6 +4,7 @@ import { systemClock } from './base/clock.ts';
 import type { Logger } from './base/logger.ts';
 import { readRegularFile } from './base/read-regular-file.ts';
 import { stopOnSignals } from './base/stop-on-signals.ts';
+import { Verbosity } from './base/verbosity.ts';
 import { version } from './base/version.ts';
 import { commands } from './options/commands.ts';
 import { helpText } from './options/help-text.ts';
@@ -54,10 +55,11 @@ export async function main(argv: readonly string[], invokedAs: string): Promise<
   if (options.help) process.stdout.write(helpText(Math.min(Math.max(process.stdout.columns ?? 80, 60), 120)));
   else if (options.version) process.stdout.write(`${versionText(invokedAs, version())}\n`);
   else {
-    let verbosity = options.verbosity;
-    const log = await openLog(options, () => verbosity);
+    const streams = options.vmodule.map(({ filePattern = '', verbosity: level = 0 }) => ({ pattern: filePattern, level }));
+    const verbosity = new Verbosity(options.verbosity, streams);
+    const log = await openLog(options, (stream) => verbosity.of(stream));
     for (const { message, ...fields } of warnings) log.warn(message, fields);
-    process.exit(await run(loaded, { log, setVerbosity: (level) => (verbosity = level) }));
+    process.exit(await run(loaded, { log, verbosity }));
   }
 }
 
@@ -66,7 +68,7 @@ async function validate(argv: readonly string[]): Promise<number> {
   return runValidate(argv, process, manifestTools({ nodeName: 'node' }));
 }
 
-async function openLog({ logFormat }: KubeletOptions, verbosity: () => number): Promise<Logger> {
+async function openLog({ logFormat }: KubeletOptions, verbosity: (stream: string) => number): Promise<Logger> {
   // Loaded here, so that --help and --version do not pay for it.
   const { pinoLogger, standardError } = await import('./base/pino-logger.ts');
   const colour = isatty(STANDARD_ERROR) && !process.env['NO_COLOR'];
@@ -74,10 +76,7 @@ async function openLog({ logFormat }: KubeletOptions, verbosity: () => number): 
 }
 
 /** Runs the agent until it is stopped or fails. Resolves with the exit code. */
-async function run(
-  { options, origins }: LoadedOptions,
-  { log, setVerbosity }: Pick<Surroundings, 'log' | 'setVerbosity'>,
-): Promise<number> {
+async function run({ options, origins }: LoadedOptions, { log, verbosity }: Pick<Surroundings, 'log' | 'verbosity'>): Promise<number> {
   process.on('uncaughtException', (error) => {
     log.error('uncaught error', { error });
     process.exit(FAILED);
@@ -85,7 +84,7 @@ async function run(
   const stop = stopOnSignals(process, log, systemClock);
   try {
     const [{ runAgent }, { realSurroundings }] = await Promise.all([import('./run-agent.ts'), import('./surroundings.ts')]);
-    return await runAgent(options, realSurroundings({ origins, log, setVerbosity }), stop);
+    return await runAgent(options, realSurroundings({ origins, log, verbosity }), stop);
   } catch (error) {
     log.error('agent failed', { error });
     return FAILED;

@@ -59,7 +59,7 @@ export async function runAgent(
     random,
     tell,
     origins: from.origins,
-    setVerbosity: from.setVerbosity,
+    verbosity: from.verbosity,
     ...(await from.openDisk(options, folded)),
     hostFiles: from.hostFiles({ clock, log: folded }, stop),
     cgroups: await from.cgroups(),

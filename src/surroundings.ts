@@ -1,3 +1,4 @@
+import type { VerbosityControl } from './ports/verbosity-control.ts';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { restartMarks } from './agent/reconcile/restart-marks.ts';
@@ -29,7 +30,7 @@ export interface Surroundings {
   /** From 0 up to 1. */
   readonly random: () => number;
   readonly origins: OptionOrigins;
-  readonly setVerbosity: (level: number) => void;
+  readonly verbosity: VerbosityControl;
   /** The agent's own small files below the root directory, which is made. Rejects where it cannot be. */
   openDisk(options: KubeletOptions, log: Logger): Promise<Pick<Ground, 'files' | 'podFiles' | 'restartMarks'>>;
   /** What looks at files that may never answer. An abort of `stop` ends it. */
@@ -41,7 +42,7 @@ export interface Surroundings {
 }
 
 /** This machine, this process, the cluster and the engine that the options name. */
-export function realSurroundings(given: Pick<Surroundings, 'log' | 'origins' | 'setVerbosity'>): Surroundings {
+export function realSurroundings(given: Pick<Surroundings, 'log' | 'origins' | 'verbosity'>): Surroundings {
   return {
     ...given,
     clock: systemClock,

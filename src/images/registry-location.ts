@@ -1,5 +1,5 @@
 /** Registry locations in docker config files, read and compared as the kubelet does (pkg/credentialprovider/keyring.go over Go's net/url). */
-import { globMatches } from './glob.ts';
+import { globMatches } from '../base/glob.ts';
 
 export interface RegistryLocation {
   readonly host: string;

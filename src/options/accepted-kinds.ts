@@ -1,8 +1,9 @@
 import type * as zod from './zod-parts.ts';
+import { parseStreamLevels } from '../base/verbosity.ts';
 import { Quantity } from '../model/quantity.ts';
 import type { GivenGates } from './feature-gates/feature-gates.ts';
 import { FeatureGatesError, parseFeatureGates } from './feature-gates/parse-feature-gates.ts';
-import { duration, int32, int64, mapStringBool, opaque, string, uint32 } from './kinds.ts';
+import { duration, int32, int64, mapStringBool, string, uint32 } from './kinds.ts';
 import { ExpectedError, type Kind } from './option.ts';
 
 type Z = typeof zod;
@@ -92,7 +93,8 @@ export interface GraceOfPriority {
   readonly shutdownGracePeriodSeconds: number;
 }
 
-interface LevelOfFiles {
+/** One of logging.vmodule: here the pattern is of a stream's name. */
+export interface LevelOfFiles {
   readonly filePattern: string;
   readonly verbosity: number;
 }
@@ -113,11 +115,19 @@ const levelsOfFiles = items<LevelOfFiles>('a list of file patterns', (z) => ({
   filePattern: string.schema(z),
   verbosity: uint32.schema(z),
 }));
-/** On the command line a text of its own. */
-export const vmodule: Kind<unknown> = {
-  ...opaque,
-  schema: (z) => levelsOfFiles.schema(z),
-  write: (values) => (Array.isArray(values) ? values.map((value: object) => ({ filePattern: '', verbosity: 0, ...value })) : values),
+/** component-base's pflags: pairs, which those of a repeated flag follow. */
+export const vmodule: Kind<readonly Partial<LevelOfFiles>[]> = {
+  ...levelsOfFiles,
+  name: 'pattern=N,…',
+  expected: 'pairs such as reconcile=5,lease=2',
+  parse: (text) => {
+    const levels = parseStreamLevels(text);
+    if (levels === undefined) throw new ExpectedError(vmodule.expected);
+    return levels.map(({ pattern, level }) => ({ filePattern: pattern, verbosity: level }));
+  },
+  merge: (values) => values.flat(),
+  show: (values) => values.map(({ filePattern = '', verbosity = 0 }) => `${filePattern}=${verbosity}`).join(','),
+  write: (values) => values.map((value) => ({ filePattern: '', verbosity: 0, ...value })),
 };
 
 export const numbers: Kind<readonly number[]> = {

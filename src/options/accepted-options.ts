@@ -1,5 +1,5 @@
 import { bool, duration, float, int32, int64, opaque, string, strings, uint } from './kinds.ts';
-import { durationOrNanoseconds, featureGatesKind, numbers, quantity, reservedMemory, vmodule } from './accepted-kinds.ts';
+import { durationOrNanoseconds, featureGatesKind, numbers, quantity, reservedMemory } from './accepted-kinds.ts';
 import { changesNoGate } from './feature-gates/feature-gates.ts';
 import type { AcceptedOption } from './option.ts';
 
@@ -125,7 +125,6 @@ export const acceptedOptions: readonly AcceptedOption[] = [
   { flag: 'storage-driver-table', kind: string },
   { flag: 'storage-driver-user', kind: string },
   { flag: 'system-cgroups', config: 'systemCgroups', kind: string },
-  { flag: 'vmodule', config: 'logging.vmodule', kind: vmodule },
   { flag: 'volume-plugin-dir', config: 'volumePluginDir', kind: string, unset: volumePlugins, path: true },
   { flag: 'volume-stats-agg-period', config: 'volumeStatsAggPeriod', kind: duration, unset: 60_000, zeroInFileIsUnset: true },
   // Fields of release 1.20 that have no flag.

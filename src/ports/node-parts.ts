@@ -1,3 +1,4 @@
+import type { VerbosityControl } from './verbosity-control.ts';
 import type { Observable } from 'rxjs';
 import type { CgroupHierarchy } from '../base/cgroup-hierarchy.ts';
 import type { Clock } from '../base/clock.ts';
@@ -35,7 +36,7 @@ export interface Ground {
   readonly entries: StreamEntries;
   /** From 0 up to 1. */
   readonly random: () => number;
-  readonly setVerbosity: (level: number) => void;
+  readonly verbosity: VerbosityControl;
   readonly tell: Happenings;
   readonly files: StateFiles;
   /** A pod's, which go with its directory. Throws where the uid cannot name a directory. */

@@ -37,7 +37,7 @@ export async function runServer(node: NodeParts, given: Given, parts: ServerPart
 }
 
 function allRoutes(node: NodeParts, given: Given, threadPool: ThreadPoolWatch, openFiles: number): readonly Route[] {
-  const { options, pods, statuses, engine, cluster, hostFiles, pleg, tell, setVerbosity, clock, folded: log } = node;
+  const { options, pods, statuses, engine, cluster, hostFiles, pleg, tell, verbosity, clock, folded: log } = node;
   const paths = (): readonly string[] => all.map(({ path }) => path);
   const own = serverRoutes({
     options,
@@ -53,7 +53,7 @@ function allRoutes(node: NodeParts, given: Given, threadPool: ThreadPoolWatch, o
     health: () => [...healthChecks({ pleg, threadPool, hostFiles }), ...given.node.flatMap((each) => each.health?.() ?? [])],
     tell,
     metricTexts: given.metricTexts,
-    setVerbosity,
+    verbosity,
     paths,
     openFiles,
     clock,

@@ -1,3 +1,4 @@
+import type { VerbosityControl } from '../ports/verbosity-control.ts';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { leadsToServer } from '../base/leads-to-server.ts';
@@ -49,7 +50,7 @@ export interface ServerRoutesDeps {
   readonly tell: Pick<Happenings, 'healthChecked'>;
   /** What /metrics answers. */
   readonly metricTexts: readonly MetricText[];
-  readonly setVerbosity: (level: number) => void;
+  readonly verbosity: VerbosityControl;
   /** What is served, these routes and others. */
   readonly paths: () => readonly string[];
   /** How many files the agent may have open. */
@@ -60,7 +61,7 @@ export interface ServerRoutesDeps {
 
 /** What the node's server answers by itself: health, pods and how to reach into them, the node's logs, and the agent's own state. */
 export function serverRoutes(deps: ServerRoutesDeps): readonly Route[] {
-  const { options, served, hostFiles, engineDirectory, health, tell, metricTexts, setVerbosity, paths, openFiles, clock, log } = deps;
+  const { options, served, hostFiles, engineDirectory, health, tell, metricTexts, verbosity, paths, openFiles, clock, log } = deps;
   const gates = featureGates(options.featureGates);
   return [
     ...healthRoutes({ health, tell }),
@@ -89,7 +90,7 @@ export function serverRoutes(deps: ServerRoutesDeps): readonly Route[] {
       },
       queries: options.enableSystemLogQuery ? { journalctl: 'journalctl', mostBytes: MOST_LOGGED_BYTES, clock } : undefined,
     }),
-    ...debugRoutes({ clock, setVerbosity }),
+    ...debugRoutes({ clock, verbosity }),
     ...configRoutes({ config: () => configz(options) }),
     metricPage('/metrics', ...metricTexts),
     ...(gates.isOn('ContainerCheckpoint') ? checkpointRoutes(served) : []),

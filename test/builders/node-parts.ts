@@ -1,3 +1,4 @@
+import { Verbosity } from '../../src/base/verbosity.ts';
 import { Subject } from 'rxjs';
 import type { HeardLine } from '../../src/base/heard-logger.ts';
 import { CONFIG_SOURCE_ANNOTATION } from '../../src/model/config-annotations.ts';
@@ -89,7 +90,7 @@ export function nodeUnderTest(
   const node: NodeParts = {
     origins: defaultOptions.origins,
     random,
-    setVerbosity: () => {},
+    verbosity: new Verbosity(0),
     entries,
     tell,
     files: filesInMemory(),

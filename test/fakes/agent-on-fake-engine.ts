@@ -1,3 +1,4 @@
+import { Verbosity } from '../../src/base/verbosity.ts';
 import { BehaviorSubject, filter, map, NEVER, type Observable, Subject } from 'rxjs';
 import { Backoff } from '../../src/base/backoff.ts';
 import type { Clock } from '../../src/base/clock.ts';
@@ -200,7 +201,7 @@ function surroundings(
     log,
     random: () => 0.5,
     origins: defaultOptions.origins,
-    setVerbosity: () => {},
+    verbosity: new Verbosity(0),
     openDisk: async () => ({ files: filesInMemory(), podFiles, restartMarks: { mark: async () => {}, load: async () => new Map() } }),
     hostFiles: () => directHostFiles,
     cgroups: async () => someCgroups,

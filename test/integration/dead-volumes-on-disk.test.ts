@@ -1,3 +1,4 @@
+import { Verbosity } from '../../src/base/verbosity.ts';
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
@@ -122,7 +123,7 @@ async function stage(t: TestContext, hang: 'killable' | 'unkillable'): Promise<S
   const uid = (i: number): PodUid => `dead-${i}` as PodUid;
   const paths = Array.from({ length: VOLUMES }, (_, i) => join(rootDir, 'pods', uid(i), 'volumes/kubernetes.io~nfs/v'));
   const stop = new AbortController();
-  const hostFiles = realSurroundings({ log: silentLogger, origins: defaultOptions.origins, setVerbosity: () => {} }).hostFiles(
+  const hostFiles = realSurroundings({ log: silentLogger, origins: defaultOptions.origins, verbosity: new Verbosity(0) }).hostFiles(
     { clock, log: silentLogger },
     stop.signal,
   );

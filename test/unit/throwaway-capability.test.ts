@@ -1,3 +1,4 @@
+import { Verbosity } from '../../src/base/verbosity.ts';
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
@@ -56,7 +57,7 @@ test('a capability is one folder and one line: it takes part in pods, the node, 
     resolvConf: '',
   });
   const from: Surroundings = {
-    ...realSurroundings({ log: silentLogger, origins: defaultOptions.origins, setVerbosity: () => {} }),
+    ...realSurroundings({ log: silentLogger, origins: defaultOptions.origins, verbosity: new Verbosity(0) }),
     openEngine: async () => embeddedEngine(engine),
     openCluster: async () => clusterOf(api),
   };

@@ -1,3 +1,4 @@
+import { type LevelOfFiles, vmodule } from '../accepted-kinds.ts';
 import { int32, oneOf, orUnset, uint32 } from '../kinds.ts';
 import { option } from '../option.ts';
 
@@ -10,6 +11,15 @@ export const loggingOptions = {
     default: 0,
     group: 'Logging',
     help: 'How much detail to log: 0 transitions, 2 what led to them, 4 every look at a pod with its reasons, and error stacks.',
+  }),
+  vmodule: option<readonly Partial<LevelOfFiles>[]>({
+    flag: 'vmodule',
+    config: 'logging.vmodule',
+    kind: vmodule,
+    default: [],
+    defaultText: 'none',
+    group: 'Logging',
+    help: "More detail from some of the agent's streams, which a line's field `logger` names: reconcile=5,lease=2; `*`, `?` and `[a-z]` stand for what they do in file names. Also changed by PUT /debug/flags/vmodule while the agent runs.",
   }),
   logFormat: option<'json' | 'text' | undefined>({
     flag: 'log-format',

@@ -1,13 +1,15 @@
 import { Session } from 'node:inspector/promises';
 import { getHeapSnapshot } from 'node:v8';
 import type { Clock } from '../../base/clock.ts';
+import { parseStreamLevels } from '../../base/verbosity.ts';
+import type { VerbosityControl } from '../../ports/verbosity-control.ts';
 import { HttpError, type Route, type RouteRequest } from '../../ports/route.ts';
 import { beginStream, readBody, sendText, writeTo } from '../../ports/answer.ts';
 
 export interface DebugDeps {
   readonly clock: Pick<Clock, 'sleep'>;
   /** How much is logged from now on. */
-  readonly setVerbosity: (level: number) => void;
+  readonly verbosity: VerbosityControl;
 }
 
 const DEFAULT_SECONDS = 30;
@@ -28,7 +30,7 @@ const index = `<html>
 </html>
 `;
 
-/** /debug/pprof/, with V8's profiles where the kubelet has Go's, and /debug/flags/v. */
+/** /debug/pprof/, with V8's profiles where the kubelet has Go's, and /debug/flags/v and vmodule. */
 export function debugRoutes(deps: DebugDeps): readonly Route[] {
   const profile = cpuProfiler(deps.clock);
   return [
@@ -49,23 +51,34 @@ export function debugRoutes(deps: DebugDeps): readonly Route[] {
       },
     },
     { methods: ['GET'], path: '/debug/pprof/heap', debugging: true, handle: sendHeap },
-    {
-      methods: ['GET', 'POST', 'PUT'],
-      path: '/debug/flags/v',
-      debugging: true,
-      handle: async ({ message }, response) => {
-        if (message.method !== 'PUT') throw new HttpError(406, 'unsupported http method');
-        const text = await readBody(message);
-        const level = /^[+-]?\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
-        if (!(level >= -INT32 && level < INT32)) {
-          throw new HttpError(400, `failed set klog.logging.verbosity ${text}: parsing ${JSON.stringify(text)}: invalid syntax`);
-        }
-        deps.setVerbosity(level);
-        sendText(response, `successfully set klog.logging.verbosity to ${text}`);
-      },
-    },
+    flagRoute('/debug/flags/v', 'verbosity', (text) => {
+      const level = /^[+-]?\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+      if (!(level >= -INT32 && level < INT32)) return `parsing ${JSON.stringify(text)}: invalid syntax`;
+      deps.verbosity.set(level);
+      return undefined;
+    }),
+    flagRoute('/debug/flags/vmodule', 'vmodule', (text) => {
+      const streams = parseStreamLevels(text);
+      if (streams === undefined) return 'expected pairs such as reconcile=5,lease=2';
+      deps.verbosity.setStreams(streams);
+      return undefined;
+    }),
   ];
 }
+
+/** `set` says what is wrong with the text; undefined: it has effect now. */
+const flagRoute = (path: string, name: string, set: (text: string) => string | undefined): Route => ({
+  methods: ['GET', 'POST', 'PUT'],
+  path,
+  debugging: true,
+  handle: async ({ message }, response) => {
+    if (message.method !== 'PUT') throw new HttpError(406, 'unsupported http method');
+    const text = await readBody(message);
+    const fault = set(text);
+    if (fault !== undefined) throw new HttpError(400, `failed set klog.logging.${name} ${text}: ${fault}`);
+    sendText(response, `successfully set klog.logging.${name} to ${text}`);
+  },
+});
 
 /** One profile at a time: V8 has one profiler. */
 function cpuProfiler(clock: Pick<Clock, 'sleep'>): (lengthSeconds: number, signal: AbortSignal) => Promise<string> {

@@ -1,3 +1,4 @@
+import { Verbosity } from '../../../src/base/verbosity.ts';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -69,7 +70,7 @@ export async function evictingAgent(test: Disposer, over: Partial<KubeletOptions
     );
   const done = runAgent(
     options,
-    realSurroundings({ log: silentLogger, origins: defaultOptions.origins, setVerbosity: () => {} }),
+    realSurroundings({ log: silentLogger, origins: defaultOptions.origins, verbosity: new Verbosity(0) }),
     stop.signal,
     [
       ...capabilities.filter(({ name }) => wanted.has(name)),

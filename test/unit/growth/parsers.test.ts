@@ -9,7 +9,7 @@ import { readPortsLabel } from '../../../src/engines/docker/identity/go-label-js
 import { jsonLines } from '../../../src/engines/docker/client/json-lines.ts';
 import { LogDecoder } from '../../../src/engines/docker/logs/log-decoder.ts';
 import { credentialHelpersOf, parseDockercfg, parseDockerConfigJson } from '../../../src/images/docker-config.ts';
-import { globMatches } from '../../../src/images/glob.ts';
+import { globMatches } from '../../../src/base/glob.ts';
 import { credentialsFor, entriesOfSecrets } from '../../../src/images/keyring.ts';
 import { LineDecoder } from '../../../src/cluster/kube/line-decoder.ts';
 import { parseKubeconfig } from '../../../src/cluster/kube/parse-kubeconfig.ts';

@@ -4,7 +4,7 @@ import type { LogFields, Logger } from '../../../src/base/logger.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { decodeAuth } from '../../../src/images/decode-auth.ts';
 import { parseDockercfg, parseDockerConfigJson } from '../../../src/images/docker-config.ts';
-import { globMatches } from '../../../src/images/glob.ts';
+import { globMatches } from '../../../src/base/glob.ts';
 import { keyring } from '../../../src/images/keyring.ts';
 import { NodeDockerConfig } from '../../../src/images/node-docker-config.ts';
 import { parseRegistryLocation } from '../../../src/images/registry-location.ts';

@@ -19,7 +19,7 @@ test('the configuration is shown as a config file would have it', async () => {
   assert.equal(config['staticPodPath'], '/m');
   assert.equal(config['maxPods'], 7);
   assert.deepEqual(config['registerWithTaints'], [{ key: 'a', value: 'b', effect: 'NoSchedule' }]);
-  assert.deepEqual(config['logging'], { format: 'text', verbosity: 3 });
+  assert.deepEqual(config['logging'], { format: 'text', verbosity: 3, vmodule: [] });
 });
 
 test('what is shown is a config file that means the same', async () => {

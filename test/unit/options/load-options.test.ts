@@ -145,6 +145,7 @@ test("without arguments every option has the kubelet's default", async () => {
     tlsCipherSuites: [],
     rotateServerCertificates: false,
     verbosity: 0,
+    vmodule: [],
     logFormat: 'json',
     configFile: '',
     configDirectory: '',

@@ -1,3 +1,4 @@
+import { Verbosity } from '../../../src/base/verbosity.ts';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { chmod, lstat, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
@@ -571,7 +572,7 @@ for (const [field, closed, message] of [
     const { options, warnings } = await loadOptions(['--config=kubelet.yaml'], read);
     assert.deepEqual(warnings, []);
     const { enableSystemLogHandler, enableProfilingHandler, enableDebugFlagsHandler } = options;
-    const real = [...nodeLogRoutes({ directory }), ...debugRoutes({ clock: systemClock, setVerbosity: () => {} })];
+    const real = [...nodeLogRoutes({ directory }), ...debugRoutes({ clock: systemClock, verbosity: new Verbosity(0) })];
     start({ enableSystemLogHandler, enableProfilingHandler, enableDebugFlagsHandler }, { routes: real });
     await serving(3);
     for (const path of closed) {

@@ -1,3 +1,4 @@
+import { Verbosity } from '../../../../src/base/verbosity.ts';
 import assert from 'node:assert/strict';
 import { PassThrough, Readable } from 'node:stream';
 import { afterEach, test } from 'node:test';
@@ -169,20 +170,31 @@ test('z-pages that are switched off are not there', async () => {
   assert.deepEqual([(await ask('/statusz'))[0], (await ask('/flagz'))[0]], [404, 404]);
 });
 
-test('/debug/flags/v sets how much is logged', async () => {
-  const levels: number[] = [];
-  await serve(debugRoutes({ clock: new FakeClock(), setVerbosity: (level) => levels.push(level) }));
-  const put = (body: string): ReturnType<typeof ask> => ask('/debug/flags/v', { method: 'PUT', body });
-  assert.deepEqual(await put('4'), [200, plain, 'successfully set klog.logging.verbosity to 4']);
-  assert.deepEqual(await put('x'), [400, plain, 'failed set klog.logging.verbosity x: parsing "x": invalid syntax']);
-  assert.equal((await put('99999999999'))[0], 400);
+test('/debug/flags/v sets how much is logged, and vmodule how much of some streams', async () => {
+  const verbosity = new Verbosity(0);
+  await serve(debugRoutes({ clock: new FakeClock(), verbosity }));
+  const put = (name: string, body: string): ReturnType<typeof ask> => ask(`/debug/flags/${name}`, { method: 'PUT', body });
+  const levels = (): readonly number[] => ['reconcile', 'lease', 'probes'].map((stream) => verbosity.of(stream));
+  assert.deepEqual(await put('v', '2'), [200, plain, 'successfully set klog.logging.verbosity to 2']);
+  assert.deepEqual(await put('v', 'x'), [400, plain, 'failed set klog.logging.verbosity x: parsing "x": invalid syntax']);
+  assert.equal((await put('v', '99999999999'))[0], 400);
   assert.deepEqual(await ask('/debug/flags/v'), [406, plain, 'unsupported http method']);
-  assert.deepEqual(levels, [4]);
+  assert.deepEqual(levels(), [2, 2, 2]);
+  assert.deepEqual(await put('vmodule', 'reconcile=5,l*=1'), [200, plain, 'successfully set klog.logging.vmodule to reconcile=5,l*=1']);
+  assert.deepEqual(levels(), [5, 2, 2]);
+  assert.deepEqual(await put('vmodule', 'reconcile'), [
+    400,
+    plain,
+    'failed set klog.logging.vmodule reconcile: expected pairs such as reconcile=5,lease=2',
+  ]);
+  assert.deepEqual(levels(), [5, 2, 2]);
+  assert.equal((await put('vmodule', ''))[0], 200);
+  assert.deepEqual(levels(), [2, 2, 2]);
 });
 
 test('a CPU profile is what was done in the time asked for, one at a time', async () => {
   const clock = new FakeClock();
-  await serve(debugRoutes({ clock, setVerbosity: () => {} }));
+  await serve(debugRoutes({ clock, verbosity: new Verbosity(0) }));
   const first = ask('/debug/pprof/profile?seconds=3');
   while (clock.actions.length === 0) await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual(await ask('/debug/pprof/profile'), [500, plain, 'Could not enable CPU profiling: cpu profiling already in use\n']);
@@ -196,7 +208,7 @@ test('a CPU profile is what was done in the time asked for, one at a time', asyn
 });
 
 test('a heap snapshot is streamed', async () => {
-  await serve(debugRoutes({ clock: new FakeClock(), setVerbosity: () => {} }));
+  await serve(debugRoutes({ clock: new FakeClock(), verbosity: new Verbosity(0) }));
   const [status, , text] = await ask('/debug/pprof/heap');
   assert.equal(status, 200);
   assert(text.startsWith('{"snapshot":'));
@@ -204,7 +216,7 @@ test('a heap snapshot is streamed', async () => {
 });
 
 test('the index names the profiles', async () => {
-  const deps = { clock: new FakeClock(), setVerbosity: () => {} };
+  const deps = { clock: new FakeClock(), verbosity: new Verbosity(0) };
   await serve(debugRoutes(deps));
   const [status, type, text] = await ask('/debug/pprof/');
   assert.deepEqual([status, type], [200, 'text/html; charset=utf-8']);
