@@ -6,9 +6,6 @@ const serves = ({ runOnce }: KubeletOptions): boolean => !runOnce;
 const delaysShutdown = (options: KubeletOptions): boolean =>
   serves(options) && (options.shutdownGracePeriodMs > 0 || options.shutdownGracePeriodByPodPriority.length > 0);
 const inCluster = ({ kubeconfig }: KubeletOptions): boolean => kubeconfig !== '';
-/** Only then containers have something of the machine for themselves. */
-const alignsResources = ({ cpuManagerPolicy, topologyManagerPolicy }: KubeletOptions): boolean =>
-  cpuManagerPolicy !== 'none' || topologyManagerPolicy !== 'none';
 
 /** What the agent can do, a folder each. Their order is the order in pods' lives: of admission, preparing and additions; release goes backwards. */
 export const capabilities: readonly Capability[] = [
@@ -17,7 +14,7 @@ export const capabilities: readonly Capability[] = [
   { name: 'images', wanted: always, load: () => import('./images/capability.ts') },
   { name: 'eviction', wanted: serves, load: () => import('./eviction/capability.ts') },
   { name: 'cgroups', wanted: always, load: () => import('./cgroups/capability.ts') },
-  { name: 'topology', wanted: alignsResources, load: () => import('./topology/capability.ts') },
+  { name: 'topology', wanted: always, load: () => import('./topology/capability.ts') },
   { name: 'node', wanted: always, load: () => import('./node/capability.ts') },
   { name: 'objects', wanted: always, load: () => import('./objects/capability.ts') },
   { name: 'volumes', wanted: always, load: () => import('./volumes/capability.ts') },

@@ -66,6 +66,7 @@ export function happeningsHub(log: Pick<Logger, 'error'>): HappeningsHub {
       certificateRenewed: kind('certificateRenewed'),
       certificateRenewFailed: kind('certificateRenewFailed'),
       cpusAsked: kind('cpusAsked'),
+      memoryAsked: kind('memoryAsked'),
       cpusAssigned: kind('cpusAssigned'),
       topologyAligned: kind('topologyAligned'),
       requestBegun: kind('requestBegun'),

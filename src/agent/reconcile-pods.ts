@@ -53,8 +53,8 @@ export function reconcilePods(
         return node.node.known();
       },
       staticCpus: options.cpuManagerPolicy === 'static',
-      // Memory of their own, and swap, are what no pod has here.
-      staticMemory: false,
+      staticMemory: options.memoryManagerPolicy === 'Static',
+      // Swap is what no pod has here.
       swaps: () => false,
       preempt: (pod, [first]) => {
         events.record(pod, 'Warning', 'Preempting', PREEMPTED);

@@ -1,12 +1,20 @@
 import type { Happenings } from '../ports/happenings.ts';
 import { exponentialBuckets, type MetricSet } from './metric-set.ts';
 
-/** CPUs of their own, and the NUMA nodes that they come from (pkg/kubelet/metrics). */
-export function topologyMetrics(set: MetricSet): Pick<Happenings, 'cpusAsked' | 'cpusAssigned' | 'topologyAligned'> {
+/** CPUs and memory of their own, and the NUMA nodes that they come from (pkg/kubelet/metrics). */
+export function topologyMetrics(set: MetricSet): Pick<Happenings, 'cpusAsked' | 'cpusAssigned' | 'memoryAsked' | 'topologyAligned'> {
   const asked = set.counter('kubelet_cpu_manager_pinning_requests_total', 'The number of cpu core allocations which required pinning.');
   const failed = set.counter(
     'kubelet_cpu_manager_pinning_errors_total',
     'The number of cpu core allocations which required pinning failed.',
+  );
+  const memoryAsked = set.counter(
+    'kubelet_memory_manager_pinning_requests_total',
+    'The number of memory pages allocations which required pinning.',
+  );
+  const memoryFailed = set.counter(
+    'kubelet_memory_manager_pinning_errors_total',
+    'The number of memory pages allocations which required pinning that failed.',
   );
   const shared = set.gauge(
     'kubelet_cpu_manager_shared_pool_size_millicores',
@@ -40,6 +48,10 @@ export function topologyMetrics(set: MetricSet): Pick<Happenings, 'cpusAsked' | 
       shared.set(cpus.available * 1000);
       exclusive.set([...cpus.exclusive.values()].reduce((sum, count) => sum + count, 0));
       for (const [node, count] of cpus.exclusive) perNode.set({ numa_node: String(node) }, count);
+    },
+    memoryAsked: (ask) => {
+      memoryAsked.inc();
+      if (ask.failed) memoryFailed.inc();
     },
     topologyAligned: (aligned) => {
       requests.inc();

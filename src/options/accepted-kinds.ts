@@ -83,11 +83,6 @@ const withNumbers = <T extends object>(kind: Kind<readonly Partial<T>[]>, zeros:
   write: (values) => values.map((value) => ({ ...zeros, ...value })),
 });
 
-interface MemoryOfNode {
-  readonly numaNode: number;
-  readonly limits: Readonly<Record<string, string>>;
-}
-
 export interface GraceOfPriority {
   readonly priority: number;
   readonly shutdownGracePeriodSeconds: number;
@@ -98,12 +93,6 @@ export interface LevelOfFiles {
   readonly filePattern: string;
   readonly verbosity: number;
 }
-
-const memoryOfNodes = items<MemoryOfNode>('a list of NUMA nodes', (z) => ({
-  numaNode: int32.schema(z),
-  limits: z.record(z.string(), quantity.schema(z), { error: 'a map' }),
-}));
-export const reservedMemory = withNumbers(memoryOfNodes, { numaNode: 0 });
 
 const graceOfPriorities = items<GraceOfPriority>('a list of priorities', (z) => ({
   priority: int32.schema(z),

@@ -1,5 +1,5 @@
 import { bool, duration, float, int32, int64, opaque, string, strings, uint } from './kinds.ts';
-import { durationOrNanoseconds, featureGatesKind, numbers, quantity, reservedMemory } from './accepted-kinds.ts';
+import { durationOrNanoseconds, featureGatesKind, numbers, quantity } from './accepted-kinds.ts';
 import { changesNoGate } from './feature-gates/feature-gates.ts';
 import type { AcceptedOption } from './option.ts';
 
@@ -135,8 +135,6 @@ export const acceptedOptions: readonly AcceptedOption[] = [
   { flag: 'log-json-split-stream', config: 'logging.options.json.splitStream', kind: bool, unset: false },
   { flag: 'log-text-info-buffer-size', config: 'logging.options.text.infoBufferSize', kind: quantity, unset: '0' },
   { flag: 'log-text-split-stream', config: 'logging.options.text.splitStream', kind: bool, unset: false },
-  { flag: 'memory-manager-policy', config: 'memoryManagerPolicy', kind: string, unset: 'None' },
-  { flag: 'reserved-memory', config: 'reservedMemory', kind: reservedMemory },
   { config: 'containerLogMaxWorkers', kind: int32, unset: 1, isMet: () => true, inPart: rotatesItself },
   { config: 'containerLogMonitorInterval', kind: duration, unset: 10_000, isMet: () => true, inPart: rotatesItself },
   { config: 'imagePullCredentialsVerificationPolicy', kind: string, unset: 'NeverVerifyPreloadedImages' },

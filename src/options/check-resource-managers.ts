@@ -15,6 +15,8 @@ export function resourceManagerProblems(values: Values, gates: Pick<FeatureGates
   const say = (name: keyof Values, fault: string): number => problems.push(`invalid configuration: ${named(name)}: ${fault}`);
   if (!['none', 'static'].includes(policy))
     problems.push(`invalid configuration: ${unknownWord(policy, ['none', 'static'], named('cpuManagerPolicy'))}`);
+  if (!['None', 'Static'].includes(values.memoryManagerPolicy))
+    problems.push(`invalid configuration: ${unknownWord(values.memoryManagerPolicy, ['None', 'Static'], named('memoryManagerPolicy'))}`);
   if (policy === 'none' && Object.keys(options).length > 0)
     say('cpuManagerPolicyOptions', `the policy none has no options, found ${Object.keys(options).join(', ')}`);
   if (policy === 'static') {

@@ -206,6 +206,8 @@ export interface HappeningKinds {
   readonly cgroupOperated: { readonly operation: CgroupOperation; readonly tookMs: number };
   /** A container asked for CPUs of its own. */
   readonly cpusAsked: { readonly failed: boolean };
+  /** A container asked for memory of NUMA nodes chosen for it. */
+  readonly memoryAsked: { readonly failed: boolean };
   /** Who has which CPUs has changed, or is known for the first time. */
   readonly cpusAssigned: CpusAssigned;
   /** It was decided from which NUMA nodes a pod is given what it asks for. */

@@ -1,121 +1,20 @@
-import { unlessAborted } from '../base/unless-aborted.ts';
-import { aborted } from '../base/aborted.ts';
-import { inAdmissionOrder } from '../model/admission-order.ts';
-import type { PodRefusal } from '../model/pod-admission.ts';
-import { isTerminalPhase } from '../model/pod-predicates.ts';
-import { type Pod, type PodUid, showPod } from '../model/pod.ts';
-import { topologyPolicyOptions } from '../options/resource-manager-options.ts';
+import type { KubeletOptions } from '../options/kubelet-options.ts';
 import type { Contribution } from '../ports/contribution.ts';
-import type { NodeParts } from '../ports/node-parts.ts';
-import type { TopologyHintProvider } from '../ports/topology-hint-provider.ts';
-import { type CpuManagerNeeds, openCpuManager } from './cpu/open-cpu-manager.ts';
-import type { MachineTopology } from './machine-topology.ts';
-import type { HintRules } from './merge-hints.ts';
-import { readMachineTopology, type SysPaths } from './read-machine-topology.ts';
-import { alignPod } from './topology-manager.ts';
+import type { AlignmentNeeds } from './align-resources.ts';
+import { expectNoAssignments } from './expect-no-assignments.ts';
+import type { SysPaths } from './read-machine-topology.ts';
 
-type TopologyNeeds = CpuManagerNeeds & Pick<NodeParts, 'pods' | 'lives' | 'statuses' | 'wake' | 'folded' | 'clock'>;
+/** Only then containers have something of the machine for themselves. */
+const alignsResources = ({ cpuManagerPolicy, memoryManagerPolicy, topologyManagerPolicy }: KubeletOptions): boolean =>
+  cpuManagerPolicy !== 'none' || memoryManagerPolicy !== 'None' || topologyManagerPolicy !== 'none';
 
 /**
- * CPUs of their own for containers of Guaranteed pods, from NUMA nodes that suit all they ask for (pkg/kubelet/cm: cpumanager,
- * topologymanager). Rejects where what was given before does not fit the machine, or the machine not the options.
+ * CPUs and memory of their own for containers, where a policy asks for it. Rejects where what was given before does not fit the machine or the
+ * policies, or the machine not the options.
  */
-export async function capability(needs: TopologyNeeds, paths: SysPaths = { root: '/' }): Promise<Contribution> {
-  const { options, pods, lives, statuses, wake, clock, tell, folded: log } = needs;
-  const machine = await readMachineTopology(paths);
-  const rules = hintRules(options, machine);
-  const wakeAll = (): void => {
-    for (const { pod } of pods.list()) wake(pod.metadata.uid, 'resources changed');
-  };
-  const cpus = options.cpuManagerPolicy === 'static' ? await openCpuManager(needs, machine, wakeAll) : undefined;
-  const managers = cpus ? [cpus] : [];
-  let providers: readonly TopologyHintProvider[] = [];
-  const scope = options.topologyManagerScope === 'pod' ? 'pod' : 'container';
-
-  // One after the other: what init containers leave for the next one is known of one pod at a time.
-  let turn: Promise<unknown> = Promise.resolve();
-  const align = (pod: Pod, signal: AbortSignal): Promise<PodRefusal | undefined> => {
-    const before = turn;
-    const mine = before
-      .catch(() => {})
-      .then(async () => {
-        const startedAtMs = clock.monotonicMs();
-        const refusal = await alignPod(pod, { rules, scope, providers: () => providers }, signal);
-        tell.topologyAligned({ tookMs: clock.monotonicMs() - startedAtMs, failed: refusal !== undefined });
-        return refusal;
-      });
-    turn = mine;
-    return mine;
-  };
-  const release = async (uid: PodUid): Promise<void> => {
-    for (const manager of managers) await manager.release(uid);
-  };
-
-  /** Of pods that are gone since an agent was here last, nothing else would tell. */
-  const releaseGone = async (): Promise<void> => {
-    for (const uid of new Set(managers.flatMap((manager) => [...manager.uids])))
-      if (!pods.get(uid) && !lives.wasFound(uid)) await release(uid);
-  };
-  /** What runs is not admitted again: it gets what it asks for where it has nothing yet, as at a start of the kubelet. */
-  const alignRunning = async (signal: AbortSignal): Promise<void> => {
-    const known = new Set(managers.flatMap((manager) => [...manager.uids]));
-    const running = pods.list().flatMap(({ pod }) => {
-      const { uid } = pod.metadata;
-      return lives.wasFound(uid) && !known.has(uid) && !isTerminalPhase((statuses.get(uid) ?? pod.status)?.phase) ? [pod] : [];
-    });
-    for (const pod of inAdmissionOrder(running)) {
-      const refusal = await align(pod, signal).catch((error: unknown) => {
-        signal.throwIfAborted();
-        return { error };
-      });
-      if (!refusal) continue;
-      await release(pod.metadata.uid);
-      log.warn('a running pod stays on the shared CPUs', { pod: showPod(pod), ...refusal });
-    }
-  };
-
-  return {
-    ...(cpus && { hints: cpus }),
-    pod: {
-      admit: (pod, _others, signal) => align(pod, signal),
-      container: async ({ metadata }, { name }) => (cpus ? { cpuset: cpus.cpuset(metadata.uid, name) } : {}),
-      cpuset: (uid, container) => cpus?.cpuset(uid, container),
-      tearDown: release,
-      release,
-    },
-    services: [
-      {
-        name: 'resources of NUMA nodes',
-        stage: 'before pods',
-        run: async (signal, { hints }) => {
-          providers = hints;
-          await unlessAborted(pods.syncedOnce, signal).catch(() => {});
-          if (signal.aborted) return;
-          await releaseGone();
-          await alignRunning(signal);
-          await aborted(signal);
-        },
-      },
-    ],
-  };
-}
-
-/** Undefined: nothing is aligned. Throws where the machine has more NUMA nodes than the options allow for. */
-function hintRules(
-  { topologyManagerPolicy, topologyManagerPolicyOptions }: TopologyNeeds['options'],
-  { nodes }: MachineTopology,
-): HintRules | undefined {
-  if (topologyManagerPolicy === 'none') return undefined;
-  const { preferClosestNumaNodes: preferClosest, maxAllowableNumaNodes: most } = topologyPolicyOptions(topologyManagerPolicyOptions);
-  if (nodes.length > most)
-    throw new Error(
-      `topologyManagerPolicy ${topologyManagerPolicy} goes with at most ${most} NUMA nodes, and this machine has ${nodes.length}: set topologyManagerPolicyOptions max-allowable-numa-nodes, or policy none`,
-    );
-  if (preferClosest && nodes.some(({ distances }) => distances === undefined))
-    throw new Error(
-      'topologyManagerPolicyOptions prefer-closest-numa-nodes needs the distances of NUMA nodes, which this kernel does not tell: leave it out',
-    );
-  const policy =
-    topologyManagerPolicy === 'restricted' || topologyManagerPolicy === 'single-numa-node' ? topologyManagerPolicy : 'best-effort';
-  return { policy, nodes, preferClosest };
+export async function capability(needs: AlignmentNeeds, paths?: SysPaths): Promise<Contribution> {
+  await expectNoAssignments(needs.options);
+  if (!alignsResources(needs.options)) return {};
+  const { alignResources } = await import('./align-resources.ts');
+  return alignResources(needs, paths);
 }

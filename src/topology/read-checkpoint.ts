@@ -2,6 +2,10 @@ import { isMissingFile } from '../base/error-code.ts';
 import { errorText } from '../base/error-text.ts';
 import { readRegularFile } from '../base/read-regular-file.ts';
 
+/** Below the root directory, where a kubelet has them. */
+export const CPU_STATE_FILE = 'cpu_manager_state';
+export const MEMORY_STATE_FILE = 'memory_manager_state';
+
 /** Far more than all pods of a node fill. */
 const MAX_BYTES = 16 << 20;
 

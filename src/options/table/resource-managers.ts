@@ -1,4 +1,5 @@
 import { mapStringString, string } from '../kinds.ts';
+import { memoryOfNodes, type MemoryOfNode } from '../memory-of-nodes.ts';
 import { option } from '../option.ts';
 
 type Texts = Readonly<Record<string, string>>;
@@ -21,6 +22,23 @@ export const resourceManagerOptions = {
     defaultText: 'none',
     group: 'Node',
     help: 'Of the static policy, true or false each: full-pcpus-only, strict-cpu-reservation, prefer-align-cpus-by-uncorecache, distribute-cpus-across-numa, and with the feature gate CPUManagerPolicyAlphaOptions align-by-socket and distribute-cpus-across-cores.',
+  }),
+  memoryManagerPolicy: option<string>({
+    flag: 'memory-manager-policy',
+    config: 'memoryManagerPolicy',
+    kind: string,
+    default: 'None',
+    group: 'Node',
+    help: 'Static gives containers of Guaranteed pods their memory and huge pages from as few NUMA nodes as will do, and keeps it for them there. It needs reservedMemory. None lets all memory to all. To change it, drain the node and remove memory_manager_state from the root directory.',
+  }),
+  reservedMemory: option<readonly Partial<MemoryOfNode>[]>({
+    flag: 'reserved-memory',
+    config: 'reservedMemory',
+    kind: memoryOfNodes,
+    default: [],
+    defaultText: 'none',
+    group: 'Node',
+    help: 'For the memory manager: how much of which NUMA node is kept from containers, such as 0:memory=1Gi, for each node again. All together it has to be what kubeReserved, systemReserved and evictionHard say of memory.',
   }),
   topologyManagerPolicy: option<string>({
     flag: 'topology-manager-policy',

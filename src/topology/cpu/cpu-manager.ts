@@ -5,14 +5,14 @@ import type { PodRefusal } from '../../model/pod-admission.ts';
 import type { Container, Pod, PodUid } from '../../model/pod.ts';
 import type { TopologyHint, TopologyHints } from '../../model/topology-hint.ts';
 import type { Happenings } from '../../ports/happenings.ts';
-import type { StateFile } from '../../ports/state-files.ts';
 import type { TopologyHintProvider } from '../../ports/topology-hint-provider.ts';
+import type { CheckpointWriter } from '../checkpoint-writer.ts';
 import type { CpuAllocations } from './cpu-allocations.ts';
 import { type CpuCheckpoint, cpuCheckpoint } from './cpu-checkpoint.ts';
 
 export interface CpuManagerDeps {
   readonly allocations: CpuAllocations;
-  readonly file: Pick<StateFile<CpuCheckpoint>, 'save'>;
+  readonly checkpoint: Pick<CheckpointWriter<CpuCheckpoint>, 'save'>;
   /** The shared CPUs are others now. */
   readonly onSharedChange: () => void;
   readonly tell: Pick<Happenings, 'cpusAsked' | 'cpusAssigned'>;
@@ -22,8 +22,6 @@ export interface CpuManagerDeps {
 /** Gives containers CPUs of their own, and keeps it on the disk who has which. */
 export class CpuManager implements TopologyHintProvider {
   readonly #deps: CpuManagerDeps;
-  /** What the file says, or is about to. */
-  #saved: string | undefined;
 
   constructor(deps: CpuManagerDeps) {
     this.#deps = deps;
@@ -69,17 +67,8 @@ export class CpuManager implements TopologyHintProvider {
     tell.cpusAssigned({ available: allocations.available.size, exclusive: allocations.exclusivePerNode });
   }
 
-  async save(): Promise<void> {
-    const checkpoint = cpuCheckpoint(this.#deps.allocations.assignments);
-    const text = JSON.stringify(checkpoint);
-    if (text === this.#saved) return;
-    this.#saved = text;
-    try {
-      await this.#deps.file.save(checkpoint);
-    } catch (error) {
-      this.#saved = undefined;
-      throw error;
-    }
+  save(): Promise<void> {
+    return this.#deps.checkpoint.save(cpuCheckpoint(this.#deps.allocations.assignments));
   }
 
   #change<T>(work: () => T): T {

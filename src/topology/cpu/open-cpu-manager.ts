@@ -5,14 +5,13 @@ import type { PodUid } from '../../model/pod.ts';
 import { cpuPolicyOptions } from '../../options/resource-manager-options.ts';
 import type { ContainerRuntime } from '../../ports/container-runtime.ts';
 import type { NodeParts } from '../../ports/node-parts.ts';
+import { CheckpointWriter } from '../checkpoint-writer.ts';
 import type { MachineTopology } from '../machine-topology.ts';
-import { readCheckpoint } from '../read-checkpoint.ts';
+import { CPU_STATE_FILE, readCheckpoint } from '../read-checkpoint.ts';
 import { CpuAllocations, cpuAssignmentsFault } from './cpu-allocations.ts';
 import { type CpuCheckpoint, type FindContainer, readCpuCheckpoint } from './cpu-checkpoint.ts';
 import { CpuManager } from './cpu-manager.ts';
 import { reservedCpus } from './reserved-cpus.ts';
-
-export const CPU_STATE_FILE = 'cpu_manager_state';
 
 export type CpuManagerNeeds = Pick<NodeParts, 'options' | 'files' | 'log' | 'node' | 'tell'> & {
   readonly engine: { readonly runtime: Pick<ContainerRuntime, 'listPods'> };
@@ -38,8 +37,8 @@ export async function openCpuManager(
     return assignments;
   });
   const allocations = new CpuAllocations({ ...given, restored });
-  const file = files.open<CpuCheckpoint>(CPU_STATE_FILE, () => undefined);
-  const manager = new CpuManager({ allocations, file, onSharedChange, tell, log });
+  const checkpoint = new CheckpointWriter(files.open<CpuCheckpoint>(CPU_STATE_FILE, () => undefined));
+  const manager = new CpuManager({ allocations, checkpoint, onSharedChange, tell, log });
   manager.tellAssigned();
   log.info('containers of Guaranteed pods get whole CPUs for themselves', {
     cpus: formatCpuSet(machine.cpus),

@@ -35,6 +35,7 @@ const table: readonly (readonly [string, Happening, Readonly<Record<string, numb
     (tell) => {
       tell.cpusAsked({ failed: false });
       tell.cpusAsked({ failed: true });
+      for (const failed of [false, false, true]) tell.memoryAsked({ failed });
       const exclusive = [
         [0, 2],
         [8, 1],
@@ -47,6 +48,8 @@ const table: readonly (readonly [string, Happening, Readonly<Record<string, numb
     {
       kubelet_cpu_manager_pinning_requests_total: 2,
       kubelet_cpu_manager_pinning_errors_total: 1,
+      kubelet_memory_manager_pinning_requests_total: 3,
+      kubelet_memory_manager_pinning_errors_total: 1,
       kubelet_cpu_manager_shared_pool_size_millicores: 13_000,
       kubelet_cpu_manager_exclusive_cpu_allocation_count: 3,
       'kubelet_cpu_manager_allocation_per_numa{numa_node="8"}': 1,

@@ -26,6 +26,10 @@ test('policies are the ones of the kubelet', async () => {
   assert.deepEqual(await problemsOf('--cpu-manager-policy=dynamic'), [
     'option "dynamic" specified for cpuManagerPolicy (--cpu-manager-policy). Valid options are "none" or "static"',
   ]);
+  assert.deepEqual(await problemsOf('--memory-manager-policy=static'), [
+    'option "static" specified for memoryManagerPolicy (--memory-manager-policy). Valid options are "None" or "Static"',
+  ]);
+  assert.deepEqual(await problemsOf('--memory-manager-policy=Static', '--reserved-memory=0:memory=100Mi'), []);
   assert.deepEqual(await problemsOf('--cpu-manager-policy=static', '--reserved-cpus=0', '--topology-manager-policy=best-effort'), []);
 });
 
@@ -85,4 +89,35 @@ test('what is not said is off, and 8 NUMA nodes', () => {
   assert.deepEqual(cpuPolicyOptions({ 'full-pcpus-only': 'true' }).fullPcpusOnly, true);
   assert.deepEqual(topologyPolicyOptions({}), { preferClosestNumaNodes: false, maxAllowableNumaNodes: 8 });
   assert.equal(topologyPolicyOptions({ 'max-allowable-numa-nodes': '16' }).maxAllowableNumaNodes, 16);
+});
+
+test('memory is reserved of one NUMA node by each flag', async () => {
+  const from = { hostname: 'n1', terminal: false, readFile: () => Promise.reject(new Error('no file')) };
+  const { options } = await loadOptions(
+    ['--reserved-memory=0:memory=1Gi,hugepages-2Mi=0.5Gi', '--reserved-memory', '1:memory=2048Mi'],
+    from,
+  );
+  assert.deepEqual(options.reservedMemory, [
+    { numaNode: 0, limits: { memory: '1Gi', 'hugepages-2Mi': '512Mi' } },
+    { numaNode: 1, limits: { memory: '2Gi' } },
+  ]);
+  const expected = 'expected a NUMA node and amounts of its memory, such as 0:memory=1Gi,hugepages-2Mi=8Mi';
+  for (const [text, more] of [
+    ['memory=1Gi', ''],
+    ['0', ''],
+    ['0:memory=1Gi:1', ''],
+    ['first:memory=1Gi', ''],
+    ['99999999999:memory=1Gi', ''],
+    ['0:memory', ''],
+    ['0:memory=1=2', ''],
+    ['0:cpu=1', ': "cpu" is no kind of memory'],
+    ['0:memory=lots', ': "lots" is no quantity'],
+  ] as const)
+    assert.deepEqual(await problemsOf(`--reserved-memory=${text}`), [`flag --reserved-memory: ${expected}${more}, found "${text}"`]);
+  assert.deepEqual(await problemsOf('--reserved-memory=0:memory=0'), [
+    'reserved memory may not be zero for NUMA node 0 and resource "memory"',
+  ]);
+  assert.deepEqual(await problemsOf('--reserved-memory=0:memory=1Gi', '--reserved-memory=0:memory=2Gi'), [
+    'the reserved memory has a duplicate value for NUMA node 0 and resource "memory"',
+  ]);
 });

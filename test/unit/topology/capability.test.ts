@@ -1,78 +1,29 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { stateFiles } from '../../../src/agent/state-files.ts';
-import { silentLogger } from '../../../src/base/logger.ts';
 import { NodeUse } from '../../../src/model/node-use.ts';
 import type { Pod, PodUid } from '../../../src/model/pod.ts';
 import type { KubeletOptions } from '../../../src/options/kubelet-options.ts';
-import type { Contribution } from '../../../src/ports/contribution.ts';
-import type { NodeParts } from '../../../src/ports/node-parts.ts';
-import { capability } from '../../../src/topology/capability.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
-import { type MachineShape, writeMachine } from '../../builders/machine.ts';
-import { nodeUnderTest, type NodeUnderTest, nothingGiven, runServices } from '../../builders/node-parts.ts';
+import { type AligningAgent, aligningAgent, type AligningWorld, aRootDir as directory } from '../../builders/aligning-agent.ts';
+import type { MachineShape } from '../../builders/machine.ts';
+import { nodeUnderTest } from '../../builders/node-parts.ts';
 
 const { signal } = new AbortController();
 /** Nodes: 0-3,8-11 and 4-7,12-15. */
 const server: MachineShape = { sockets: 2, cores: 4, threads: 2 };
 
-interface Agent extends NodeUnderTest {
-  readonly contribution: Contribution;
-  readonly rootDir: string;
-  /** "app 1-2, log 0,3" or why not. */
-  readonly admit: (pod: Pod) => Promise<string>;
-  readonly cpusOf: (pod: Pod) => string;
-  readonly begin: () => { readonly stop: () => Promise<void> };
-}
-
-async function directory(t: TestContext): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'topology-'));
-  t.after(() => rm(path, { recursive: true, force: true }));
-  return path;
-}
-
-async function agent(
-  t: TestContext,
-  options: Partial<KubeletOptions> = {},
-  {
-    shape = server,
-    rootDir,
-    over = {},
-  }: { shape?: MachineShape; rootDir?: string; over?: Partial<Pick<NodeParts, 'lives' | 'files'>> } = {},
-): Promise<Agent> {
-  const root = await directory(t);
-  await writeMachine(root, shape);
-  const kept = rootDir ?? (await directory(t));
-  const all = { cpuManagerPolicy: 'static', reservedSystemCpus: '0', rootDir: kept, ...options };
-  const parts = nodeUnderTest({ files: stateFiles(kept, { log: silentLogger }), ...over, options: all });
-  const contribution = await capability(parts.node, { root });
-  const given = { ...nothingGiven, hints: contribution.hints ? [contribution.hints] : [] };
-  const cpusOf = ({ metadata: { uid }, spec }: Pod): string =>
-    spec.containers.map(({ name }) => `${name} ${contribution.pod?.cpuset?.(uid, name)}`).join(', ');
-  return {
-    ...parts,
-    contribution,
-    rootDir: kept,
-    cpusOf,
-    admit: async (pod) => {
-      const refusal = await contribution.pod?.admit?.(pod, new NodeUse(), signal);
-      if (!refusal) return cpusOf(pod);
-      await contribution.pod?.release?.(pod.metadata.uid, signal);
-      return `${refusal.reason}: ${refusal.message}`;
-    },
-    begin: () => runServices(contribution.services, given),
-  };
-}
+const agent = (t: TestContext, options: Partial<KubeletOptions> = {}, world: Partial<AligningWorld> = {}): Promise<AligningAgent> =>
+  aligningAgent(t, { cpuManagerPolicy: 'static', reservedSystemCpus: '0', ...options }, { shape: server, ...world });
 
 const asking = (name: string, cpu: string) =>
   aContainer(name, { resources: { requests: { cpu, memory: '1Mi' }, limits: { cpu, memory: '1Mi' } } });
 const pod = (name: string, ...cpus: readonly string[]): Pod =>
   aPod(name, { containers: cpus.map((cpu, index) => asking(`c${index}`, cpu)) });
-const stateOf = async ({ rootDir }: Agent): Promise<object> => JSON.parse(await readFile(join(rootDir, 'cpu_manager_state'), 'utf8'));
+const stateOf = async ({ rootDir }: AligningAgent): Promise<object> =>
+  JSON.parse(await readFile(join(rootDir, 'cpu_manager_state'), 'utf8'));
 
 test('a Guaranteed pod has CPUs of its own until it is released, all others the rest', async (t) => {
   const node = await agent(t);
@@ -134,7 +85,7 @@ test('what runs and has no CPUs of its own yet gets them when the agent begins',
   const node = await agent(t, {}, { over: { lives } });
   const [runs, tooLarge] = [pod('runs', '2'), pod('too-large', '15')];
   node.declare(runs, tooLarge);
-  const stays = node.log.next('a running pod stays on the shared CPUs');
+  const stays = node.log.next('a running pod stays without CPUs and memory of its own');
   const services = node.begin();
   t.after(services.stop);
   await stays;
@@ -252,7 +203,7 @@ test('a disk that takes nothing keeps a running pod on the shared CPUs, and does
   const node = await agent(t, {}, { over: { lives, files: { open: () => ({ load: () => undefined, save }) } } });
   node.declare(running);
   const services = node.begin();
-  while (node.log.count('a running pod stays on the shared CPUs') === 0) await setImmediate();
+  while (node.log.count('a running pod stays without CPUs and memory of its own') === 0) await setImmediate();
   assert.equal(node.cpusOf(running), 'c0 0-15');
   await services.stop();
 });
