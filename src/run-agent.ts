@@ -50,6 +50,7 @@ export async function runAgent(
   const happenings = happeningsHub(folded);
   const { tell } = happenings;
   happenings.add(new TraceLog({ clock, log: folded.stream(RECONCILE), printed, hear }));
+  const cgroups = await from.cgroups();
   const ground: Ground = {
     options,
     clock,
@@ -62,7 +63,8 @@ export async function runAgent(
     verbosity: from.verbosity,
     ...(await from.openDisk(options, folded)),
     hostFiles: from.hostFiles({ clock, log: folded }, stop),
-    cgroups: await from.cgroups(),
+    cgroups,
+    memory: await from.memory(cgroups),
   };
   const cluster = await from.openCluster(options, { ...ground, log: folded.stream('cluster') });
   happenings.add(cluster.listener);
@@ -80,7 +82,7 @@ export async function runAgent(
       lives,
       statuses,
       ends,
-      node: await from.openNode(options, { cluster, clock, log: log.stream('node'), cgroups: ground.cgroups }),
+      node: await from.openNode(options, { cluster, clock, log: log.stream('node'), cgroups }),
       events: eventRecorders(new EventLog(log.stream('events')), cluster.recorder),
       objects: openObjects(options, { cluster, clock, log: folded.stream('objects'), random }),
       wake: state.wakes.wake,
@@ -89,9 +91,14 @@ export async function runAgent(
     const given = await gather(list, options, node, (listener) => happenings.add(listener));
     const services = [...cluster.services, ...engine.services(node.pleg), ...given.services, ...kubelet(node, state, given)];
     const sources = given.sources.map(({ name }) => name).join(', ') || 'none';
-    const cgroups = cgroupsInShort(ground.cgroups);
-    log.info('starting', { version: version(), node: options.nodeName, engine: options.dockerEndpoint, cgroups, sources });
-    const fault = cgroupFault(ground.cgroups);
+    log.info('starting', {
+      version: version(),
+      node: options.nodeName,
+      engine: options.dockerEndpoint,
+      cgroups: cgroupsInShort(cgroups),
+      sources,
+    });
+    const fault = cgroupFault(cgroups);
     if (fault !== undefined) log.warn('not all that pods use can be reported', { fault });
     const run = (signal: AbortSignal, ...besides: readonly Staged[]): Promise<void> =>
       runStages([...services, ...besides], { clock, given }, signal);

@@ -7,6 +7,7 @@ import { type CgroupHierarchy, readCgroupHierarchy } from './base/cgroup-hierarc
 import { chance } from './base/chance.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import type { Logger } from './base/logger.ts';
+import { type MachineMemory, readMachineMemory } from './base/machine-memory.ts';
 import { makeDirectory } from './base/make-directory.ts';
 import { mountsNow } from './base/mount-info.ts';
 import { openCluster } from './cluster/open-cluster.ts';
@@ -36,8 +37,9 @@ export interface Surroundings {
   /** What looks at files that may never answer. An abort of `stop` ends it. */
   hostFiles(ground: Pick<Ground, 'clock' | 'log'>, stop: AbortSignal): HostFiles;
   cgroups(): Promise<CgroupHierarchy>;
+  memory(cgroups: CgroupHierarchy): Promise<MachineMemory>;
   openCluster(options: KubeletOptions, ground: Opening): Promise<Cluster>;
-  openEngine(options: KubeletOptions, ground: Opening): Promise<Engine>;
+  openEngine(options: KubeletOptions, ground: Opening & Pick<Ground, 'cgroups' | 'memory'>): Promise<Engine>;
   openNode(options: KubeletOptions, ground: { readonly cluster: Cluster } & Pick<Ground, 'clock' | 'log' | 'cgroups'>): Promise<ThisNode>;
 }
 
@@ -51,6 +53,7 @@ export function realSurroundings(given: Pick<Surroundings, 'log' | 'origins' | '
       new HostFilesProcess({ clock, log, program: besideThis('host-files-main'), table: mountsNow, stop }),
     openDisk,
     cgroups: () => readCgroupHierarchy(),
+    memory: readMachineMemory,
     openCluster,
     openEngine,
     openNode,

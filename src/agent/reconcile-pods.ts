@@ -6,6 +6,8 @@ import { isTerminalPhase } from '../model/pod-predicates.ts';
 import { isStaticPod } from '../model/mirror-pod.ts';
 import { PREEMPTED, preemptedEnd } from '../model/preemption.ts';
 import { type Pod, podFullName, type PodFullName, type PodUid, showPod } from '../model/pod.ts';
+import { mayUseSwap } from '../model/swap-limit.ts';
+import { swapRules } from '../options/swap-rules.ts';
 import type { ContainerRuntime } from '../ports/container-runtime.ts';
 import type { Given } from '../ports/contribution.ts';
 import type { ImagePuller } from '../ports/image-puller.ts';
@@ -42,6 +44,7 @@ export function reconcilePods(
   const { lives, statuses, ends } = state;
   const { images, probes, hooks, volumeFiles } = given;
   const { ips } = node.node;
+  const swap = swapRules(options, node.cgroups, node.memory);
   const participants = new PodParticipants(given.participants, clock);
   const resizes = new PodResizes({
     clock,
@@ -54,8 +57,7 @@ export function reconcilePods(
       },
       staticCpus: options.cpuManagerPolicy === 'static',
       staticMemory: options.memoryManagerPolicy === 'Static',
-      // Swap is what no pod has here.
-      swaps: () => false,
+      swaps: (pod, container) => mayUseSwap(pod, container, swap),
       preempt: (pod, [first]) => {
         events.record(pod, 'Warning', 'Preempting', PREEMPTED);
         ends.end(pod.metadata.uid, preemptedEnd);

@@ -1,4 +1,3 @@
-import { isCriticalPod } from './critical-pod.ts';
 import { DEFAULT_PERIOD_US, milliCpuToQuota, milliCpuToShares, quotaToMilliCpu, sharesToMilliCpu } from './cpu-time.ts';
 import { oomScoreAdj } from './oom-score.ts';
 import { hasPodLevelResources } from './pod-level-resources.ts';
@@ -6,17 +5,11 @@ import { podLimits, podRequests } from './pod-resources.ts';
 import type { Container, Pod } from './pod.ts';
 import { podQosClass } from './qos.ts';
 import { Quantity } from './quantity.ts';
+import { swapBytes, type SwapRules } from './swap-limit.ts';
 
 /** What of the node decides how containers are limited. Amounts are bytes. */
-export interface LimitingNode {
-  readonly cgroup: 1 | 2;
-  readonly memoryCapacity: number;
-  readonly swapCapacity: number;
+export interface LimitingNode extends SwapRules {
   readonly allocatableMemory: number;
-  /** Whether the kernel can limit swap. */
-  readonly swapController: boolean;
-  /** memorySwap.swapBehavior; anything but LimitedSwap is none. */
-  readonly swapBehavior: string;
   /** --cpu-cfs-quota */
   readonly cpuCfsQuota: boolean;
   /** Undefined: 100 ms. */
@@ -58,7 +51,7 @@ export function containerLinuxResources(pod: Pod, container: Container, node: Li
     },
     node,
   );
-  const swap = swapLimit(pod, container, node);
+  const swap = node.swapController && node.cgroup === 2 ? swapBytes(pod, container, node) : undefined;
   const memory = {
     request: Number(Quantity.fromJson(requests?.['memory']).value()),
     limit: Number(Quantity.fromJson(limits?.['memory']).value()),
@@ -144,18 +137,6 @@ function limited({ cpuRequest, cpuLimit, memoryLimit }: Limits, node: LimitingNo
 function limitOf(pod: Pod, container: Container, name: 'cpu' | 'memory'): Quantity {
   const own = Quantity.fromJson(container.resources?.limits?.[name]);
   return own.isZero() && hasPodLevelResources(pod) ? Quantity.fromJson(pod.spec.resources?.limits?.[name]) : own;
-}
-
-/** Bytes of swap that a container may use; undefined where that is not said in a file of cgroup v2. */
-function swapLimit(pod: Pod, container: Container, node: LimitingNode): number | undefined {
-  if (!node.swapController || node.cgroup === 1) return undefined;
-  const request = Quantity.fromJson(container.resources?.requests?.['memory']);
-  const limit = Quantity.fromJson(container.resources?.limits?.['memory']);
-  const burstable = (pod.status?.qosClass || podQosClass(pod)) === 'Burstable';
-  const may = node.swapBehavior === 'LimitedSwap' && !isCriticalPod(pod) && burstable && request.cmp(limit) !== 0;
-  const bytes = Number(request.value());
-  if (!may || node.memoryCapacity <= 0 || bytes > node.memoryCapacity) return 0;
-  return Math.trunc((bytes / node.memoryCapacity) * node.swapCapacity);
 }
 
 /** The files of the feature MemoryQoS. */

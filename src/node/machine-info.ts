@@ -67,7 +67,7 @@ export function machineInfo(status: NodeStatus, input: MachineInfoInput): Machin
     machineID: machine.machineId,
     systemUUID: machine.systemUuid,
     bootID: machine.bootId,
-    ...(machine.swapBytes > 0 && { swap: { capacity: machine.swapBytes } }),
+    ...(isShowable(machine.swapBytes) && { swap: { capacity: machine.swapBytes } }),
   };
   return {
     capacity: write(capacity),
@@ -76,6 +76,9 @@ export function machineInfo(status: NodeStatus, input: MachineInfoInput): Machin
     events,
   };
 }
+
+/** A number that no machine has would keep the API server from taking the status. */
+const isShowable = (bytes: number): boolean => bytes > 0 && Number.isSafeInteger(bytes);
 
 function machineCapacity(machine: MachineFacts, { maxPods, podsPerCore, capacity }: MachineInfoInput): Quantities {
   const found: Quantities = new Map([

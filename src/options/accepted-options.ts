@@ -138,8 +138,6 @@ export const acceptedOptions: readonly AcceptedOption[] = [
   { config: 'containerLogMaxWorkers', kind: int32, unset: 1, isMet: () => true, inPart: rotatesItself },
   { config: 'containerLogMonitorInterval', kind: duration, unset: 10_000, isMet: () => true, inPart: rotatesItself },
   { config: 'imagePullCredentialsVerificationPolicy', kind: string, unset: 'NeverVerifyPreloadedImages' },
-  { config: 'memorySwap.swapBehavior', kind: string },
-  { config: 'memoryThrottlingFactor', kind: float, unset: 0.9 },
   { config: 'podLogsDir', kind: string, unset: '/var/log/pods', path: true },
   { config: 'preloadedImagesVerificationAllowlist', kind: strings },
   { config: 'tlsCurvePreferences', kind: numbers },

@@ -3,6 +3,7 @@ import type { Observable } from 'rxjs';
 import type { CgroupHierarchy } from '../base/cgroup-hierarchy.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
+import type { MachineMemory } from '../base/machine-memory.ts';
 import type { PodUid } from '../model/pod.ts';
 import type { PodUpdate } from '../model/pod-update.ts';
 import type { KubeletOptions, OptionOrigins } from '../options/kubelet-options.ts';
@@ -45,6 +46,8 @@ export interface Ground {
   readonly hostFiles: HostFiles;
   /** As this machine has them; read once, when the agent starts. */
   readonly cgroups: CgroupHierarchy;
+  /** As this machine had it when the agent started. */
+  readonly memory: MachineMemory;
 }
 
 /** The node's parts, made before any capability and given to each. Never undefined: no cluster is a cluster, too. */

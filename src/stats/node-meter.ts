@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
+import { parseMemInfo } from '../base/mem-info.ts';
 import type { ContainerId } from '../ports/container-runtime.ts';
 import type { ContainerUsage, CpuStats, FilesystemStats, MemoryStats, NodeUsage, PodUsage } from '../ports/pod-stats.ts';
 import { CgroupMeter, type Consumption, sumOf } from './cgroup-meter.ts';
@@ -8,7 +9,7 @@ import { parseCounters, parseNumber, workingSet } from './cgroup-texts.ts';
 import { CpuRates } from './cpu-rates.ts';
 import { namedDisks, parseDiskNames } from './disk-texts.ts';
 import type { FileSystems } from './file-systems.ts';
-import { parseBootTime, parseInterfaces, parseMachineCpu, parseMemInfo, parseProcessStat, parseThreads } from './proc-texts.ts';
+import { parseBootTime, parseInterfaces, parseMachineCpu, parseProcessStat, parseThreads } from './proc-texts.ts';
 
 export interface NodeMeterDeps {
   readonly clock: Clock;
@@ -110,8 +111,9 @@ export class NodeMeter {
   #swap(): NodeUsage['swap'] {
     const memInfo = parseMemInfo(this.#text('meminfo') ?? '');
     const [total, availableBytes] = [memInfo.get('SwapTotal'), memInfo.get('SwapFree')];
-    if (total === undefined || availableBytes === undefined) return undefined;
-    return { atMs: this.#deps.clock.now(), usedBytes: total - availableBytes, availableBytes };
+    // Numbers that cannot be are not shown: the API's are whole and of 64 bits.
+    if (!Number.isSafeInteger(total) || availableBytes === undefined || availableBytes > (total ?? 0)) return undefined;
+    return { atMs: this.#deps.clock.now(), usedBytes: (total ?? 0) - availableBytes, availableBytes };
   }
 
   #machineCpu(stat: string): CpuStats | undefined {

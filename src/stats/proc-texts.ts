@@ -23,11 +23,6 @@ export function parseInterfaces(netDev: string, netRoute = ''): NetworkInterface
   return interfaces.toSorted((a, b) => Number(b.name === preferred) - Number(a.name === preferred));
 }
 
-/** /proc/meminfo, in bytes. */
-export function parseMemInfo(text: string): ReadonlyMap<string, number> {
-  return new Map(Array.from(text.matchAll(/^(\S+):\s+(\d+) kB$/gm), ([, name = '', kiB]) => [name, Number(kiB) * 1024]));
-}
-
 /** /proc/stat: when the machine started, in milliseconds since the epoch. */
 export function parseBootTime(text: string): number | undefined {
   const seconds = /^btime (\d+)$/m.exec(text)?.[1];

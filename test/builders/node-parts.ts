@@ -22,7 +22,7 @@ import type { PodEnd } from '../../src/ports/pod-ends.ts';
 import type { PodStatuses, StatusChange } from '../../src/ports/pod-statuses.ts';
 import type { Staged } from '../../src/ports/staged.ts';
 import type { StateFiles } from '../../src/ports/state-files.ts';
-import { someCgroups } from './some-cgroups.ts';
+import { someCgroups, someMemory } from './some-cgroups.ts';
 import { FakeClock } from '../fakes/fake-clock.ts';
 import { directHostFiles } from '../fakes/direct-host-files.ts';
 import { type Happened, RecordedHappenings } from '../fakes/recorded-happenings.ts';
@@ -98,6 +98,7 @@ export function nodeUnderTest(
     restartMarks: { mark: async () => {}, load: async () => new Map() },
     hostFiles: directHostFiles,
     cgroups: someCgroups,
+    memory: someMemory,
     engine,
     node: aNode(options.nodeName),
     events: {

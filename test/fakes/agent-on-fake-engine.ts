@@ -29,7 +29,7 @@ import * as probes from '../../src/probes/capability.ts';
 import { runAgent } from '../../src/run-agent.ts';
 import type { Surroundings } from '../../src/surroundings.ts';
 import { aNode, filesInMemory, podFilesInMemory, withoutCluster } from '../builders/node-parts.ts';
-import { someCgroups } from '../builders/some-cgroups.ts';
+import { someCgroups, someMemory } from '../builders/some-cgroups.ts';
 import { defaultOptions, someOptions } from '../builders/some-options.ts';
 import { directHostFiles } from './direct-host-files.ts';
 import { FakeClock } from './fake-clock.ts';
@@ -205,6 +205,7 @@ function surroundings(
     openDisk: async () => ({ files: filesInMemory(), podFiles, restartMarks: { mark: async () => {}, load: async () => new Map() } }),
     hostFiles: () => directHostFiles,
     cgroups: async () => someCgroups,
+    memory: async () => someMemory,
     openCluster: async (_options, { log }) => ({
       ...(cluster ? clusterOf(cluster, log) : withoutCluster),
       recorder: { record: (_about, type, reason, message) => void events.push({ type, reason, message }) },

@@ -5,6 +5,7 @@ import type { FakeEngine } from '../../src/engines/fake/fake-engine.ts';
 import { fakeEngine } from '../../src/engines/fake/fake-engine.ts';
 import type { ResourceList } from '../../src/model/node.ts';
 import type { Pod, PodStatus, SourceName } from '../../src/model/pod.ts';
+import type { KubeletOptions } from '../../src/options/kubelet-options.ts';
 import type { NodeParts } from '../../src/ports/node-parts.ts';
 import type { ReconcileRecord } from '../../src/ports/pod-plan.ts';
 import type { OutOfDate } from '../../src/ports/pod-participant.ts';
@@ -27,6 +28,8 @@ export class Scenario {
   readonly engine: FakeEngine;
   readonly history: Moment[] = [];
   readonly source: SourceName = 'file';
+  /** Other than the defaults. */
+  readonly options: Partial<KubeletOptions> = {};
   /** What the node has for pods; undefined: that is not known. */
   allocatable: ResourceList | undefined;
   /** What its agents keep of pods. */
@@ -58,6 +61,7 @@ export class Scenario {
 
   get agent(): AgentOnFakeEngine {
     return (this.#agent ??= agentOnFakeEngine({
+      options: this.options,
       clock: this.clock,
       engine: this.engine,
       source: this.source,

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { NEVER } from 'rxjs';
 import { selinuxIsOn } from '../../base/selinux-is-on.ts';
 import { parseLogPolicy } from '../../model/log-policy.ts';
+import { swapBytes } from '../../model/swap-limit.ts';
 import type { KubeletOptions } from '../../options/kubelet-options.ts';
+import { swapRules } from '../../options/swap-rules.ts';
 import type { Engine } from '../../ports/engine.ts';
 import type { Happenings } from '../../ports/happenings.ts';
 import type { Ground } from '../../ports/node-parts.ts';
@@ -22,7 +24,14 @@ import { engineDataDirectory, RunningContainers } from './observe/running-contai
 /** The Docker engine that the options name. `network`: who connects the pods in its place; undefined: it does so itself. */
 export function dockerEngine(
   options: KubeletOptions,
-  { clock, log, random, tell }: Pick<Ground, 'clock' | 'log' | 'random'> & { readonly tell: Pick<Happenings, 'engineCalled'> },
+  {
+    clock,
+    log,
+    random,
+    tell,
+    cgroups,
+    memory,
+  }: Pick<Ground, 'clock' | 'log' | 'random' | 'cgroups' | 'memory'> & { readonly tell: Pick<Happenings, 'engineCalled'> },
   network: PodsNetwork | undefined,
 ): Engine {
   const { dockerEndpoint, runtimeRequestTimeoutMs, rootDir, podInfraContainerImage, imagePullProgressDeadlineMs } = options;
@@ -31,6 +40,7 @@ export function dockerEngine(
   const access = dockerAccess({ client, clock });
   const features = new KnownFeatures(client, clock);
   const logPolicy = parseLogPolicy(options.containerLogMaxSize, options.containerLogMaxFiles);
+  const swap = swapRules(options, cgroups, memory);
   const runtime = dockerRuntime({
     client,
     features,
@@ -51,6 +61,7 @@ export function dockerEngine(
       exclusiveCpus: options.cpuManagerPolicy === 'static',
       cpuCfsQuotaPeriodUs: Math.round(options.cpuCfsQuotaPeriodMs * 1000),
       podPidsLimit: options.podPidsLimit,
+      swapBytes: (pod, container) => swapBytes(pod, container, swap),
     },
     network: network?.sandboxes,
   });

@@ -1,4 +1,4 @@
-import { bool, int32, int64, mapStringString, string, strings } from '../kinds.ts';
+import { bool, float, int32, int64, mapStringString, string, strings } from '../kinds.ts';
 import { option } from '../option.ts';
 
 const none: Readonly<Record<string, string>> = {};
@@ -117,6 +117,21 @@ export const cgroupOptions = {
     default: 'None',
     group: 'Pods',
     help: 'TieredReservation: with cgroup v2 the kernel leaves pods the memory that they ask for, Guaranteed ones before all others. With the feature gate MemoryQoS.',
+  }),
+  memoryThrottlingFactor: option<number>({
+    config: 'memoryThrottlingFactor',
+    kind: float,
+    default: 0.9,
+    group: 'Pods',
+    help: 'From which part on between the memory that a container asks for and its limit, or what the node has for pods, the kernel slows it down to win memory back: above 0, and 1 at most. With cgroup v2 and the feature gate MemoryQoS.',
+  }),
+  swapBehavior: option<string>({
+    config: 'memorySwap.swapBehavior',
+    kind: string,
+    default: '',
+    defaultText: 'NoSwap',
+    group: 'Pods',
+    help: 'Whether containers may use swap. NoSwap: none may; LimitedSwap: with cgroup v2 those of Burstable pods that are not critical, each so much of the swap as of the memory it asks for, unless it asks for its limit.',
   }),
   podPidsLimit: option<number>({
     flag: 'pod-max-pids',

@@ -6,6 +6,7 @@ import { openEngine } from '../../../src/engines/open-engine.ts';
 import { loadOptions } from '../../../src/options/load-options.ts';
 import type { Engine } from '../../../src/ports/engine.ts';
 import type { Happenings, RuntimeOperation } from '../../../src/ports/happenings.ts';
+import { someCgroups, someMemory } from '../../builders/some-cgroups.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 
 const environment = { hostname: 'n', terminal: true, readFile: () => Promise.reject(new Error('no file')) };
@@ -18,7 +19,8 @@ async function opened(...argv: string[]): Promise<{ engine: Engine; clock: FakeC
   const tell = new Proxy({} as Happenings, {
     get: (_, kind) => (what: RuntimeOperation) => void (kind === 'runtimeOperated' && told.push(what)),
   });
-  return { engine: await openEngine(options, { clock, log: silentLogger, random: () => 0.5, tell }), clock, told };
+  const ground = { clock, log: silentLogger, random: () => 0.5, tell, cgroups: someCgroups, memory: someMemory };
+  return { engine: await openEngine(options, ground), clock, told };
 }
 
 const stagesOf = (engine: Engine): readonly string[] => engine.services({ relists: NEVER }).map(({ name, stage }) => `${stage}: ${name}`);

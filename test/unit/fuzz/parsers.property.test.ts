@@ -27,7 +27,8 @@ import { staticPodReader } from '../../../src/sources/read-static-pods.ts';
 import { parseCounters } from '../../../src/stats/cgroup-texts.ts';
 import { disksOfV2, parseDiskNames } from '../../../src/stats/disk-texts.ts';
 import { parsePressure } from '../../../src/stats/pressure-text.ts';
-import { parseInterfaces, parseMemInfo, parseProcessStat } from '../../../src/stats/proc-texts.ts';
+import { parseMemInfo } from '../../../src/base/mem-info.ts';
+import { parseInterfaces, parseProcessStat } from '../../../src/stats/proc-texts.ts';
 
 /** What parsers look for, so that chance gets somewhere. */
 const words = fc.constantFrom(

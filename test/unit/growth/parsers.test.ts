@@ -42,7 +42,8 @@ import { readApiPod } from '../../../src/cluster/pods/read-api-pod.ts';
 import { parseCounters } from '../../../src/stats/cgroup-texts.ts';
 import { disksOfV2, parseDiskNames } from '../../../src/stats/disk-texts.ts';
 import { parsePressure } from '../../../src/stats/pressure-text.ts';
-import { parseInterfaces, parseMemInfo, parseProcessStat } from '../../../src/stats/proc-texts.ts';
+import { parseMemInfo } from '../../../src/base/mem-info.ts';
+import { parseInterfaces, parseProcessStat } from '../../../src/stats/proc-texts.ts';
 import { assertGrowsLinearly, ATTACK_BYTES, repeated } from '../../builders/growth.ts';
 
 /** What to run on an input of some size. Making the input is not counted. */

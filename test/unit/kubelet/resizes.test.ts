@@ -433,3 +433,37 @@ test('what could not be written while the disk was full is written later: no con
   assert.equal(it.one('web/app').id, id);
   await it.close();
 });
+
+class OnANodeWithSwap extends OfTheApi {
+  override readonly options = { swapBehavior: 'LimitedSwap' };
+}
+
+scenarioOn(
+  () => new OnANodeWithSwap(),
+  'a container that may use swap gets no other memory as it is; one that asks for its limit, or is restarted for it, does',
+  async (it) => {
+    const sized = (name: string, memory: string, limit: string, restartPolicy: string, generation: number): Pod => {
+      const resources = { requests: { cpu: '100m', memory }, limits: { cpu: '200m', memory: limit } };
+      return aPodThat(
+        name,
+        { containers: [server('app', { resources, resizePolicy: [{ resourceName: 'memory', restartPolicy }] })] },
+        {},
+        { generation },
+      );
+    };
+    const all = (memory: string, generation: number): readonly Pod[] => [
+      sized('swapping', memory, '1Gi', 'NotRequired', generation),
+      sized('restarting', memory, '1Gi', 'RestartContainer', generation),
+      sized('limited', memory, memory, 'NotRequired', generation),
+    ];
+    it.declare(...all('64Mi', 1));
+    await it.advance(1000);
+    const larger = all('128Mi', 2);
+    it.declare(...larger);
+    await it.advance(40_000);
+    const asked = larger.map((pod) => it.status(pod)?.containerStatuses?.[0]?.allocatedResources?.['memory']);
+    assert.deepEqual(asked, ['64Mi', '128Mi', '128Mi']);
+    const pending = larger.map((pod) => conditionsOf(it, pod).map(({ type, reason, message }) => [type, reason, message]));
+    assert.deepEqual(pending, [[['PodResizePending', 'Infeasible', 'In-place resize of containers with swap is not supported.']], [], []]);
+  },
+);

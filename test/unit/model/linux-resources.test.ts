@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { quotaToMilliCpu, sharesToMilliCpu } from '../../../src/model/cpu-time.ts';
 import { containerLinuxResources, type LimitingNode, resourcesOfCgroup } from '../../../src/model/linux-resources.ts';
 import { oomScoreAdj } from '../../../src/model/oom-score.ts';
+import { mayUseSwap } from '../../../src/model/swap-limit.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
 
 const GiB = 2 ** 30;
@@ -33,6 +34,29 @@ test('a container without a limit has that of its pod, and swap as far as it ask
   assert.deepEqual({ cpuQuota, memoryLimit, hugepages }, { cpuQuota: 200_000, memoryLimit: 0, hugepages: { '2MB': 4 * 2 ** 20 } });
   assert.deepEqual(unified, { 'memory.swap.max': `${GiB / 2}` });
 });
+
+const asking = (memory: string, limit?: string) => ({ resources: { requests: { memory }, ...(limit && { limits: { memory: limit } }) } });
+const swapCases = [
+  ['of a Burstable pod', aPod('p', { containers: [aContainer('c', asking('2Gi', '3Gi'))] }), GiB],
+  ['that asks for its limit', aPod('p', { containers: [aContainer('c', asking('2Gi', '2Gi')), aContainer('d')] }), 0],
+  ['that asks for no memory', aPod('p', { containers: [aContainer('c'), aContainer('d', asking('2Gi'))] }), 0],
+  ['of a critical pod', aPod('p', { containers: [aContainer('c', asking('2Gi'))], priority: 2_000_000_000 }), 0],
+  ['that asks for more than there is', aPod('p', { containers: [aContainer('c', asking('9223372036854775808'))] }), 0],
+  ['of a BestEffort pod', aPod('p'), 0],
+] as const;
+for (const [name, pod, bytes] of swapCases)
+  test(`under LimitedSwap a container ${name} may use ${bytes} bytes of it, under NoSwap none`, () => {
+    const [container] = pod.spec.containers;
+    assert.ok(container);
+    const swap = (swapBehavior: string) => containerLinuxResources(pod, container, { ...node, swapBehavior }).unified['memory.swap.max'];
+    assert.deepEqual([swap('LimitedSwap'), swap('NoSwap'), swap('')], [`${bytes}`, '0', '0']);
+    // A share of nothing is a share.
+    assert.equal(mayUseSwap(pod, container, { ...node, swapCapacity: 0 }), bytes > 0 || name.startsWith('that asks for more'));
+    for (const over of [{ cgroup: 1 }, { swapController: false }] as const) {
+      assert.equal(containerLinuxResources(pod, container, { ...node, ...over }).unified['memory.swap.max'], undefined);
+      assert.equal(mayUseSwap(pod, container, { ...node, ...over }), false);
+    }
+  });
 
 test('on cgroup v1 memory and swap are limited alike', () => {
   const container = aContainer('c', { resources: { limits: { memory: '1Gi' } } });

@@ -74,6 +74,8 @@ test("without arguments every option has the kubelet's default", async () => {
     kubeReservedCgroup: '',
     kubeletCgroups: '',
     memoryReservationPolicy: 'None',
+    memoryThrottlingFactor: 0.9,
+    swapBehavior: '',
     oomScoreAdj: -999,
     qosReserved: {},
     reservedSystemCpus: '',

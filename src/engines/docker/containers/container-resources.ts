@@ -48,12 +48,17 @@ export interface NodeResources {
   readonly cpuCfsQuotaPeriodUs: number;
   /** --pod-max-pids, for containers of pods without a cgroup of their own: zero or less is no limit. */
   readonly podPidsLimit: number;
+  /** How much swap a container may use; undefined: none. */
+  readonly swapBytes?: (pod: Pod, container: Container) => number;
 }
 
 /** The most that a number here can say without leaving the 64 bits of docker's, which "8Ei" fills. */
 const MAX_BYTES = 2 ** 63 - 1024;
 
-/** The resource part of docker's HostConfig. Memory and swap are limited alike, so that a container never swaps. */
+/**
+ * The resource part of docker's HostConfig. Docker counts memory and swap together: limited alike, a container never swaps. Of one without a
+ * limit of memory it limits no swap.
+ */
 export function dockerResources(pod: Pod, container: Container, node: NodeResources): DockerResources {
   const { requests, limits } = effectiveResources(pod, container);
   const cpuRequest = Quantity.fromJson(requests?.['cpu']);
@@ -67,7 +72,7 @@ export function dockerResources(pod: Pod, container: Container, node: NodeResour
     CpuPeriod: node.cpuCfsQuota ? node.cpuCfsQuotaPeriodUs : undefined,
     CpuQuota: node.cpuCfsQuota ? (hasOwn ? -1 : containerCpuQuotaUs(cpuLimit.milliValue(), node.cpuCfsQuotaPeriodUs)) : undefined,
     Memory: memory,
-    MemorySwap: memory,
+    MemorySwap: memory === 0 ? 0 : Math.min(MAX_BYTES, memory + (node.swapBytes?.(pod, container) ?? 0)),
     OomScoreAdj: oomScoreAdj(pod, container, node.memoryCapacityBytes),
     PidsLimit: node.podPidsLimit > 0 ? node.podPidsLimit : undefined,
   };

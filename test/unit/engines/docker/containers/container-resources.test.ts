@@ -28,3 +28,16 @@ test('a container that has CPUs for itself has no quota of them', () => {
   };
   assert.deepEqual([quota('2', true), quota('1500m', true), quota('2', false)], [-1, 150_000, 200_000]);
 });
+
+test('docker counts swap on top of the limit of memory, never beyond its 64 bits, and limits none where memory is not limited', () => {
+  const node = { memoryCapacityBytes: 8 * 2 ** 30, cpuCfsQuota: true, cpuCfsQuotaPeriodUs: 100_000, podPidsLimit: -1 };
+  const limits = (memory: string | undefined, swap: number) => {
+    const container = aContainer('c', { resources: { limits: memory === undefined ? {} : { memory } } });
+    const { Memory, MemorySwap } = dockerResources(aPod('p', { containers: [container] }), container, { ...node, swapBytes: () => swap });
+    return [Memory, MemorySwap];
+  };
+  assert.deepEqual(limits('1Mi', 0), [2 ** 20, 2 ** 20]);
+  assert.deepEqual(limits('1Mi', 4096), [2 ** 20, 2 ** 20 + 4096]);
+  assert.deepEqual(limits('8Ei', 2 ** 40), [2 ** 63 - 1024, 2 ** 63 - 1024]);
+  assert.deepEqual(limits(undefined, 4096), [0, 0]);
+});
