@@ -19,6 +19,7 @@ import { type HeardLine, heardLogger } from './base/heard-logger.ts';
 import { version } from './base/version.ts';
 import { capabilities } from './capabilities.ts';
 import { EventLog } from './cluster/events/event-log.ts';
+import { toldEvents } from './agent/told-events.ts';
 import { eventRecorders } from './cluster/events/event-recorders.ts';
 import { kubelet } from './kubelet.ts';
 import { isShownBy } from './model/mirror-pod.ts';
@@ -83,7 +84,7 @@ export async function runAgent(
       statuses,
       ends,
       node: await from.openNode(options, { cluster, clock, log: log.stream('node'), cgroups }),
-      events: eventRecorders(new EventLog(log.stream('events')), cluster.recorder),
+      events: eventRecorders(new EventLog(log.stream('events')), toldEvents(tell), cluster.recorder),
       objects: openObjects(options, { cluster, clock, log: folded.stream('objects'), random }),
       wake: state.wakes.wake,
       pleg: podLifecycleEvents({ runtime: engine.runtime, clock, log: log.stream('pleg'), tell }),

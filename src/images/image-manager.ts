@@ -11,7 +11,7 @@ import { type Container, type Pod, showPod } from '../model/pod.ts';
 import { RegistryUnavailableError } from '../model/registry-unavailable-error.ts';
 import { formatTime } from '../model/time.ts';
 import type { EventReason, EventRecorder } from '../ports/event-recorder.ts';
-import type { Happenings } from '../ports/happenings.ts';
+import type { Happenings, ImagePulling } from '../ports/happenings.ts';
 import type { ImagePuller } from '../ports/image-puller.ts';
 import type { ImageInfo, ImageService } from '../ports/image-service.ts';
 import type { Keyring, PullSecret } from './keyring.ts';
@@ -24,7 +24,7 @@ export interface ImageManagerDependencies {
   readonly clock: Clock;
   readonly log: Logger;
   readonly keyring: Keyring;
-  readonly tell: Pick<Happenings, 'noted' | 'imagePulled'>;
+  readonly tell: Pick<Happenings, 'noted' | 'imagePulled' | 'imagePulling'>;
   readonly pulls: Pick<PullQueue, 'pull'>;
   /** 10 s doubling to 300 s for the kubelet; keys are its own. */
   readonly backoff: Backoff;
@@ -75,18 +75,37 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
   const noted = ({ metadata: { uid } }: Pod, message: string, fields: Readonly<Record<string, unknown>>): void =>
     tell.noted({ uid, message, fields });
 
+  const about = ({ pod, container, name }: Ask): Pick<ImagePulling, 'uid' | 'container' | 'image'> => ({
+    uid: pod.metadata.uid,
+    container: container.name,
+    image: name,
+  });
+
   const pull = async (ask: Ask, signal: AbortSignal, onStarted: () => void): Promise<string> => {
     const { pod, image } = ask;
     const note = (message: string, fields: Readonly<Record<string, unknown>>): void => noted(pod, message, fields);
-    const reporter = new PullReporter({ image, nowMs: () => clock.monotonicMs(), note });
+    const reporter = new PullReporter({
+      image,
+      nowMs: () => clock.monotonicMs(),
+      note: (message, progress) => {
+        note(message, { image, ...progress });
+        tell.imagePulling({ ...about(ask), stage: 'under way', ...progress });
+      },
+    });
     const credentials = await keyring.lookup(image, await pullSecrets(pod, signal));
     if (credentials.length === 0) log.v(3, 'pulling image without credentials', { image });
     return pulls.pull(
       image,
       credentials,
       {
-        onQueued: (ahead) => note(`pulling ${image}: waiting for ${ahead} other ${ahead === 1 ? 'pull' : 'pulls'}`, { image, ahead }),
-        onStarted,
+        onQueued: (ahead) => {
+          note(`pulling ${image}: waiting for ${ahead} other ${ahead === 1 ? 'pull' : 'pulls'}`, { image, ahead });
+          tell.imagePulling({ ...about(ask), stage: 'waiting', ahead });
+        },
+        onStarted: () => {
+          onStarted();
+          tell.imagePulling({ ...about(ask), stage: 'begun' });
+        },
         onProgress: (progress) => reporter.report(progress),
       },
       signal,
@@ -119,6 +138,7 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
       attempt: attempts,
       retryAtMs: retryDateMs,
     });
+    tell.imagePulling({ ...about(ask), stage: 'failed', attempt: attempts, error: words, retryAtMs: retryDateMs });
     return new ContainerStartError(reason, message, { cause: error, retryAtMs });
   };
 
@@ -134,6 +154,7 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
     const retryDateMs = dateOf(retryAtMs, clock);
     const detail = `attempt ${attempts} failed: ${last}; next try at ${formatTime(retryDateMs)}`;
     noted(pod, `back-off pulling ${name}: ${detail}`, { image: name, attempt: attempts, retryAtMs: retryDateMs });
+    tell.imagePulling({ ...about(ask), stage: 'backing off', attempt: attempts, error: last, retryAtMs: retryDateMs });
     return new ContainerStartError('ImagePullBackOff', `${message}: ${shown}`, { cause: new Error(detail), retryAtMs });
   };
 
@@ -202,6 +223,7 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
       } catch (error) {
         if (signal.aborted) {
           noted(pod, `pulling ${name}: stopped`, { image: name });
+          tell.imagePulling({ ...about(ask), stage: 'stopped' });
           throw signal.reason;
         }
         throw failed(ask, error);
@@ -218,6 +240,7 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
       );
       log.info('image pulled', { pod: showPod(pod), image: name, tookMs });
       noted(pod, `pulled ${name} in ${took}`, { image: name, tookMs });
+      tell.imagePulling({ ...about(ask), stage: 'pulled' });
       failures.delete(key);
       collectGarbage();
       return id;

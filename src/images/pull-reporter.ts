@@ -7,7 +7,7 @@ const NOTE_INTERVAL_MS = 1000;
 export interface PullReporterOptions {
   readonly image: string;
   readonly nowMs: () => number;
-  readonly note: (message: string, fields: Readonly<Record<string, unknown>>) => void;
+  readonly note: (message: string, progress: PullProgress & { readonly msLeft: number | undefined }) => void;
 }
 
 /** Turns a pull's progress into notes for people, at most one a second, with an estimate of the time left from the speed so far. */
@@ -28,7 +28,7 @@ export class PullReporter {
     if (atMs - this.#lastNoteMs < NOTE_INTERVAL_MS) return;
     this.#lastNoteMs = atMs;
     const msLeft = this.#msLeft(atMs, progress);
-    this.#options.note(describeProgress(this.#options.image, progress, msLeft), { image: this.#options.image, ...progress, msLeft });
+    this.#options.note(describeProgress(this.#options.image, progress, msLeft), { ...progress, msLeft });
   }
 
   #msLeft(atMs: number, { bytes, bytesDone }: PullProgress): number | undefined {

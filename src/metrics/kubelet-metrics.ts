@@ -37,7 +37,7 @@ export interface KubeletMetricsOptions {
 /** What the agent tells of itself, under the kubelet's names (pkg/kubelet/metrics/metrics.go). Nothing runs between scrapes. */
 export interface KubeletMetrics {
   /** Counts what happens. */
-  readonly listener: Omit<Happenings, 'noted'>;
+  readonly listener: Omit<Happenings, NotCounted>;
   /** Counts what is declared. */
   readonly declared: (update: PodUpdate) => void;
   /** Counts what statuses say. */
@@ -51,6 +51,20 @@ export interface KubeletMetrics {
   /** Counts for /metrics/slis from zero. */
   resetSlis(): void;
 }
+
+/** What is there to be shown to people. */
+type NotCounted =
+  | 'noted'
+  | 'stepBegun'
+  | 'eventRecorded'
+  | 'manifestRead'
+  | 'manifestGone'
+  | 'manifestsCollided'
+  | 'mirrorTried'
+  | 'reclaimWaits'
+  | 'leaseTried'
+  | 'probeTried'
+  | 'imagePulling';
 
 /** Registers everything in registries of its own. */
 export function kubeletMetrics({ clock, nodeName, version }: KubeletMetricsOptions): KubeletMetrics {

@@ -27,6 +27,7 @@ export function capability(node: NodeParts): Contribution {
     node: nodeChanges,
     isHeld: (pod) => lives.isHeld(pod),
     log,
+    tell,
     queue: names,
   });
   return {
@@ -42,7 +43,7 @@ export function capability(node: NodeParts): Contribution {
         stage: 'followers',
         run: (signal, { participants }) => {
           const remainsOf = podRemains(engine.runtime, participants, clock);
-          return new PodStatusSync({ api, apiPods, pods, statuses, clock, log, queue: uids, remainsOf }).run(signal);
+          return new PodStatusSync({ api, apiPods, pods, statuses, clock, log, tell, queue: uids, remainsOf }).run(signal);
         },
       },
       { name: mirrorPods.name, stage: 'followers', run: (signal) => mirrorPods.run(signal) },

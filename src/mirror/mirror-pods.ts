@@ -1,5 +1,6 @@
 import { distinctUntilChanged, merge, type Observable, map, tap } from 'rxjs';
 import { drainInto } from '../base/drain-into.ts';
+import { errorText } from '../base/error-text.ts';
 import { exponential } from '../base/exponential.ts';
 import type { Logger } from '../base/logger.ts';
 import { OngoingFaults } from '../base/ongoing-faults.ts';
@@ -9,6 +10,7 @@ import { isMirrorPod, isStaticPod } from '../model/mirror-pod.ts';
 import type { PodUpdate } from '../model/pod-update.ts';
 import { type Pod, type PodFullName, podFullName, showPod } from '../model/pod.ts';
 import type { ApiPods } from '../ports/api-pods.ts';
+import type { Happenings } from '../ports/happenings.ts';
 import type { KubeApi } from '../ports/kube-api.ts';
 import type { PodStore } from '../ports/pod-store.ts';
 import type { Next, WakeReason, WorkQueue } from '../ports/work-queue.ts';
@@ -28,6 +30,7 @@ export interface MirrorPodsDeps {
   /** Whether the pod that the mirror shows still comes to its end here, though it is not declared any more. What ends it calls `wake`. */
   readonly isHeld: (mirror: Pod) => boolean;
   readonly log: Logger;
+  readonly tell: Pick<Happenings, 'mirrorTried'>;
 }
 
 /** Calls to the API server at the same time. */
@@ -84,7 +87,7 @@ export class MirrorPods implements Service {
   }
 
   async #keep(name: PodFullName, signal: AbortSignal): Promise<Next> {
-    const { api, apiPods, pods, isHeld, log } = this.#deps;
+    const { api, apiPods, pods, isHeld, log, tell } = this.#deps;
     // What is not known yet is no reason to delete.
     if (!apiPods.synced || !pods.synced) return 'on-change';
     const pod = pods.named(name).find(isStaticPod);
@@ -106,11 +109,13 @@ export class MirrorPods implements Service {
       return { afterMs: refusedMs(refusals) };
     }
     this.#refusals.delete(name);
+    tell.mirrorTried({ name, error: undefined });
     if (this.#faults.over(name)) log.info('mirror pod is right again', { pod: name });
     return 'on-change';
   }
 
   #complain(name: PodFullName, error: unknown): void {
+    this.#deps.tell.mirrorTried({ name, error: errorText(error) });
     const fields = { pod: name, error };
     if (!this.#faults.fault(name, error)) this.#deps.log.v(4, 'mirror pod still not changed', fields);
     else if (isForbidden(error)) this.#deps.log.error('mirror pod refused by the API server: the static pod runs without one', fields);

@@ -9,6 +9,7 @@ import { isTerminalPhase } from '../model/pod-predicates.ts';
 import { containersAreTerminal } from '../model/pod-termination.ts';
 import { type Pod, type PodFullName, podFullName, type PodStatus, type PodUid, showPod } from '../model/pod.ts';
 import type { ApiPods, ApiPodsChange } from '../ports/api-pods.ts';
+import type { Happenings } from '../ports/happenings.ts';
 import type { KubeApi } from '../ports/kube-api.ts';
 import type { PodStatuses } from '../ports/pod-statuses.ts';
 import type { PodStore } from '../ports/pod-store.ts';
@@ -28,6 +29,7 @@ export interface PodStatusSyncDeps {
   readonly remainsOf: (uid: PodUid, signal: AbortSignal) => Promise<PodRemains>;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly log: Logger;
+  readonly tell: Pick<Happenings, 'reclaimWaits'>;
 }
 
 /** Calls to the API server at the same time. */
@@ -167,7 +169,7 @@ export class PodStatusSync implements Service {
   }
 
   async #deleteIfReclaimed(uid: PodUid, status: PodStatus, signal: AbortSignal): Promise<Next> {
-    const { api, apiPods, remainsOf, log } = this.#deps;
+    const { api, apiPods, remainsOf, log, tell } = this.#deps;
     const object = apiPods.byUid(uid);
     if (!object || object.metadata.deletionTimestamp === undefined || isMirrorPod(object)) return 'on-change';
     const name = podFullName(object);
@@ -176,6 +178,7 @@ export class PodStatusSync implements Service {
     if (!containersAreTerminal(status)) return 'on-change';
     const why = whyNotReclaimed(status, await remainsOf(uid, signal));
     if (why !== undefined) {
+      tell.reclaimWaits({ uid, why });
       log.v(3, 'pod not deleted from the API yet', { pod: showPod(object), because: why });
       return { afterMs: RECONCILE_MS };
     }

@@ -88,6 +88,7 @@ function lease(node: NodeParts): Staged {
     api: cluster.clients.heartbeat,
     nodeName: node.node.name,
     leaseDurationSeconds: options.nodeLeaseDurationSeconds,
+    tell: node.tell,
   });
   return { name: keeper.name, stage: 'node', run: (signal) => keeper.run(signal) };
 }

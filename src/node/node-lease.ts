@@ -1,5 +1,6 @@
 import type { V1Lease, V1OwnerReference } from '@kubernetes/client-node';
 import type { Clock } from '../base/clock.ts';
+import { errorText } from '../base/error-text.ts';
 import { exponential } from '../base/exponential.ts';
 import type { Logger } from '../base/logger.ts';
 import { OngoingFaults } from '../base/ongoing-faults.ts';
@@ -8,6 +9,7 @@ import { isConflict, isNotFound } from '../model/api-error.ts';
 import type { Node } from '../model/node.ts';
 import { formatMicroTime } from '../model/time.ts';
 import type { Wire } from '../model/wire.ts';
+import type { Happenings } from '../ports/happenings.ts';
 import type { KubeApi } from '../ports/kube-api.ts';
 import { nodePath } from './register-node.ts';
 
@@ -20,6 +22,7 @@ export interface NodeLeaseDeps {
   readonly api: KubeApi;
   readonly nodeName: string;
   readonly leaseDurationSeconds: number;
+  readonly tell: Pick<Happenings, 'leaseTried'>;
 }
 
 /** k8s.io/component-helpers/apimachinery/lease, pkg/kubelet nodeLeaseRenewIntervalFraction. */
@@ -157,12 +160,14 @@ export class NodeLease implements Service {
   }
 
   #failed(error: unknown): void {
-    const { log } = this.#deps;
+    const { log, tell } = this.#deps;
+    tell.leaseTried({ error: errorText(error) });
     if (this.#faults.fault('lease')) log.warn('node lease failed, retrying', { error });
     else log.v(2, 'node lease failed again', { error });
   }
 
   #succeeded(): void {
+    this.#deps.tell.leaseTried({ error: undefined });
     if (this.#faults.over('lease')) this.#deps.log.info('node lease renewed again');
   }
 }

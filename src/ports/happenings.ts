@@ -2,7 +2,9 @@ import type { Container, Pod, PodFullName, PodUid } from '../model/pod.ts';
 import type { InfeasibleDetail } from '../model/pod-allocations.ts';
 import type { ProbeResult } from '../model/probe-result.ts';
 import type { PodSummary } from './container-runtime.ts';
-import type { ReconcileRecord } from './pod-plan.ts';
+import type { EventReason } from './event-recorder.ts';
+import type { PullProgress } from './image-service.ts';
+import type { PodAction, ReconcileRecord } from './pod-plan.ts';
 
 /** An engine call has ended. */
 export interface EngineCallResult {
@@ -57,6 +59,75 @@ export interface ProbeExecuted {
   readonly tookMs: number;
   /** What the thresholds make of it. */
   readonly decided?: ProbeResult | undefined;
+}
+
+/** One execution of a probe, with what it found; also one that could not be executed, which says nothing about the container. */
+export interface ProbeTried {
+  readonly uid: PodUid;
+  readonly container: Container['name'];
+  readonly kind: ProbeExecuted['kind'];
+  /** When it began: a date. */
+  readonly atMs: number;
+  readonly tookMs: number;
+  readonly outcome: 'success' | 'warning' | 'failure' | 'unknown' | 'error';
+  /** What the probed one answered, or what went wrong. At most 10 KiB. */
+  readonly message: string;
+}
+
+/** Where the pull of an image for a container stands. Of a pull under way at most one a second. */
+export type ImagePulling = {
+  readonly uid: PodUid;
+  /** "POD": the image of the sandbox. */
+  readonly container: string;
+  readonly image: string;
+} & (
+  | { readonly stage: 'waiting'; readonly ahead: number }
+  | { readonly stage: 'begun' }
+  | ({ readonly stage: 'under way'; readonly msLeft: number | undefined } & PullProgress)
+  /** `error`: the last one. `retryAtMs`: a date. */
+  | { readonly stage: 'failed' | 'backing off'; readonly attempt: number; readonly error: string; readonly retryAtMs: number }
+  | { readonly stage: 'stopped' | 'pulled' }
+);
+
+/** A step of a pod has begun: it is under way until the next one begins, or the run ends. */
+export interface StepBegun {
+  readonly uid: PodUid;
+  readonly action: PodAction;
+  readonly because: readonly string[];
+}
+
+export interface EventRecorded {
+  /** Undefined: of something that has none. */
+  readonly uid: string | undefined;
+  /** "namespace/name", or the name of what has no namespace. */
+  readonly object: string;
+  readonly container: string | undefined;
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: EventReason;
+  readonly message: string;
+}
+
+/** One pod of a manifest, and where it stands there. */
+export interface ManifestPod {
+  /** "namespace/name", as the node names it. */
+  readonly pod: string;
+  /** Undefined: it may not run, as it is written. */
+  readonly uid: PodUid | undefined;
+  /** Both from 1. */
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A file or URL was read, and said something new. */
+export interface ManifestRead {
+  readonly source: 'file' | 'http';
+  /** The path, or the URL without credentials. */
+  readonly where: string;
+  readonly pods: readonly ManifestPod[];
+  /** Why it is refused, or a part of it: "FILE:LINE:COLUMN FIELD: what is wrong". The first few. */
+  readonly faults: readonly string[];
+  /** What it declared before, which goes on; undefined: nothing. Only where there are faults. */
+  readonly keeps: string | undefined;
 }
 
 /** An image that was not there, or had to be asked for, was pulled. */
@@ -174,6 +245,19 @@ export interface HappeningKinds {
   /** What one look at a pod saw, decided and did. */
   readonly reconciled: ReconcileRecord;
   readonly noted: StepNote;
+  readonly stepBegun: StepBegun;
+  readonly eventRecorded: EventRecorded;
+  readonly manifestRead: ManifestRead;
+  /** It declares nothing any more. */
+  readonly manifestGone: { readonly where: string };
+  /** Two manifests declare one pod: the first counts. */
+  readonly manifestsCollided: { readonly pod: string; readonly counts: string; readonly ignored: string };
+  /** The object that shows a static pod in the API was made right, or could not be. */
+  readonly mirrorTried: { readonly name: PodFullName; readonly error: string | undefined };
+  /** A pod of the API that is being deleted holds something still: it cannot be taken out of the API yet. */
+  readonly reclaimWaits: { readonly uid: PodUid; readonly why: string };
+  /** The node's lease was renewed, or could not be. */
+  readonly leaseTried: { readonly error: string | undefined };
   /** The key wants a run, and did not before. */
   readonly keyReady: QueueKey;
   readonly keyStarted: QueueKey;
@@ -181,6 +265,8 @@ export interface HappeningKinds {
   /** The run failed, and the key waits for the next. */
   readonly keyRetried: QueueKey;
   readonly probeExecuted: ProbeExecuted;
+  readonly probeTried: ProbeTried;
+  readonly imagePulling: ImagePulling;
   readonly imagePulled: ImagePulled;
   readonly imageRemoved: ImageRemoved;
   readonly healthChecked: HealthChecked;

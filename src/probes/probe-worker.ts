@@ -24,7 +24,7 @@ export interface ProbeWorkerDeps {
   readonly results: ProbeResults;
   readonly statusOf: (uid: PodUid) => PodStatus | undefined;
   readonly runProbe: RunProbe;
-  readonly tell: Pick<Happenings, 'probeExecuted'>;
+  readonly tell: Pick<Happenings, 'probeExecuted' | 'probeTried'>;
 }
 
 export interface ProbeRecord {
@@ -239,6 +239,14 @@ export class ProbeWorker {
     this.#history.push({ atMs: began.dateMs, tookMs, containerId: id, ...record });
     if (this.#history.length > MAX_RECORDS) this.#history.shift();
     this.#tell(record.outcome, record.message);
+    tell.probeTried({
+      uid: this.#pod.metadata.uid,
+      container: this.container.name,
+      kind: this.kind,
+      atMs: began.dateMs,
+      tookMs,
+      ...record,
+    });
     if (record.outcome === 'error') return undefined;
     const passed = record.outcome === 'success' || record.outcome === 'warning';
     tell.probeExecuted({

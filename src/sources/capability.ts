@@ -13,7 +13,7 @@ import { hostManifestFiles } from './manifest-files.ts';
 /** How long the kernel's table of mounts is believed: it is long where many pods run, and looked at for each file, and each second. */
 const MOUNTS_KNOWN_MS = 10_000;
 
-export type SourcesNeeds = Pick<NodeParts, 'options' | 'clock' | 'log' | 'hostFiles' | 'objects'>;
+export type SourcesNeeds = Pick<NodeParts, 'options' | 'clock' | 'log' | 'tell' | 'hostFiles' | 'objects'>;
 
 /** Pods of the manifests that the options name, and the objects that lie beside them. */
 export function capability(node: SourcesNeeds): Contribution {
@@ -21,7 +21,7 @@ export function capability(node: SourcesNeeds): Contribution {
   return { sources: [...(podManifestPath === '' ? [] : [ofDirectory(node)]), ...(manifestUrl === '' ? [] : [ofUrl(node)])] };
 }
 
-function ofDirectory({ options, clock, log, hostFiles, objects }: SourcesNeeds): PodSource {
+function ofDirectory({ options, clock, log, tell, hostFiles, objects }: SourcesNeeds): PodSource {
   const { podManifestPath: path, nodeName, rootDir, fileCheckFrequencyMs } = options;
   const mounts = rememberedFor(MOUNTS_KNOWN_MS, clock, () => mountsNow());
   return fileSource({
@@ -36,10 +36,11 @@ function ofDirectory({ options, clock, log, hostFiles, objects }: SourcesNeeds):
     },
     clock,
     log,
+    tell,
   });
 }
 
-function ofUrl({ options, clock, log }: SourcesNeeds): PodSource {
+function ofUrl({ options, clock, log, tell }: SourcesNeeds): PodSource {
   const { podManifestPath, manifestUrl, manifestUrlHeader, nodeName, httpCheckFrequencyMs } = options;
   const headers = Object.entries(manifestUrlHeader).flatMap(([name, values]) => values.map((value): [string, string] => [name, value]));
   return httpSource({
@@ -51,5 +52,6 @@ function ofUrl({ options, clock, log }: SourcesNeeds): PodSource {
     references: podManifestPath === '' ? 'refuse' : 'manifests',
     clock,
     log,
+    tell,
   });
 }

@@ -3,6 +3,7 @@ import { OngoingFaults } from '../base/ongoing-faults.ts';
 import type { ManifestObject } from '../model/manifest-object.ts';
 import { referenceKey } from '../model/pod-references.ts';
 import { type Pod, showPod } from '../model/pod.ts';
+import type { ManifestNews } from './manifest-news.ts';
 
 /** What one manifest declares. */
 export interface Declaration {
@@ -27,11 +28,13 @@ export function namesOf(made: Declaration | undefined): string {
 /** Joins what the files of a directory declare. Says once which of two counts that name the same thing. */
 export class Declarations {
   readonly #log: Logger;
+  readonly #tell: Pick<ManifestNews, 'manifestsCollided'>;
   /** As many as there are. */
   readonly #collisions = new OngoingFaults<string>(Number.POSITIVE_INFINITY);
 
-  constructor(log: Logger) {
+  constructor(log: Logger, tell: Pick<ManifestNews, 'manifestsCollided'>) {
     this.#log = log;
+    this.#tell = tell;
   }
 
   of(files: readonly DeclaringFile[]): { readonly pods: readonly Pod[]; readonly objects: readonly ManifestObject[] } {
@@ -50,6 +53,7 @@ export class Declarations {
         once(pod, runs, ignored, () => {
           const message = 'two manifests name one pod: the first file runs, the other is ignored';
           this.#log.error(message, { pod, runs, ignored });
+          this.#tell.manifestsCollided({ pod, counts: runs, ignored });
         }),
     );
     const objects = winners(

@@ -7,6 +7,7 @@ import type { PodSource } from '../ports/pod-source.ts';
 import type { LastGoodManifests } from './last-good-manifests.ts';
 import { ManifestDirectory } from './manifest-directory.ts';
 import { type ManifestFiles, manifestFiles, ownManifestFiles } from './manifest-files.ts';
+import type { ManifestNews } from './manifest-news.ts';
 import { manifestReader } from './read-manifest.ts';
 import { samePods } from '../model/same-pods.ts';
 import { watchManifests } from './watch-manifests.ts';
@@ -25,6 +26,7 @@ export interface FileSourceDeps {
   readonly servers?: { readonly files: ManifestFiles; readonly isServers: () => boolean };
   readonly clock: Clock;
   readonly log: Logger;
+  readonly tell: ManifestNews;
   /** How long a file may be half written or missing before that counts, in milliseconds. Default 100. */
   readonly settleMs?: number;
 }
@@ -38,13 +40,13 @@ const FIRST_LOOKS = 10;
  * away (see ManifestDirectory).
  */
 export function fileSource(deps: FileSourceDeps): PodSource {
-  const { path, nodeName, rescanMs, onObjects, lastGood, servers, clock, log, settleMs = 100 } = deps;
+  const { path, nodeName, rescanMs, onObjects, lastGood, servers, clock, log, tell, settleMs = 100 } = deps;
   const files = servers ? manifestFiles(ownManifestFiles, servers.files, servers.isServers) : ownManifestFiles;
   let isFaulty = (): boolean => false;
   const snapshots = defer(() => {
     const read = manifestReader({ source: 'file', nodeName, references: 'manifests', objects: true }, clock);
     const trimmed = path.length > 1 ? path.replace(/\/+$/, '') : path;
-    const directory = new ManifestDirectory({ path: trimmed, files, read, settleMs, lastGood, clock, log });
+    const directory = new ManifestDirectory({ path: trimmed, files, read, settleMs, lastGood, clock, log, tell });
     isFaulty = () => directory.isFaulty;
     const doubts = new Subject<boolean>();
     const settled = doubts.pipe(switchMap((unsettled) => (unsettled ? timer(settleMs, clock) : [])));

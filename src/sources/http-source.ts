@@ -4,10 +4,11 @@ import { Observable } from 'rxjs';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { OngoingFaults } from '../base/ongoing-faults.ts';
-import type { Pod } from '../model/pod.ts';
+import { type Pod, showPod } from '../model/pod.ts';
 import type { PodSource } from '../ports/pod-source.ts';
 import { manifestFetcher } from './fetch-manifest.ts';
 import { logFaults, logWarnings } from './manifest-log.ts';
+import { type ManifestNews, manifestRead } from './manifest-news.ts';
 import { manifestReader, type ReadManifest } from './read-manifest.ts';
 import type { StaticPodResult } from './read-static-pods.ts';
 
@@ -23,6 +24,7 @@ export interface HttpSourceDeps {
   readonly references?: 'refuse' | 'manifests';
   readonly clock: Clock;
   readonly log: Logger;
+  readonly tell: ManifestNews;
   readonly fetch?: typeof fetch;
 }
 
@@ -38,13 +40,14 @@ export function httpSource({
   references = 'refuse',
   clock,
   log,
+  tell,
   fetch = globalThis.fetch,
 }: HttpSourceDeps): PodSource {
   let isFaulty = (): boolean => false;
   const snapshots = new Observable<readonly Pod[]>((subscriber) => {
     const stop = new AbortController();
     const get = manifestFetcher({ url, headers, clock, fetch });
-    const pods = new UrlPods(shownUrl(url), manifestReader({ source: 'http', nodeName, references }, clock), log);
+    const pods = new UrlPods(shownUrl(url), manifestReader({ source: 'http', nodeName, references }, clock), log, tell);
     isFaulty = () => pods.isFaulty;
     const poll = async (): Promise<void> => {
       while (!stop.signal.aborted) {
@@ -71,16 +74,18 @@ class UrlPods {
   readonly #url: string;
   readonly #read: ReadManifest;
   readonly #log: Logger;
+  readonly #tell: ManifestNews;
   #pods: ReadonlyMap<string, Pod> | undefined;
   /** What was fetched last makes not all of its pods. */
   isFaulty = false;
   #digest: string | undefined;
   readonly #faults = new OngoingFaults<string>();
 
-  constructor(url: string, read: ReadManifest, log: Logger) {
+  constructor(url: string, read: ReadManifest, log: Logger, tell: ManifestNews) {
     this.#url = url;
     this.#read = read;
     this.#log = log;
+    this.#tell = tell;
   }
 
   /** The complete set, when it is another than before. */
@@ -94,6 +99,10 @@ class UrlPods {
     this.isFaulty = faults.length > 0 || pods.some(({ pod }) => pod === undefined);
     logWarnings(this.#log, this.#url, warnings);
     logFaults(this.#log, this.#url, faults, this.#pods === undefined ? 'no pods' : `${this.#pods.size} pods`);
+    const all = [...faults, ...pods.flatMap((each) => each.faults)];
+    const kept = all.length > 0 ? [...(this.#pods?.values() ?? [])] : [];
+    const keeps = kept.length > 0 ? kept.map(showPod).join(', ') : undefined;
+    this.#tell.manifestRead(manifestRead({ source: 'http', where: this.#url, keeps }, pods, all, kept));
     if (faults.length > 0) return undefined;
     const next = this.#next(pods);
     const before = this.#pods;

@@ -12,6 +12,7 @@ import type { Pod } from '../model/pod.ts';
 import { type Declaration, Declarations, namesOf, objectKey } from './declarations.ts';
 import type { LastGoodManifests } from './last-good-manifests.ts';
 import { logFaults, logWarnings } from './manifest-log.ts';
+import { type ManifestNews, manifestRead } from './manifest-news.ts';
 import { manifestName } from './manifest-name.ts';
 import { type ManifestFiles, ownManifestFiles } from './manifest-files.ts';
 import type { ManifestFile } from './read-manifest-file.ts';
@@ -30,6 +31,7 @@ export interface ManifestDirectoryDeps {
   readonly lastGood?: LastGoodManifests | undefined;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly log: Logger;
+  readonly tell: ManifestNews;
 }
 
 /** One file's standing. A quarantined file keeps the pod or the objects that it made last. */
@@ -77,7 +79,7 @@ export class ManifestDirectory {
 
   constructor(deps: ManifestDirectoryDeps) {
     this.#deps = deps;
-    this.#declarations = new Declarations(deps.log);
+    this.#declarations = new Declarations(deps.log, deps.tell);
   }
 
   /** Whether a file is there that makes no pod, which has been said. */
@@ -172,15 +174,18 @@ export class ManifestDirectory {
       case 'other':
         if (state.other === file.what) return;
         this.#files.set(path, { other: file.what });
+        this.#deps.tell.manifestGone({ where: path });
         await this.#deps.lastGood?.forget(path);
         this.#report(path, `other ${file.what}`, () => this.#deps.log.warn('not read as a manifest', { file: path, why: file.what }));
         return;
       case 'unreadable': {
         const made = state.made ?? (await this.#madeBefore(path));
         this.#files.set(path, { made, faulty: true });
-        this.#report(path, errorText(file.error), () =>
-          this.#deps.log.error('manifest cannot be read', { file: path, error: file.error, keeps: namesOf(made) }),
-        );
+        this.#report(path, errorText(file.error), () => {
+          const unreadable = { type: 'unreadable', field: '', detail: errorText(file.error), line: 1, column: 1 } as const;
+          this.#deps.log.error('manifest cannot be read', { file: path, error: file.error, keeps: namesOf(made) });
+          this.#tell(path, [], [unreadable], made);
+        });
         return;
       }
       case 'read':
@@ -201,6 +206,7 @@ export class ManifestDirectory {
     }
     this.#files.delete(path);
     this.#fileFaults.over(path);
+    this.#deps.tell.manifestGone({ where: path });
     await this.#deps.lastGood?.forget(path);
     log.v(2, 'manifest removed', { file: path });
   }
@@ -212,13 +218,15 @@ export class ManifestDirectory {
       this.#files.set(path, { ...state, stamp });
       return;
     }
-    const { faults, warnings, made } = declaredIn(await read(content));
+    const manifest = await read(content);
+    const { faults, warnings, made } = declaredIn(manifest);
     if (made !== undefined) {
       const next = { stamp, digest, made: unlessSame(state.made, made) };
       this.#files.set(path, next);
       // Nothing waits for it. What is secret stays in its own file.
       void (mayBeKept(next) ? this.#deps.lastGood?.keep(path, content) : this.#deps.lastGood?.forget(path));
       this.#report(path, undefined, () => log.info('manifest is good again', { file: path }));
+      this.#tell(path, manifest.pods, [], undefined);
       if (digest !== state.digest) logWarnings(log, path, warnings);
       return;
     }
@@ -229,6 +237,7 @@ export class ManifestDirectory {
     if (settled) {
       this.#report(path, digest, () => {
         logFaults(log, path, faults, namesOf(kept));
+        this.#tell(path, manifest.pods, faults, kept);
         logWarnings(log, path, warnings);
       });
     }
@@ -250,6 +259,11 @@ export class ManifestDirectory {
     if (this.#settled) return undefined;
     const content = await this.#deps.lastGood?.load(path);
     return content && declaredIn(await this.#deps.read(content)).made;
+  }
+
+  #tell(path: string, pods: StaticManifest['pods'], faults: readonly ManifestFault[], kept: Declaration | undefined): void {
+    const keeps = kept && namesOf(kept);
+    this.#deps.tell.manifestRead(manifestRead({ source: 'file', where: path, keeps }, pods, faults, kept?.pod ? [kept.pod] : []));
   }
 
   #reportUnreadable(error: unknown): void {

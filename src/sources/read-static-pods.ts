@@ -5,6 +5,7 @@ import { unhonouredFields } from '../model/spec-ledger/unhonoured-fields.ts';
 import { validatePodCreate } from '../model/validation/validate-pod-create.ts';
 import { apiReferences, explainApiReference } from './api-references.ts';
 import { type DecodedPod, manifestDecoder } from './decode-manifest.ts';
+import type { Position } from './locate.ts';
 import type { ManifestObjectResult } from './read-manifest-object.ts';
 import { staticPod, type StaticPodOrigin } from './static-pod.ts';
 
@@ -12,6 +13,8 @@ import { staticPod, type StaticPodOrigin } from './static-pod.ts';
 export interface StaticPodResult {
   /** "namespace/name" as written, so that a faulty pod is known too. Its namespace is "default" where none is written. */
   readonly key: string;
+  /** Where it stands in the manifest. */
+  readonly at: Position;
   /** Undefined when there are faults. It is never mutated. */
   readonly pod: Pod | undefined;
   readonly faults: readonly ManifestFault[];
@@ -57,11 +60,13 @@ export function staticPodReader(options: StaticPodOptions): ReadStaticPods {
 
 function readPod(decoded: DecodedPod, options: StaticPodOptions): StaticPodResult {
   const key = `${decoded.namespace === '' ? 'default' : decoded.namespace}/${decoded.name}`;
-  if (decoded.pod === undefined) return { key, pod: undefined, faults: decoded.faults, unhonoured: [] };
+  const { line, column } = decoded.locate('');
+  const at = { line, column };
+  if (decoded.pod === undefined) return { key, at, pod: undefined, faults: decoded.faults, unhonoured: [] };
   if (decoded.name === '') {
     // Whatever else is wrong: it cannot be told apart from others (pkg/kubelet/config applyDefaults).
     const nameless = { type: 'FieldValueRequired', field: 'metadata.name', detail: 'name is needed for the pod' } as const;
-    return { key, pod: undefined, faults: [{ ...nameless, ...decoded.locate(nameless.field) }], unhonoured: [] };
+    return { key, at, pod: undefined, faults: [{ ...nameless, ...decoded.locate(nameless.field) }], unhonoured: [] };
   }
   const pod = staticPod(defaultPod(decoded.pod), decoded.asWritten, options);
   const writtenEmpty = new Set(decoded.asWritten.filter((each) => each.endsWith('=[]')).map((each) => each.slice(0, -'=[]'.length)));
@@ -70,7 +75,7 @@ function readPod(decoded: DecodedPod, options: StaticPodOptions): StaticPodResul
   const faults =
     options.references === 'allow' ? invalid : [...invalid, ...refuseReferences(pod, decoded, options.references === 'manifests')];
   const unhonoured = unhonouredFields(pod).map(({ field, is, note }) => ({ field, detail: `${is}: ${note}`, ...decoded.locate(field) }));
-  return { key, pod: faults.length === 0 ? pod : undefined, faults, unhonoured };
+  return { key, at, pod: faults.length === 0 ? pod : undefined, faults, unhonoured };
 }
 
 function refuseReferences({ spec }: Pod, { locate }: DecodedPod, allowManifests: boolean): readonly ManifestFault[] {

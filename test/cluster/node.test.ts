@@ -17,6 +17,7 @@ import type { KubeApi, ResourceEvent, WatchedObject } from '../../src/ports/kube
 import { connectAs } from '../builders/clients-under-test.ts';
 import { kubeconfigOf, kubectl } from '../builders/cluster-under-test.ts';
 import { RecordingLogger } from '../fakes/recording-logger.ts';
+import { silentHappenings } from '../fakes/silent-happenings.ts';
 
 const stop = new AbortController();
 const clients: OwnedKubeClients[] = [];
@@ -112,7 +113,7 @@ class TestedNode {
       updateFrequencyMs: 10_000,
       reportFrequencyMs: 300_000,
     });
-    const lease = new NodeLease({ clock: systemClock, log, api, nodeName: name, leaseDurationSeconds: 40 });
+    const lease = new NodeLease({ clock: systemClock, log, api, nodeName: name, leaseDurationSeconds: 40, tell: silentHappenings });
     for (const service of [reporter, lease] satisfies Service[]) running.push(service.run(stop.signal));
   }
 

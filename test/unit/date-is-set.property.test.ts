@@ -242,7 +242,14 @@ const stories: Readonly<Record<string, (clock: FakeClock) => Promise<unknown>>> 
       sentAtMs.push(clock.monotonicMs());
       return door.request(asked, within);
     };
-    const lease = new NodeLease({ clock, log: silentLogger, api: { ...door, request }, nodeName: 'n1', leaseDurationSeconds: 40 });
+    const lease = new NodeLease({
+      clock,
+      log: silentLogger,
+      api: { ...door, request },
+      nodeName: 'n1',
+      leaseDurationSeconds: 40,
+      tell: silentHappenings,
+    });
     const running = lease.run(stop.signal);
     await clock.advance(100_000);
     stop.abort();

@@ -35,7 +35,11 @@ export async function executePlan<Context>(
   actions: readonly PodAction[],
   executors: Executors<Context>,
   context: Context,
-  { clock, signal }: { readonly clock: Pick<Clock, 'monotonicMs'>; readonly signal: AbortSignal },
+  {
+    clock,
+    signal,
+    onBegun,
+  }: { readonly clock: Pick<Clock, 'monotonicMs'>; readonly signal: AbortSignal; readonly onBegun?: (action: PodAction) => void },
 ): Promise<Execution> {
   const outcomes: ActionOutcome[] = [];
   const errors: unknown[] = [];
@@ -45,6 +49,7 @@ export async function executePlan<Context>(
   const one = async (action: PodAction, next: PodAction | undefined): Promise<boolean> => {
     const startedAtMs = clock.monotonicMs();
     const tookMs = (): number => clock.monotonicMs() - startedAtMs;
+    onBegun?.(action);
     try {
       const noted = await execute(action, executors, context, signal, next);
       if (noted?.retryInMs !== undefined) retryInMs = Math.min(noted.retryInMs, retryInMs ?? noted.retryInMs);

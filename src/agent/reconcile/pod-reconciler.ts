@@ -41,7 +41,7 @@ export interface PodReconcilerDeps {
   /** Shows the pod's status as it follows from what was observed. */
   readonly showStatus: (desired: DesiredPod, observed: ObservedPod) => void;
   readonly statuses: Pick<PodStatuses, 'get'>;
-  readonly tell: Pick<Happenings, 'reconciled'>;
+  readonly tell: Pick<Happenings, 'reconciled' | 'stepBegun'>;
   /** When to look again at a pod that gives no earlier cause. */
   readonly resyncMs: () => number;
   /** A pod has ended. `freeName` is the name that another pod may wait for; the pod itself may have been declared again meanwhile. */
@@ -122,7 +122,8 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
     const plan = (now: ObservedPod): PodPlan => deps.plan(desired, now, deps.factsFor(desired, now, at));
     const act = async (step: PodPlan, now: ObservedPod): Promise<void> => {
       const context: StepContext = { uid, desired, observed: now, sandbox: now.sandboxes.find(({ ready }) => ready)?.id };
-      run.add(step, await executePlan(step.actions, deps.executors, context, { clock, signal }));
+      const onBegun = (action: PodAction): void => tell.stepBegun({ uid, action, because: step.because });
+      run.add(step, await executePlan(step.actions, deps.executors, context, { clock, signal, onBegun }));
       if (signal.aborted) run.fail(signal.reason);
     };
 

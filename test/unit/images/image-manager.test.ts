@@ -80,6 +80,7 @@ describe('imageManager', () => {
       keyring: keyring({ entries: async () => [] }),
       tell: {
         noted: ({ message, fields }) => notes.push({ message, fields }),
+        imagePulling: () => {},
         imagePulled: (pulled) => pulledImages.push(pulled),
       },
       pulls,

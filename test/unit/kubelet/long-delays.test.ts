@@ -20,6 +20,7 @@ import { httpSource } from '../../../src/sources/http-source.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
 import { aPodThat } from '../../builders/pods-that.ts';
 import { startAgent } from '../../fakes/agent-on-fake-engine.ts';
+import { silentHappenings } from '../../fakes/silent-happenings.ts';
 
 /** On the machine's own clock: long enough for what is due at once to come again and again. */
 const A_WHILE_MS = 200;
@@ -57,7 +58,15 @@ for (const frequency of ['600h', '6000h', GO_MAX])
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const { snapshots } = httpSource({ url, headers: [], pollMs: msOf(frequency), nodeName: 'n', clock: systemClock, log: silentLogger });
+    const { snapshots } = httpSource({
+      url,
+      headers: [],
+      pollMs: msOf(frequency),
+      nodeName: 'n',
+      clock: systemClock,
+      log: silentLogger,
+      tell: silentHappenings,
+    });
     const first = Promise.withResolvers<void>();
     const subscription = snapshots.subscribe(() => first.resolve());
     await first.promise;
@@ -92,7 +101,7 @@ for (const periodSeconds of [2_147_484, 21_474_840, INT32_MAX, INT64_MAX])
       executions++;
       return { result: 'success', output: '' } as const;
     };
-    const tell = { probeExecuted: () => {} };
+    const tell = silentHappenings;
     const deps = { clock: systemClock, log: silentLogger, events: { record: () => {} }, results: new ProbeResults(), runProbe, tell };
     const probe = { exec: { command: ['true'] }, periodSeconds, timeoutSeconds: periodSeconds, failureThreshold: periodSeconds };
     const worker = new ProbeWorker({ ...deps, statusOf: () => status }, 'readiness', pod, aContainer('app'), probe);

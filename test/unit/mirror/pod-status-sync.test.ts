@@ -46,6 +46,7 @@ async function play(dropsAt: ApiRequest['method']): Promise<{ readonly remembere
     remainsOf: async () => ({ containers: 0, sandboxes: 0, others: [] }),
     clock,
     log: silentLogger,
+    tell: silentHappenings,
   });
   const stop = new AbortController();
   const done = sync.run(stop.signal);

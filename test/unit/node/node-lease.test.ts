@@ -5,6 +5,7 @@ import { NodeLease } from '../../../src/node/node-lease.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { FakeKubeApi, refusals, type SentRequest } from '../../fakes/fake-kube-api.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
+import { silentHappenings } from '../../fakes/silent-happenings.ts';
 
 const leasePath = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n1';
 
@@ -27,7 +28,14 @@ function leasing(): {
     api,
     log,
     start: () => {
-      running = new NodeLease({ clock, log, api: api.door('heartbeat'), nodeName: 'n1', leaseDurationSeconds: 40 }).run(stop.signal);
+      running = new NodeLease({
+        clock,
+        log,
+        api: api.door('heartbeat'),
+        nodeName: 'n1',
+        leaseDurationSeconds: 40,
+        tell: silentHappenings,
+      }).run(stop.signal);
     },
     stop: async () => {
       stop.abort();

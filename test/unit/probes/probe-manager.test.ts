@@ -49,7 +49,7 @@ class Probing {
         this.ran.push({ atMs: clock.now(), id });
         return this.outcome();
       },
-      tell: { probeExecuted: (execution) => this.executions.push(execution) },
+      tell: { probeTried: () => {}, probeExecuted: (execution) => this.executions.push(execution) },
       file: undefined,
       ...over,
     });

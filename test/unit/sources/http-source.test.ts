@@ -9,6 +9,7 @@ import { aManifest } from '../../builders/a-manifest.ts';
 import { imageOf, namesOf, Snapshots } from '../../builders/snapshots.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
+import { silentHappenings } from '../../fakes/silent-happenings.ts';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -41,7 +42,7 @@ afterEach(() => {
 });
 
 const source = (over: Partial<HttpSourceDeps> = {}): PodSource =>
-  httpSource({ url, headers: [], pollMs: 20_000, nodeName: 'n1', clock, log, ...over });
+  httpSource({ url, headers: [], pollMs: 20_000, nodeName: 'n1', clock, log, tell: silentHappenings, ...over });
 const body =
   (text: string, headers: Record<string, string> = {}): Answer =>
   (_, response) =>

@@ -9,6 +9,7 @@ import { FakeClock } from '../../fakes/fake-clock.ts';
 import { manifestReader } from '../../../src/sources/read-manifest.ts';
 import { aManifest } from '../../builders/a-manifest.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
+import { silentHappenings } from '../../fakes/silent-happenings.ts';
 
 let root: string;
 let manifests: string;
@@ -55,6 +56,7 @@ function anAgent(path = manifests): Looker {
     lastGood: { ...store, keep },
     clock: { monotonicMs: () => nowMs },
     log,
+    tell: silentHappenings,
   });
   const glance = async (): Promise<ManifestScan> => {
     const scan = await directory.scan([undefined]);

@@ -10,6 +10,7 @@ import { manifestTools } from '../../../src/sources/manifest-tools.ts';
 import { staticPodReader } from '../../../src/sources/read-static-pods.ts';
 import { aManifest } from '../../builders/a-manifest.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
+import { silentHappenings } from '../../fakes/silent-happenings.ts';
 
 const read = staticPodReader({ source: 'file', nodeName: 'n1', references: 'manifests', objects: true });
 const objectsOf = (text: string): readonly (ManifestObject | undefined)[] => read(Buffer.from(text)).objects.map(({ object }) => object);
@@ -103,6 +104,7 @@ async function aDirectory(t: TestContext) {
     settleMs: 100,
     clock: { monotonicMs: () => nowMs },
     log,
+    tell: silentHappenings,
   });
   const write = async (name: string, text: string): Promise<void> => {
     await writeFile(join(path, '.draft'), text);

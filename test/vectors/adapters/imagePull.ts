@@ -9,6 +9,7 @@ import { RegistryUnavailableError } from '../../../src/model/registry-unavailabl
 import type { ImageService } from '../../../src/ports/image-service.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
+import { silentHappenings } from '../../fakes/silent-happenings.ts';
 
 interface Step {
   readonly atMs: number;
@@ -48,7 +49,7 @@ export async function run({ steps }: { readonly steps: readonly Step[] }): Promi
     clock,
     log: silentLogger,
     keyring: keyring({ entries: async () => [] }),
-    tell: { noted: () => {}, imagePulled: () => {} },
+    tell: silentHappenings,
     pulls: new PullQueue({ images, limiter: undefined, maxParallelPulls: undefined }),
     backoff: new Backoff({ clock, baseMs: 10_000, maxMs: 300_000 }),
     pullSecrets: async () => [],

@@ -3,6 +3,7 @@ import { silentLogger } from '../../../src/base/logger.ts';
 import { ApiError } from '../../../src/model/api-error.ts';
 import { NodeLease } from '../../../src/node/node-lease.ts';
 import { FakeKubeApi, refusals, type SentRequest } from '../../fakes/fake-kube-api.ts';
+import { silentHappenings } from '../../fakes/silent-happenings.ts';
 
 type Verb = 'get' | 'create' | 'update' | 'getNode';
 type Answer = 'ok' | 'error' | 'conflict' | 'notFound' | 'exists';
@@ -37,7 +38,7 @@ export async function run({ existing, noNode, steps }: Input): Promise<unknown> 
   };
   const server = new FakeKubeApi({ now: clock.now });
   if (!noNode) server.put('/api/v1/nodes/node1', { metadata: { uid: 'node-uid' } });
-  if (existing) server.put(`${leases}/node1`, { spec: { holderIdentity: 'node1', leaseDurationSeconds: 40 } });
+  if (existing) server.put(`${leases}/node1`, { spec: { holderIdentity: 'node1', leaseDurationSeconds: 40, tell: silentHappenings } });
   server.intercept((request) => {
     const ordered = answers[verbOf(request)]?.shift() ?? 'ok';
     if (ordered !== 'ok') throw errors[ordered]();

@@ -40,7 +40,7 @@ export const run = async ({ type, restartPolicy, probe, ticks }: In): Promise<un
       clock,
       log: silentLogger,
       events: { record: () => {} },
-      tell: { probeExecuted: () => {} },
+      tell: { probeTried: () => {}, probeExecuted: () => {} },
       results,
       statusOf: () => now && statusOf(now, clock.now()),
       runProbe: async () => {
