@@ -29,6 +29,11 @@ export class LruMap<K, V> {
     this.#entries.delete(key);
   }
 
+  /** Those not touched for longest first. */
+  keys(): readonly K[] {
+    return [...this.#entries.keys()];
+  }
+
   /** Forgets the entries of these keys. */
   deleteWhere(is: (key: K) => boolean): void {
     for (const key of this.#entries.keys()) if (is(key)) this.#entries.delete(key);

@@ -3,6 +3,7 @@ import { LOCAL_SOCKET_NAME } from '../base/local-socket-name.ts';
 import { AgentClient } from './agent-client.ts';
 import { CommandError, type CommandIo, UsageError } from './command-io.ts';
 import { execUsage, runExec } from './exec.ts';
+import { explainUsage, runExplain } from './explain.ts';
 import { logsUsage, runLogs } from './logs.ts';
 import { psUsage, runPs } from './ps.ts';
 import { runStats, statsUsage } from './stats.ts';
@@ -14,13 +15,14 @@ const commands: Readonly<Record<NodeCommand, { readonly run: Run; readonly usage
   logs: { run: runLogs, usage: logsUsage },
   exec: { run: runExec, usage: execUsage },
   stats: { run: runStats, usage: statsUsage },
+  explain: { run: runExplain, usage: explainUsage },
 };
 
 const common = `
 Any of these takes --root-dir DIR, as the agent was given it, or --socket PATH, and --help.
 `;
 
-export type NodeCommand = 'ps' | 'logs' | 'exec' | 'stats';
+export type NodeCommand = 'ps' | 'logs' | 'exec' | 'stats' | 'explain';
 
 /** One of the commands that talk to the agent on this machine. Resolves with the exit code: 0, 1, 2 for a wrong command line, exec's own. */
 export async function runNodeCommand(name: NodeCommand, argv: readonly string[], io: CommandIo, defaultRootDir: string): Promise<number> {

@@ -1,3 +1,5 @@
+import { printable } from '../base/printable.ts';
+
 const GAP = 3;
 
 /** Columns aligned as kubectl aligns them: three blanks between, nothing after the last. Cells hold no control characters. */
@@ -17,6 +19,3 @@ export function table(
       .join('');
   return [line(header, false), ...clean.map((row) => line(row, true))].map((text) => `${text}\n`).join('');
 }
-
-/** Names come from others: they may not steer the terminal. */
-const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, '?');

@@ -38,7 +38,7 @@ export async function run({ existing, noNode, steps }: Input): Promise<unknown> 
   };
   const server = new FakeKubeApi({ now: clock.now });
   if (!noNode) server.put('/api/v1/nodes/node1', { metadata: { uid: 'node-uid' } });
-  if (existing) server.put(`${leases}/node1`, { spec: { holderIdentity: 'node1', leaseDurationSeconds: 40, tell: silentHappenings } });
+  if (existing) server.put(`${leases}/node1`, { spec: { holderIdentity: 'node1', leaseDurationSeconds: 40 } });
   server.intercept((request) => {
     const ordered = answers[verbOf(request)]?.shift() ?? 'ok';
     if (ordered !== 'ok') throw errors[ordered]();
@@ -58,7 +58,7 @@ export async function run({ existing, noNode, steps }: Input): Promise<unknown> 
       }
     },
   };
-  const lease = new NodeLease({ clock, log: silentLogger, api, nodeName: 'node1', leaseDurationSeconds: 40 });
+  const lease = new NodeLease({ clock, log: silentLogger, api, nodeName: 'node1', leaseDurationSeconds: 40, tell: silentHappenings });
 
   const out: unknown[] = [];
   for (const { atMs, ...ordered } of steps) {

@@ -1,0 +1,150 @@
+import type { Cause } from '../../model/explanation.ts';
+
+interface Fault {
+  readonly is: RegExp;
+  readonly code: string;
+  readonly what: (found: RegExpExecArray) => string;
+  readonly advice: string;
+}
+
+/** What engines, kernels and this agent say when something cannot be started, from the most telling on. */
+const faults: readonly Fault[] = [
+  {
+    is: /exec format error/i,
+    code: 'exec-format',
+    what: () => 'its program is not for this machine (exec format error): another architecture, or a script without #!',
+    advice: 'build the image for this architecture, or give the script an interpreter line',
+  },
+  {
+    is: /exec: "([^"]*)": (?:executable file not found|stat [^:]*: no such file)|exec: "([^"]*)": .*no such file or directory|starting container process caused: .*"([^"]*)": .*no such file/i,
+    code: 'command-not-found',
+    what: ([, a, b, c]) => `its command ${JSON.stringify(a ?? b ?? c)} is not found in the image`,
+    advice: 'correct command or args, or use an image that has the program',
+  },
+  {
+    is: /exec: "([^"]*)": permission denied/i,
+    code: 'command-not-executable',
+    what: ([, command]) => `its command ${JSON.stringify(command)} may not be executed (permission denied)`,
+    advice: 'make the file executable in the image (chmod +x)',
+  },
+  {
+    is: /(?:Bind for |listen tcp4? |address )?(\S*:?\d*)\s*(?:failed: )?(?:port is already allocated|address already in use|bind: address already)/i,
+    code: 'port-taken',
+    what: ([, address]) =>
+      `a host port is taken already${address === undefined || address === '' ? '' : ` (${address})`}: the port is in use`,
+    advice: 'choose another hostPort, or end what uses it (ss -ltnp)',
+  },
+  {
+    is: /(secret|configmap) "([^"]*)" not found/i,
+    code: 'object-missing',
+    what: ([, kind, name]) => `${kindName(kind)} ${name} is not found`,
+    advice: 'create it, or mark the reference optional',
+  },
+  {
+    is: /(?:couldn't find key|references non-existent (?:\S+ )?key:?) ?(\S+)(?: in (\S+) (\S+))?/i,
+    code: 'key-missing',
+    what: ([, key, kind, name]) => `key ${key} is missing${kind === undefined ? '' : ` in ${kindName(kind)} ${name}`}`,
+    advice: 'add the key, or correct its name in the pod',
+  },
+  {
+    is: /object "([^"]*)" not registered|no source declares|is not declared/i,
+    code: 'object-missing',
+    what: ([, name]) => `${name ?? 'an object'} is not known`,
+    advice: 'create it, or correct its name in the pod',
+  },
+  {
+    is: /hostPath type check failed: (.*)/i,
+    code: 'host-path-type',
+    what: ([, rest]) => `a hostPath volume is not of its type: ${rest}`,
+    advice: "correct the volume's path or type, or make what it names",
+  },
+  {
+    is: /runAsNonRoot|run as root|non-numeric user/i,
+    code: 'runs-as-root',
+    what: () => 'it must not run as root (runAsNonRoot), and its image would, or names a user without a number',
+    advice: 'set securityContext.runAsUser to a number other than 0, or build the image with USER',
+  },
+  {
+    is: /unable to find (?:user|group) (\S+?):? /i,
+    code: 'user-unknown',
+    what: ([, user]) => `the image knows no user or group ${user}`,
+    advice: 'use a number in runAsUser, or an image that has the user',
+  },
+  {
+    is: /seccomp profile[^:]*|loading seccomp|seccomp.*no such file/i,
+    code: 'seccomp-profile-missing',
+    what: () => 'its seccomp profile cannot be loaded',
+    advice: "put the profile where localhostProfile names it, below the agent's seccomp directory",
+  },
+  {
+    is: /apparmor/i,
+    code: 'apparmor',
+    what: () => 'its AppArmor profile cannot be used',
+    advice: 'load the profile on this machine (apparmor_parser)',
+  },
+  {
+    is: /subPath|subpath/,
+    code: 'sub-path',
+    what: () => "a volume mount's subPath cannot be made or is not there",
+    advice: 'make the path in the volume, or correct subPath',
+  },
+  {
+    is: /RuntimeClass|runtimeclass|runtime class|unknown or invalid runtime name|handler/i,
+    code: 'runtime-class',
+    what: () => 'its RuntimeClass is unknown here',
+    advice: 'create the RuntimeClass, or configure its handler in the engine',
+  },
+  {
+    is: /read-only file system/i,
+    code: 'read-only-file-system',
+    what: () => 'something is written to a read-only file system',
+    advice: 'mount a volume (emptyDir) where it writes, or turn readOnlyRootFilesystem off',
+  },
+  {
+    is: /no space left on device/i,
+    code: 'disk-full',
+    what: () => 'a disk is full (no space left on device)',
+    advice: 'make room on the disk',
+  },
+  {
+    is: /device or resource busy/i,
+    code: 'busy',
+    what: () => 'something of it is in use (device or resource busy)',
+    advice: 'end what uses it (fuser -vm PATH)',
+  },
+  {
+    is: /not a directory: .*Are you trying to mount a directory|not a directory.*mount/i,
+    code: 'mount-type',
+    what: () => 'a directory is mounted on a file, or a file on a directory',
+    advice: 'correct mountPath or subPath',
+  },
+  {
+    is: /cni|network (?:plugin )?is not ready|network .* not found|plugin type=/i,
+    code: 'network',
+    what: () => "the pod cannot be connected to the pods' network (CNI)",
+    advice: "look at the CNI configuration and plugins of this node, and at the network provider's own pods",
+  },
+  {
+    is: /cgroup/i,
+    code: 'cgroup',
+    what: () => 'its cgroup cannot be made or set',
+    advice: 'check that the agent and the engine use the same cgroup driver',
+  },
+  {
+    is: /deadline|timed? ?out|took longer than|did not answer/i,
+    code: 'too-slow',
+    what: () => 'the engine or a file system does not answer in time',
+    advice: 'look at the engine and the disks of this node',
+  },
+];
+
+/** What an error text means; undefined: only what it says. */
+export function startFault(words: string): (Pick<Cause, 'code' | 'advice'> & { readonly what: string }) | undefined {
+  for (const { is, code, what, advice } of faults) {
+    const found = is.exec(words);
+    if (found) return { code, what: what(found), advice };
+  }
+  return undefined;
+}
+
+const kindName = (kind = ''): string => ({ secret: 'Secret', configmap: 'ConfigMap' })[kind.toLowerCase()] ?? kind;
