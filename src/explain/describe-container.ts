@@ -2,17 +2,17 @@ import { isTerminalPhase } from '../model/pod-predicates.ts';
 import type { ExplainedContainer, ExplainedProbe, ExplainedPull } from '../model/explanation.ts';
 import type { Pod } from '../model/pod.ts';
 import { type ContainerView, dateMs } from './container-view.ts';
-import type { PodFacts, SeenPull } from './pod-facts.ts';
+import { isStopping, type PodFacts, type SeenPull } from './pod-facts.ts';
 
 /** What of a probe's answer is shown. */
 const MOST_CHARACTERS = 200;
 
 /** A container as it is declared, against what it is. */
-export function describeContainer({ declared, seen }: PodFacts, view: ContainerView): ExplainedContainer {
+export function describeContainer(facts: PodFacts, view: ContainerView): ExplainedContainer {
+  const { declared, seen } = facts;
   const { name, kind, spec, status, pull, probes, lastLines } = view;
   const isOver = isTerminalPhase(seen.status?.phase) || seen.goneAtMs !== undefined;
-  const isStopping = seen.last?.record.life === 'terminating';
-  const desired = isOver || isStopping ? 'has stopped' : desiredOf(declared, view);
+  const desired = isOver || isStopping(facts) ? 'has stopped' : desiredOf(declared, view);
   const { observed, sinceMs } = observedOf(view);
   const image = spec?.image ?? status?.image;
   const shownProbes = (['startup', 'readiness', 'liveness'] as const).flatMap((each) => probeOf(each, probes[each] ?? []));

@@ -7,7 +7,7 @@ import { stepCauses } from './causes/step-causes.ts';
 import { containerViews } from './container-view.ts';
 import { describeContainer } from './describe-container.ts';
 import { describeDecision, describeStep } from './describe-decision.ts';
-import type { PodFacts } from './pod-facts.ts';
+import { isStopping, type PodFacts } from './pod-facts.ts';
 
 /** Of a pod of thousands of containers the first say enough. */
 const MOST_CAUSES = 20;
@@ -41,22 +41,21 @@ export function explainPod(facts: PodFacts): Explanation {
 
 /** The true one first: what is wrong with the pod as a whole, then with its containers in the order of their start, then beside them. */
 function causesOf(facts: PodFacts, views: ReturnType<typeof containerViews>): readonly Cause[] {
-  const { seen, declared } = facts;
+  const { seen } = facts;
   const life = lifeCauses(facts);
   const isOver = isTerminalPhase(seen.status?.phase);
-  const isStopping =
-    seen.last?.record.life === 'terminating' || declared?.metadata.deletionTimestamp !== undefined || seen.goneAtMs !== undefined;
+  const isGoing = isStopping(facts) || seen.goneAtMs !== undefined;
   // How a pod as a whole ended says more than that its containers were killed for it.
-  const hasEnd = life.some(({ kind }) => kind === 'fault') && (isOver || isStopping);
-  const inner = hasEnd || isStopping ? [] : [...containerCauses(facts, views), ...stepCauses(facts)];
-  const all = [...life, ...inner, ...(isStopping || seen.goneAtMs !== undefined ? [] : sideCauses(facts))];
+  const hasEnd = life.some(({ kind }) => kind === 'fault') && (isOver || isGoing);
+  const inner = hasEnd || isGoing ? [] : [...containerCauses(facts, views), ...stepCauses(facts)];
+  const all = [...life, ...inner, ...(isGoing ? [] : sideCauses(facts))];
   return all.toSorted((a, b) => weights[a.kind] - weights[b.kind]).slice(0, MOST_CAUSES);
 }
 
-function stateOf({ seen, declared }: PodFacts, causes: readonly Cause[]): ExplainedState {
-  const { status, last, goneAtMs } = seen;
+function stateOf(facts: PodFacts, causes: readonly Cause[]): ExplainedState {
+  const { status, last, goneAtMs } = facts.seen;
   if (goneAtMs !== undefined) return 'gone';
-  if (last?.record.life === 'terminating' || declared?.metadata.deletionTimestamp !== undefined) return 'stopping';
+  if (isStopping(facts)) return 'stopping';
   if (status?.phase === 'Failed' && (status.containerStatuses ?? []).length === 0 && status.reason) return 'refused';
   if (isTerminalPhase(status?.phase)) return 'ended';
   const [worst] = causes;

@@ -53,9 +53,9 @@ export class KnownPods {
         entry.acted = seen;
       if (this.#deps.pods.get(record.uid)) this.#isBack(record.uid, entry);
     },
-    stepBegun: ({ uid, action, because }) => {
+    stepBegun: ({ uid, life, action, because }) => {
       const entry = this.#pods.get(uid) ?? this.#declared(uid);
-      if (entry) entry.step = { action, because, sinceMs: this.#now() } satisfies SeenStep;
+      if (entry) entry.step = { life, action, because, sinceMs: this.#now() } satisfies SeenStep;
     },
     podEnded: ({ uid }) => {
       const entry = this.#pods.get(uid);

@@ -1,7 +1,7 @@
 import type { ExplainedOrigin } from '../model/explanation.ts';
 import type { Pod, PodStatus } from '../model/pod.ts';
 import type { ImagePulling, ProbeTried } from '../ports/happenings.ts';
-import type { PodAction, ReconcileRecord } from '../ports/pod-plan.ts';
+import type { PodAction, PodPhaseOfLife, ReconcileRecord } from '../ports/pod-plan.ts';
 
 /** A record, and when its run ended: a date. */
 export interface SeenRecord {
@@ -26,6 +26,7 @@ export interface SeenPull {
 }
 
 export interface SeenStep {
+  readonly life: PodPhaseOfLife;
   readonly sinceMs: number;
   readonly action: PodAction;
   readonly because: readonly string[];
@@ -76,3 +77,10 @@ export interface PodFacts {
   /** What containers wrote last. */
   readonly lastLines: ReadonlyMap<string, readonly string[]>;
 }
+
+/** Where the pod stands, as the run under way or the last one has it; undefined: it was not looked at yet. */
+export const lifeOf = ({ seen }: Pick<PodFacts, 'seen'>): PodPhaseOfLife | undefined => seen.step?.life ?? seen.last?.record.life;
+
+/** It is on its way out. */
+export const isStopping = (facts: Pick<PodFacts, 'seen' | 'declared'>): boolean =>
+  facts.declared?.metadata.deletionTimestamp !== undefined || lifeOf(facts) === 'terminating';

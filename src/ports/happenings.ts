@@ -4,7 +4,7 @@ import type { ProbeResult } from '../model/probe-result.ts';
 import type { PodSummary } from './container-runtime.ts';
 import type { EventReason } from './event-recorder.ts';
 import type { PullProgress } from './image-service.ts';
-import type { PodAction, ReconcileRecord } from './pod-plan.ts';
+import type { PodAction, PodPhaseOfLife, ReconcileRecord } from './pod-plan.ts';
 
 /** An engine call has ended. */
 export interface EngineCallResult {
@@ -92,6 +92,7 @@ export type ImagePulling = {
 /** A step of a pod has begun: it is under way until the next one begins, or the run ends. */
 export interface StepBegun {
   readonly uid: PodUid;
+  readonly life: PodPhaseOfLife;
   readonly action: PodAction;
   readonly because: readonly string[];
 }

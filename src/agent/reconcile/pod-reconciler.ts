@@ -122,7 +122,7 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
     const plan = (now: ObservedPod): PodPlan => deps.plan(desired, now, deps.factsFor(desired, now, at));
     const act = async (step: PodPlan, now: ObservedPod): Promise<void> => {
       const context: StepContext = { uid, desired, observed: now, sandbox: now.sandboxes.find(({ ready }) => ready)?.id };
-      const onBegun = (action: PodAction): void => tell.stepBegun({ uid, action, because: step.because });
+      const onBegun = (action: PodAction): void => tell.stepBegun({ uid, life: at.life, action, because: step.because });
       run.add(step, await executePlan(step.actions, deps.executors, context, { clock, signal, onBegun }));
       if (signal.aborted) run.fail(signal.reason);
     };

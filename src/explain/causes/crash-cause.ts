@@ -126,7 +126,13 @@ const MOST_QUOTED = 100;
 
 /** What is quoted of others within a sentence. */
 export function oneLine(text: string): string {
-  const flat = text.trim().replaceAll(/\s+/g, ' ');
+  const flat = text
+    .trim()
+    .replaceAll(/\s+/g, ' ')
+    // As Go's clients put it, whom the kubelet quotes: what matters comes last.
+    .replace(/^Get "([^"]+)": (?:dial \w+ \S+: )?(?:connect: )?/, '$1: ')
+    .replace(/^dial tcp (\S+): (?:connect: )?/, '$1: ')
+    .replace(/^Exec lifecycle hook \(.*?\) for Container "[^"]*" in Pod "[^"]*" failed - error: /, '');
   return flat.length > MOST_QUOTED ? `${flat.slice(0, MOST_QUOTED)}…` : flat;
 }
 

@@ -1,12 +1,12 @@
 import type { Cause } from '../../model/explanation.ts';
 import { containersAreTerminal } from '../../model/pod-termination.ts';
-import type { PodFacts } from '../pod-facts.ts';
+import { isStopping, lifeOf, type PodFacts } from '../pod-facts.ts';
 import { oneLine } from './crash-cause.ts';
 import { startFault } from './start-cause.ts';
 
 /** What is the matter with a pod as a whole: that it waits for its turn, may not run here, has ended, or is on its way out. */
 export function lifeCauses(facts: PodFacts): readonly Cause[] {
-  const { seen, declared, engineFault, synced } = facts;
+  const { seen, engineFault, synced } = facts;
   const record = seen.last?.record;
   if (seen.goneAtMs !== undefined) {
     const ended = endCause(facts);
@@ -29,11 +29,10 @@ export function lifeCauses(facts: PodFacts): readonly Cause[] {
       text: 'it is not looked at before every source of pods has spoken once',
       advice: 'see rxlet explain node for the source that has not',
     });
-  if (record?.life === 'waiting') causes.push(waitsForName(facts));
-  const isStopping = record?.life === 'terminating' || declared?.metadata.deletionTimestamp !== undefined;
+  if (lifeOf(facts) === 'waiting') causes.push(waitsForName(facts));
   const end = endCause(facts);
   if (end) causes.push(end);
-  if (isStopping) causes.push(...stoppingCauses(facts));
+  if (isStopping(facts)) causes.push(...stoppingCauses(facts));
   return causes;
 }
 
@@ -140,6 +139,16 @@ function endCause({ seen, declared }: PodFacts): Cause | undefined {
       text: `it was ended because the node shut down: ${oneLine(said)}`,
       detail: message,
     };
+  const lacking = /no set of running pods found to reclaim resources: \[\(res: (\S+), q: (\d+)\)/.exec(said);
+  if (lacking)
+    return {
+      ...since,
+      code: `out-of-${lacking[1]}`,
+      kind: 'fault',
+      text: `it may not run here: there is not enough ${lacking[1]} on this node, and ending other pods would not make room (${amount(lacking[1] ?? '', Number(lacking[2]))} too little)`,
+      detail: message,
+      advice: 'ask for less (resources.requests), or use a larger node',
+    };
   const refusal = refusals.find(({ is }) => is.test(reason));
   if (reason !== '')
     return {
@@ -153,6 +162,12 @@ function endCause({ seen, declared }: PodFacts): Cause | undefined {
   return undefined;
 }
 
+/** CPUs in thousandths, all else as it is counted. */
+function amount(resource: string, quantity: number): string {
+  if (resource === 'cpu') return `${quantity / 1000} CPUs`;
+  return quantity >= 1024 ** 2 ? `${(quantity / 1024 ** 3).toFixed(1)} GiB` : String(quantity);
+}
+
 /** "OutOfcpu": "out-of-cpu" */
 const codeOf = (reason: string): string =>
   reason
@@ -163,7 +178,7 @@ const codeOf = (reason: string): string =>
 /** What keeps a pod that is on its way out. */
 function stoppingCauses({ seen, declared, nowMs, dateOffsetMs }: PodFacts): readonly Cause[] {
   const { step, last, reclaim } = seen;
-  const why = last?.record.plan.because[0];
+  const why = (step?.because ?? last?.record.plan.because)?.[0];
   const ending = declared?.metadata.deletionTimestamp === undefined ? (why ?? 'it is no longer declared') : 'it is being deleted';
   if (step?.action.do === 'stopContainer') {
     const { name, graceMs } = step.action;

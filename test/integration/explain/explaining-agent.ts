@@ -1,0 +1,51 @@
+import { Writable } from 'node:stream';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LOCAL_SOCKET_NAME } from '../../../src/base/local-socket-name.ts';
+import { AgentClient } from '../../../src/cli/agent-client.ts';
+import { runExplain } from '../../../src/cli/explain.ts';
+import { AgentUnderTest, type Disposer, NODE } from '../agent/agent-under-test.ts';
+
+const PATIENCE_MS = 60_000;
+
+/** One agent for many sick pods that do not disturb each other, and what `rxlet explain` says of them. */
+export interface ExplainingAgent {
+  readonly agent: AgentUnderTest;
+  /** What `rxlet explain WORDS` prints; POD stands for its name as declared. */
+  explain(...words: readonly string[]): Promise<string>;
+  /** Asks, in these words, until the first three lines match; rejects with the last answer where they do not within a minute. */
+  says(pod: string, cause: RegExp, words?: string): Promise<string>;
+}
+
+export async function explainingAgent(test: Disposer, ...flags: string[]): Promise<ExplainingAgent> {
+  const agent = await AgentUnderTest.start(test, ...flags);
+  return explainingOf(agent, (name) => `${agent.prefix}${name}-${NODE}`);
+}
+
+export function explainingOf(agent: AgentUnderTest, nameOf: (pod: string) => string): ExplainingAgent {
+  const client = new AgentClient(join(agent.rootDir, LOCAL_SOCKET_NAME));
+  const explain = async (...words: readonly string[]): Promise<string> => {
+    let text = '';
+    const stdout = new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        text += chunk.toString();
+        done();
+      },
+    });
+    await runExplain(words, client, { stdin: process.stdin, stdout, stderr: stdout, nowMs: () => Date.now(), plain: true });
+    return text;
+  };
+  const says = async (pod: string, cause: RegExp, words = nameOf(pod)): Promise<string> => {
+    const deadline = performance.now() + PATIENCE_MS;
+    for (;;) {
+      const text = await explain(words).catch((error: unknown) => String(error));
+      if (cause.test(firstThree(text))) return text;
+      if (performance.now() > deadline) throw new Error(`the first three lines do not say ${cause} of ${pod}:\n${text}`);
+      await sleep(300);
+    }
+  };
+  return { agent, explain, says };
+}
+
+/** Wrapped lines read as one. */
+export const firstThree = (text: string): string => text.split('\n').slice(0, 3).join(' ').replaceAll(/\s+/g, ' ');

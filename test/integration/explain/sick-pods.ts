@@ -1,0 +1,142 @@
+import type { V1PodSpec } from '@kubernetes/client-node';
+import { stringify } from 'yaml';
+import { testImage } from '../../builders/docker-under-test.ts';
+import type { ScriptedRegistry } from '../../fakes/scripted-registry.ts';
+import type { AgentUnderTest } from '../agent/agent-under-test.ts';
+import { app, pod, stays } from '../agent/pod-specs.ts';
+
+export interface SickPod {
+  readonly spec?: V1PodSpec;
+  readonly metadata?: object;
+  /** What lies beside it: text by file. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** What befalls it once it is declared. */
+  readonly then?: (name: string) => Promise<void>;
+  /** What is asked about; its name by default. */
+  readonly ask?: string;
+  /** The true cause. */
+  readonly says: RegExp;
+}
+
+const object = (kind: 'ConfigMap' | 'Secret', name: string, data: object): string =>
+  stringify({ apiVersion: 'v1', kind, metadata: { name }, data });
+const never = { restartPolicy: 'Never' } as const;
+const http = (path: string) => ({ httpGet: { path, port: 1 }, periodSeconds: 1 });
+const pulled = (image: string): V1PodSpec => pod([app(stays, { image, imagePullPolicy: 'Always' })]);
+
+/** Pods that do not disturb each other, and what is the matter with each. */
+export function sickPods(registry?: ScriptedRegistry, agent?: AgentUnderTest): Readonly<Record<string, SickPod>> {
+  const host = registry?.host ?? '';
+  const env = (valueFrom: object): V1PodSpec => pod([app(stays, { env: [{ name: 'V', valueFrom }] })]);
+  return {
+    'bad-image': { spec: pulled('127.0.0.1:1/BAD::image'), says: /image name .* invalid/ },
+    'bad-tag': { spec: pulled(`${host}/test/app:nope`), says: /cannot be pulled: the registry has no such image or tag/ },
+    'registry-down': { spec: pulled('127.0.0.1:1/app:1'), says: /cannot be pulled: the registry cannot be reached/ },
+    'missing-secret': { spec: env({ secretKeyRef: { name: 'not-there', key: 'k' } }), says: /Secret not-there is not found/ },
+    'missing-secret-volume': {
+      spec: pod([app(stays, { volumeMounts: [{ name: 'creds', mountPath: '/c' }] })], {
+        volumes: [{ name: 'creds', secret: { secretName: 'not-there' } }],
+      }),
+      says: /Volume creds cannot be mounted: .*not-there is not found/i,
+    },
+    'missing-key': {
+      files: { 'object.yaml': object('ConfigMap', 'half', { a: '1' }) },
+      spec: env({ configMapKeyRef: { name: 'half', key: 'b' } }),
+      says: /key b is missing in ConfigMap default\/half/,
+    },
+    'failing-liveness': {
+      spec: pod([
+        app(stays, {
+          livenessProbe: { exec: { command: ['sh', '-c', 'echo no life here; exit 3'] }, periodSeconds: 1, failureThreshold: 1 },
+        }),
+      ]),
+      says: /liveness probe of container app fails: no life here|because its liveness probe fails: no life here/,
+    },
+    'never-ready': {
+      spec: pod([app(stays, { readinessProbe: http('/ready') })]),
+      says: /is not ready: its readiness probe fails: .*connection refused/,
+    },
+    'crash-loop': {
+      spec: pod([app('echo cannot find my settings >&2; exit 3')]),
+      says: /crashes: exit code 3 at once: cannot find my settings/,
+    },
+    'out-of-memory': {
+      spec: pod([app('tail /dev/zero', { command: ['tail', '/dev/zero'], resources: { limits: { memory: '16Mi' } } })]),
+      says: /ran out of memory \(OOMKilled\): its limit is 16Mi/,
+    },
+    'init-stuck': {
+      spec: pod([app()], { initContainers: [app(stays, { name: 'setup' })] }),
+      says: /Init container setup still runs: the other containers wait/i,
+    },
+    'init-crashes': {
+      spec: pod([app()], { initContainers: [app('echo no database; exit 2', { name: 'setup' })] }),
+      says: /init container setup crashes: exit code 2.*no database/i,
+    },
+    'hook-failing': {
+      spec: pod([app(stays, { lifecycle: { postStart: { exec: { command: ['sh', '-c', 'exit 7'] } } } })]),
+      says: /postStart hook of container app fails/,
+    },
+    'no-resources': {
+      spec: pod([app(stays, { resources: { requests: { memory: '900Gi' } } })]),
+      metadata: {},
+      says: /may not run here: there is not enough room.*OutOfmemory/,
+    },
+    'node-selector': {
+      spec: pod([app()], { nodeSelector: { disk: 'golden' } }),
+      says: /may not run here: its node selector or affinity does not match/,
+    },
+    deadline: { spec: pod([app()], { activeDeadlineSeconds: 1 }), says: /ran longer than activeDeadlineSeconds \(1 s\) allows/ },
+    'exec-format': {
+      files: { 'object.yaml': object('ConfigMap', 'programs', { prog: 'no program at all' }) },
+      spec: pod([app('', { command: ['/p/prog'], volumeMounts: [{ name: 'p', mountPath: '/p' }] })], {
+        volumes: [{ name: 'p', configMap: { name: 'programs', defaultMode: 0o755 } }],
+      }),
+      says: /not for this machine \(exec format error\)/,
+    },
+    'read-only': {
+      spec: pod([app('touch /data/x', { command: ['sh', '-c', 'touch /x'], securityContext: { readOnlyRootFilesystem: true } })]),
+      says: /crashes: exit code 1 at once: touch: \/x: Read-only file system/,
+    },
+    'command-not-found': { spec: pod([app('', { command: ['no-such-program'] })]), says: /its command "no-such-program" is not found/ },
+    'command-not-found-in-shell': {
+      spec: pod([app('no-such-program')]),
+      says: /exit code 127 \(its command is not found\).*no-such-program: not found/,
+    },
+    'deleted-but-stuck': {
+      spec: pod([app("trap '' TERM; while :; do sleep 1; done")], { terminationGracePeriodSeconds: 300 }),
+      then: async (name) => {
+        await agent?.up(name);
+        await agent?.remove(name);
+      },
+      says: /has not ended on SIGTERM yet, and is killed at the end of its grace period of 300 s/,
+    },
+    'wrong-user': { spec: pod([app(stays, { securityContext: { runAsNonRoot: true } })]), says: /must not run as root \(runAsNonRoot\)/ },
+    'host-path-type': {
+      spec: pod([app(stays, { volumeMounts: [{ name: 'h', mountPath: '/h' }] })], {
+        volumes: [{ name: 'h', hostPath: { path: '/etc/passwd', type: 'Directory' } }],
+      }),
+      says: /Volume h cannot be mounted: a hostPath volume is not of its type/,
+    },
+    'unknown-runtime-class': { spec: pod([app()], { runtimeClassName: 'gvisor' }), says: /RuntimeClass/ },
+    sysctl: {
+      spec: pod([app()], { securityContext: { sysctls: [{ name: 'kernel.msgmax', value: '1' }] } }),
+      says: /asks for a sysctl that is forbidden here.*kernel\.msgmax/,
+    },
+    'startup-probe': {
+      spec: pod([app(stays, { startupProbe: { ...http('/up'), failureThreshold: 1000 } })]),
+      says: /has not started up yet: its startup probe fails: .*connection refused/,
+    },
+    completed: { spec: pod([app('exit 0')], never), says: /has completed/ },
+    failed: { spec: pod([app('echo broken; exit 4')], never), says: /exit code 4 at once: broken/ },
+    dns: { spec: pod([app('wget -q -O- http://no-such-host.invalid/')]), says: /wget: bad address 'no-such-host\.invalid/ },
+    seccomp: {
+      spec: pod([app()], { securityContext: { seccompProfile: { type: 'Localhost', localhostProfile: 'none.json' } } }),
+      says: /seccomp profile cannot be loaded/,
+    },
+    'invalid-manifest': {
+      files: { 'pod.yaml': 'kind: Pod\napiVersion: v1\nmetadata:\n  name: x\nspec:\n  containers:\n  - image: 7\n' },
+      ask: 'invalid-manifest-pod.yaml',
+      says: /manifest is invalid and refused: .*containers\[0\]/,
+    },
+  };
+}
