@@ -28,7 +28,7 @@ describe('the first three lines of rxlet explain name the true cause', { timeout
       const sick = sickPods(registry, explaining.agent)[name];
       assert.ok(sick);
       if (sick.spec) await explaining.agent.declare(name, sick.spec, { metadata: sick.metadata ?? {} });
-      if (sick.then) await sick.then(name);
+      await sick.befalls?.(name);
       const text = await explaining.says(name, sick.says, sick.ask);
       seen.push(`## ${name}\n${process.env['RXLET_TEST_SHOW'] === 'all' ? text : text.split('\n').slice(0, 3).join('\n')}`);
       assert.match(firstThree(text), sick.says);

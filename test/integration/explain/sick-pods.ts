@@ -10,7 +10,7 @@ export interface SickPod {
   /** What lies beside it: text by file. */
   readonly files?: Readonly<Record<string, string>>;
   /** What befalls it once it is declared. */
-  readonly then?: (name: string) => Promise<void>;
+  readonly befalls?: (name: string) => Promise<void>;
   /** What is asked about; its name by default. */
   readonly ask?: string;
   /** The true cause. */
@@ -103,7 +103,7 @@ export function sickPods(registry?: ScriptedRegistry, agent?: AgentUnderTest): R
     },
     'deleted-but-stuck': {
       spec: pod([app("trap '' TERM; while :; do sleep 1; done")], { terminationGracePeriodSeconds: 300 }),
-      then: async (name) => {
+      befalls: async (name) => {
         await agent?.up(name);
         await agent?.remove(name);
       },
