@@ -6,6 +6,7 @@ import { isTerminalPhase } from '../model/pod-predicates.ts';
 import type { PodUid } from '../model/pod.ts';
 import type { Contribution } from '../ports/contribution.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
+import { absolutePath } from './absolute-path.ts';
 import { nodeReservations } from './node-reservations.ts';
 import { nodePaths, type NodePaths, PodsInCgroups } from './pods-in-cgroups.ts';
 import { sweepOrphans } from './sweep-orphans.ts';
@@ -17,7 +18,14 @@ const CLASSES_MS = 1000;
 export function capability(node: NodeParts, paths: NodePaths = nodePaths): Contribution {
   const { options, clock, pods, updates, statuses, pleg, folded: log } = node;
   const reserved = nodeReservations(node);
-  if (!options.cgroupsPerQos) return {};
+  if (options.systemCgroups !== '' && absolutePath(options.systemCgroups) === '/')
+    throw new Error('invalid configuration: systemCgroups (--system-cgroups) cannot be the root "/"');
+  if (!options.cgroupsPerQos) {
+    const { kubeletCgroups, systemCgroups } = options;
+    if (kubeletCgroups !== '' || systemCgroups !== '')
+      log.warn('no process is moved to a cgroup: that takes cgroupsPerQOS', { kubeletCgroups, systemCgroups });
+    return {};
+  }
   const all = new PodsInCgroups(node, reserved, paths);
 
   const updateClasses = async (signal: AbortSignal): Promise<void> => {
@@ -49,6 +57,9 @@ export function capability(node: NodeParts, paths: NodePaths = nodePaths): Contr
           await aborted(signal);
         },
       },
+      ...(options.systemCgroups === ''
+        ? []
+        : [{ name: 'system cgroups', stage: 'beside pods' as const, run: (signal: AbortSignal) => all.keepSystemProcesses(signal) }]),
       {
         name: 'QoS cgroups',
         stage: 'followers',

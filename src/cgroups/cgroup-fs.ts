@@ -23,6 +23,8 @@ export interface CgroupFs {
   children(path: string): Promise<readonly string[]>;
   /** In it and below; those of another process namespace are 0. */
   processes(path: string): Promise<ReadonlySet<number>>;
+  /** In it, and in none below. */
+  members(path: string): Promise<ReadonlySet<number>>;
   /** With all below. Resolves where it is gone already; rejects with EBUSY while a process is in it. */
   remove(path: string): Promise<void>;
   /** A process moves there. */
@@ -122,7 +124,7 @@ async function passOn(directory: string): Promise<void> {
 function onDirectories(
   directoriesOf: (path: string) => readonly string[],
   identifying: (path: string) => string,
-): Pick<CgroupFs, 'identity' | 'children' | 'processes' | 'remove' | 'enter'> {
+): Pick<CgroupFs, 'identity' | 'children' | 'processes' | 'members' | 'remove' | 'enter'> {
   return {
     identity: async (path) => {
       const found = await stat(identifying(path), { bigint: true }).catch(unlessMissing);
@@ -137,6 +139,7 @@ function onDirectories(
       for (const directory of directoriesOf(path)) await collectProcesses(directory, found);
       return found;
     },
+    members: async (path) => new Set(await processesIn(identifying(path))),
     remove: async (path) => {
       for (const directory of directoriesOf(path)) await removeTree(directory);
     },
@@ -155,9 +158,13 @@ async function childrenIn(directory: string): Promise<readonly string[]> {
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 }
 
-async function collectProcesses(directory: string, found: Set<number>): Promise<void> {
+async function processesIn(directory: string): Promise<readonly number[]> {
   const text = (await textOf(join(directory, 'cgroup.procs'))) ?? '';
-  for (const pid of text.split('\n')) if (pid !== '') found.add(Number(pid));
+  return text.split('\n').flatMap((pid) => (pid === '' ? [] : [Number(pid)]));
+}
+
+async function collectProcesses(directory: string, found: Set<number>): Promise<void> {
+  for (const pid of await processesIn(directory)) found.add(pid);
   for (const child of await childrenIn(directory)) await collectProcesses(join(directory, child), found);
 }
 

@@ -79,11 +79,15 @@ export class CgroupManager {
     });
   }
 
-  /** A process moves there; what is not there yet is made. */
-  async enter(name: CgroupName, pid: number): Promise<void> {
-    await this.#deps.slices?.set(name, {});
-    await this.#deps.fs.make(this.pathOf(name));
-    await this.#deps.fs.enter(this.pathOf(name), pid);
+  /** A process moves to this path of the file system, whatever the driver; what is not there yet is made. */
+  async enter(path: string, pid: number): Promise<void> {
+    await this.#deps.fs.make(path);
+    await this.#deps.fs.enter(path, pid);
+  }
+
+  /** The processes that are in no cgroup but the root. */
+  inRoot(): Promise<ReadonlySet<number>> {
+    return this.#deps.fs.members('/');
   }
 
   /** Kills what is left in it, and removes it with all below. Rejects where something stays in it. */

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseCgroupPath } from '../model/cgroup-name.ts';
+import { absolutePath } from './absolute-path.ts';
 import type { Logger } from '../base/logger.ts';
 import type { KubeletOptions } from '../options/kubelet-options.ts';
 import type { CgroupManager } from './cgroup-manager.ts';
@@ -17,7 +17,7 @@ export async function setOwnProcess(
   }
   if (kubeletCgroups === '') return;
   try {
-    await manager.enter(parseCgroupPath(kubeletCgroups, manager.driver), process.pid);
+    await manager.enter(absolutePath(kubeletCgroups), process.pid);
   } catch (error) {
     log.warn('the agent stays in the cgroup that it was started in', { kubeletCgroups, error });
   }

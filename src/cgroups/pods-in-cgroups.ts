@@ -10,6 +10,7 @@ import { memoryReserve } from '../options/reserved-resources.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
 import type { PodCgroup } from '../ports/pod-participant.ts';
 import type { CgroupManager } from './cgroup-manager.ts';
+import { absolutePath } from './absolute-path.ts';
 import { maxProcesses, NodeCgroups } from './node-cgroups.ts';
 import type { NodeReservations } from './node-reservations.ts';
 import { CgroupSetupError, openCgroups } from './open-cgroups.ts';
@@ -32,6 +33,8 @@ export interface OpenedCgroups {
 
 /** How soon an engine that did not answer is asked again. */
 const RETRY_MS = 5_000;
+/** How often new processes are looked for in the root cgroup. */
+const SYSTEM_MS = 60_000;
 
 /** The pods' cgroups, from the moment when the engine has told how it uses them. */
 export class PodsInCgroups {
@@ -88,6 +91,25 @@ export class PodsInCgroups {
         folded.v(3, 'cgroups not opened, trying again', { error });
       }
       await clock.sleep(RETRY_MS, signal);
+    }
+  }
+
+  /** Keeps the machine's other processes out of the root cgroup. Resolves when `signal` aborts, or where there are no cgroups here. */
+  async keepSystemProcesses(signal: AbortSignal): Promise<void> {
+    const { options, clock, folded } = this.#node;
+    const { moveSystemProcesses } = await import('./system-processes.ts');
+    const path = absolutePath(options.systemCgroups);
+    while (!signal.aborted) {
+      try {
+        const opened = await this.opened(signal);
+        if (!opened) return;
+        const count = await moveSystemProcesses(path, { manager: opened.manager, proc: this.#paths.proc });
+        if (count > 0) folded.v(2, 'processes moved out of the root cgroup', { to: path, count });
+      } catch (error) {
+        if (signal.aborted) return;
+        folded.warn('not every process could be moved out of the root cgroup, retrying', { systemCgroups: path, error });
+      }
+      await clock.sleep(SYSTEM_MS, signal).catch(() => {});
     }
   }
 

@@ -113,7 +113,6 @@ export const acceptedOptions: readonly AcceptedOption[] = [
   { flag: 'protect-kernel-defaults', config: 'protectKernelDefaults', kind: bool, unset: false },
   { flag: 'really-crash-for-testing', kind: bool },
   { flag: 'redirect-container-streaming', kind: bool },
-  { flag: 'runtime-cgroups', kind: string },
   { flag: 'skip-headers', kind: bool },
   { flag: 'skip-log-headers', kind: bool },
   { flag: 'stderrthreshold', kind: opaque },
@@ -124,7 +123,6 @@ export const acceptedOptions: readonly AcceptedOption[] = [
   { flag: 'storage-driver-secure', kind: bool },
   { flag: 'storage-driver-table', kind: string },
   { flag: 'storage-driver-user', kind: string },
-  { flag: 'system-cgroups', config: 'systemCgroups', kind: string },
   { flag: 'volume-plugin-dir', config: 'volumePluginDir', kind: string, unset: volumePlugins, path: true },
   { flag: 'volume-stats-agg-period', config: 'volumeStatsAggPeriod', kind: duration, unset: 60_000, zeroInFileIsUnset: true },
   // Fields of release 1.20 that have no flag.

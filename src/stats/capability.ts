@@ -24,6 +24,7 @@ export function capability({ options, clock, cgroups, engine, pods, statuses, ho
       rootDir: options.rootDir,
       imageDir: (asker) => engine.dataDirectory(asker),
       hostFiles,
+      daemonCgroups: { kubelet: options.kubeletCgroups, runtime: options.runtimeCgroups, misc: options.systemCgroups },
       podsCgroup: () => {
         const ofEngine = engine.lastFeatures()?.cgroups;
         return ofEngine && options.cgroupsPerQos ? cgroupPath(podsCgroup(options.cgroupRoot, true), ofEngine.driver) : undefined;

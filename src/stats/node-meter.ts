@@ -23,11 +23,15 @@ export interface NodeMeterDeps {
   readonly fileSystems: FileSystems;
   /** As PodStatsDeps. */
   readonly podsCgroup: () => string | undefined;
+  /** As PodStatsDeps. */
+  readonly daemonCgroups: DaemonCgroups;
   /** Where the engine's daemon writes its process id. */
   readonly runtimePidFile: string;
   readonly pods: () => Promise<readonly PodUsage[]>;
   readonly signal: AbortSignal;
 }
+
+export type DaemonCgroups = Readonly<Partial<Record<'kubelet' | 'runtime' | 'misc', string>>>;
 
 const ROOT = '/';
 
@@ -43,16 +47,17 @@ export class NodeMeter {
   }
 
   async cpuAndMemory(): Promise<NodeUsage> {
-    const { reader } = this.#deps;
+    const { reader, daemonCgroups } = this.#deps;
     const podsCgroup = this.#deps.podsCgroup();
-    const pods = podsCgroup === undefined ? [] : [{ key: podsCgroup, paths: reader.at(podsCgroup) }];
-    const consumption = await this.#meter.measure([{ key: ROOT, paths: reader.at(ROOT) }, ...pods]);
+    const daemons = Object.values(daemonCgroups).filter((path) => path !== '');
+    const all = new Set([ROOT, ...(podsCgroup === undefined ? [] : [podsCgroup]), ...daemons]);
+    const consumption = await this.#meter.measure(Array.from(all, (path) => ({ key: path, paths: reader.at(path) })));
     const stat = this.#text('stat') ?? '';
     const root = consumption.get(ROOT);
     const memory = this.#memory(root?.memory);
     const cpu = root?.cpu ?? this.#machineCpu(stat);
     const startedAtMs = parseBootTime(stat) ?? 0;
-    const systemContainers = await this.#systemContainers(startedAtMs, podsCgroup === undefined ? undefined : consumption.get(podsCgroup));
+    const systemContainers = await this.#systemContainers(startedAtMs, consumption);
     const swap = this.#swap();
     return { startedAtMs, ...(cpu ? { cpu } : {}), ...(memory ? { memory } : {}), ...(swap ? { swap } : {}), systemContainers };
   }
@@ -129,16 +134,27 @@ export class NodeMeter {
     return { atMs, usageCoreNanoSeconds, ...(usageNanoCores === undefined ? {} : { usageNanoCores }) };
   }
 
-  async #systemContainers(bootedAtMs: number, podsCgroup: Consumption | undefined): Promise<ContainerUsage[]> {
-    const { runtimePidFile, pods } = this.#deps;
+  /** By their cgroups, where these are known and there; else by their processes, which what they start does not count to. */
+  async #systemContainers(bootedAtMs: number, consumption: ReadonlyMap<string, Consumption>): Promise<ContainerUsage[]> {
+    const { runtimePidFile, daemonCgroups, pods } = this.#deps;
+    const inCgroup = (name: string, path: string | undefined): ContainerUsage | undefined => {
+      const use = path === undefined ? undefined : consumption.get(path);
+      return use?.cpu && { id: name as ContainerId, name, startedAtMs: bootedAtMs, ...use };
+    };
     const runtimePid = parseNumber(textOf(runtimePidFile));
-    const kubelet = this.#process('kubelet', 'self', bootedAtMs);
+    const kubelet = inCgroup('kubelet', daemonCgroups.kubelet) ?? this.#process('kubelet', 'self', bootedAtMs);
     // A file that was left behind names no process, or another one.
     const runtime =
-      runtimePid === undefined ? undefined : this.#process('runtime', String(runtimePid), bootedAtMs, /^(dockerd|docker|podman)/);
-    const all = podsCgroup?.cpu ? podsCgroup : sumOf(await pods());
-    const everyPod: ContainerUsage = { id: 'pods' as ContainerId, name: 'pods', startedAtMs: bootedAtMs, ...all };
-    return [kubelet, runtime, everyPod].filter((container) => container !== undefined);
+      inCgroup('runtime', daemonCgroups.runtime) ??
+      (runtimePid === undefined ? undefined : this.#process('runtime', String(runtimePid), bootedAtMs, /^(dockerd|docker|podman)/));
+    const misc = inCgroup('misc', daemonCgroups.misc);
+    const everyPod = inCgroup('pods', this.#deps.podsCgroup()) ?? {
+      id: 'pods' as ContainerId,
+      name: 'pods',
+      startedAtMs: bootedAtMs,
+      ...sumOf(await pods()),
+    };
+    return [kubelet, runtime, misc, everyPod].filter((container) => container !== undefined);
   }
 
   #process(name: string, pid: string, bootedAtMs: number, called?: RegExp): ContainerUsage | undefined {

@@ -9,7 +9,7 @@ import type { PodStatuses } from '../ports/pod-statuses.ts';
 import { cgroupReader } from './cgroup-reader.ts';
 import { DirectoryUsages } from './directory-usages.ts';
 import { FileSystems } from './file-systems.ts';
-import { NodeMeter } from './node-meter.ts';
+import { type DaemonCgroups, NodeMeter } from './node-meter.ts';
 import { PodMeter } from './pod-meter.ts';
 import { SharedMeasure } from './shared-measure.ts';
 
@@ -31,6 +31,8 @@ export interface PodStatsDeps {
   readonly imageBytes?: (signal: AbortSignal) => Promise<number | undefined>;
   /** The cgroup that all pods' cgroups are in: "/kubepods". Undefined: pods have none, or it is not known yet. */
   readonly podsCgroup?: () => string | undefined;
+  /** The cgroups of the node's daemons, by the name that their use is reported under; '': not known. */
+  readonly daemonCgroups?: DaemonCgroups;
   /** Where the engine's daemon writes its process id. */
   readonly runtimePidFile?: string;
   /** "/proc"; another one is for tests. */
@@ -58,6 +60,7 @@ export function podStats(deps: PodStatsDeps): OwnedPodStats {
     statuses,
     rootDir,
     podsCgroup = () => undefined,
+    daemonCgroups = {},
     runtimePidFile = '/var/run/docker.pid',
     proc = '/proc',
   } = deps;
@@ -115,6 +118,7 @@ export function podStats(deps: PodStatsDeps): OwnedPodStats {
     imageDir,
     imageBytes: imageFacts(deps.imageBytes),
     fileSystems,
+    daemonCgroups,
     podsCgroup,
     runtimePidFile,
     pods: () => podsCheaply.ask(signal),

@@ -51,6 +51,10 @@ export class CgroupsInMemory implements CgroupFs {
     return new Set([...this.cgroups].flatMap(([each, { pids }]) => (each === path || each.startsWith(`${path}/`) ? [...pids] : [])));
   }
 
+  async members(path: string): Promise<ReadonlySet<number>> {
+    return new Set(this.cgroups.get(path)?.pids);
+  }
+
   async remove(path: string): Promise<void> {
     if ((await this.processes(path)).size > 0) throw failure('EBUSY');
     for (const each of this.cgroups.keys()) if (each === path || each.startsWith(`${path}/`)) this.cgroups.delete(each);

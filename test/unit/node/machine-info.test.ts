@@ -26,3 +26,9 @@ test('swap is told where there is some, and a machine that does not tell its boo
   assert.deepEqual([ids?.swap, events], [{ capacity: 2048 }, []]);
   assert.equal(machineInfo(before, { ...input, machine: { ...machine, bootId: 'new' } }).events[0]?.reason, 'Rebooted');
 });
+
+test('swap of a size that no machine has is not shown', () => {
+  const machine = { cores: 1, memoryBytes: 1024, machineId: 'm', systemUuid: 's', bootId: '', hugePages: [], swapBytes: 1e23 };
+  const { ids } = machineInfo({}, { nodeName: 'n', machine, maxPods: 1, podsPerCore: 0, capacity: {}, reservation: {} });
+  assert.deepEqual(ids, { machineID: 'm', systemUUID: 's', bootID: '' });
+});

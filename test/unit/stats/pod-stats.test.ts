@@ -298,6 +298,42 @@ describe('stats', () => {
     assert.deepEqual(await names(), ['kubelet', 'runtime', 'pods']);
   });
 
+  test('of the daemons are those of their cgroups, where these are known and there', async (t) => {
+    const daemonCgroups = { kubelet: '', runtime: '/engine', misc: '/system' };
+    const { clock, stats, machine } = await setUp(t, 'version 1', { deps: { daemonCgroups } });
+    const use = async () => {
+      const { systemContainers } = await answer(clock, stats.node(never));
+      await clock.advance(1000);
+      return systemContainers.map(({ name, cpu }) => [name, cpu?.usageCoreNanoSeconds]);
+    };
+    assert.deepEqual(await use(), [
+      ['kubelet', 5e8],
+      ['pods', 4e9],
+    ]);
+    await machine.write({
+      ...cgroupV1('/engine', { cpuNs: 7e9, usage: 9000, inactive: 0 }),
+      ...cgroupV1('/system', { cpuNs: 6e9, usage: 9000, inactive: 0 }),
+    });
+    assert.deepEqual(await use(), [
+      ['kubelet', 5e8],
+      ['runtime', 7e9],
+      ['misc', 6e9],
+      ['pods', 4e9],
+    ]);
+  });
+
+  test('of the swap are left out where the kernel tells numbers that cannot be', async (t) => {
+    const { clock, stats, machine } = await setUp(t, 'version 1');
+    for (const [total, free] of [
+      ['500', '501'],
+      ['99999999999999999999', '0'],
+    ]) {
+      await machine.write({ 'proc/meminfo': `MemTotal: 1000 kB\nSwapTotal: ${total} kB\nSwapFree: ${free} kB\n` });
+      assert.equal((await answer(clock, stats.node(never))).swap, undefined);
+      await clock.advance(1000);
+    }
+  });
+
   test('of all pods is that of the cgroup that they are in, and the sum of theirs where there is none', async (t) => {
     const { clock, stats, machine } = await setUp(t, 'version 1', { deps: { podsCgroup: () => '/kubepods' } });
     const pods = async () => {
