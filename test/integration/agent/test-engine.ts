@@ -50,6 +50,7 @@ export interface EngineInspect {
     readonly CgroupParent: string;
     readonly PidsLimit: number | null;
     readonly CpusetCpus: string;
+    readonly CpusetMems: string;
   };
   readonly LogPath: string;
 }
