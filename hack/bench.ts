@@ -1,13 +1,14 @@
-// npm run bench [-- pods|api|streams|scale|builds [--flags]]: pods (the default) holds the agent against the raw engine; api and streams
+// npm run bench [-- pods|api|streams|scale|builds|guards [--flags]]: pods (the default) holds the agent against the raw engine; api and streams
 // against the reference kubelet, pods in the one and logs, exec, cp and port-forward in the other; scale many pods against few; builds
-// this checkout's build against another's.
+// this checkout's build against another's; guards the same build with and without what keeps a full node working.
 const what = process.argv[2]?.startsWith('-') ? 'pods' : (process.argv[2] ?? 'pods');
 if (what === 'pods') await import('./bench/pods.ts');
 else if (what === 'api') await import('./bench/api.ts');
 else if (what === 'streams') await import('./bench/streams.ts');
 else if (what === 'scale') await import('./bench/scale.ts');
 else if (what === 'builds') await import('./bench/builds.ts');
+else if (what === 'guards') await import('./bench/guards.ts');
 else {
-  console.error(`unknown benchmark ${what}: expected pods, api, streams, scale or builds`);
+  console.error(`unknown benchmark ${what}: expected pods, api, streams, scale, builds or guards`);
   process.exitCode = 2;
 }

@@ -47,7 +47,7 @@ const numbered = (what: string, count: string): readonly string[] => Array.from(
 
 async function measure(node: StandaloneNode, { checkout, measured }: Build): Promise<void> {
   const idleSeconds = Number(values['idle-seconds']);
-  measured.coldMs.push(...(await node.start(COLD_STARTS, checkout)));
+  measured.coldMs.push(...(await node.start(COLD_STARTS, { checkout })));
   for (const name of numbered('single', values.rounds)) {
     measured.singleMs.push(await node.run([name]));
     await node.remove([name]);

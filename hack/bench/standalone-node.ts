@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { aCgroupRoot, type CgroupRoot } from '../../test/builders/a-cgroup-root.ts';
 import { AgentProcess } from './agent-process.ts';
 import { hack, pause, quantile } from './cluster-nodes.ts';
 import { RawEngine } from './raw-engine.ts';
@@ -11,25 +12,34 @@ export const APP = 'busybox:1.35';
 /** An agent writes its cache of compiled code 15 s after it began, which takes longer than a minute of rest. */
 const SETTLED_AFTER_MS = 20_000;
 
+/** Another build than this checkout's, or flags that come after the usual ones. */
+export interface AgentUnderBench {
+  readonly checkout?: string;
+  readonly flags?: readonly string[];
+}
+
 /** An agent that has pods from a manifest directory only, on an engine of its own. One agent at a time. */
 export class StandaloneNode {
   readonly engine: RawEngine;
   readonly #dir = mkdtempSync(join(tmpdir(), 'rxlet-bench-'));
   readonly #manifests = join(this.#dir, 'manifests');
   readonly #flags: readonly string[];
+  /** Of its own: other agents of this machine remove what they do not know from the usual one. */
+  readonly #cgroups: CgroupRoot | undefined;
   readonly #started = new Map<string, () => void>();
   #stopWatching = (): void => {};
   #agent: AgentProcess | undefined;
 
   /** `endpoint`: of the engine, '' for the benchmarks' own. Rejects where the engine has containers. */
   static async open(endpoint: string): Promise<StandaloneNode> {
-    const node = new StandaloneNode(endpoint || hack('docker.sh', 'up', '/var/lib/rxlet-test-engine'));
+    const node = new StandaloneNode(endpoint || hack('docker.sh', 'up', '/var/lib/rxlet-test-engine'), await aCgroupRoot());
     if ((await node.#containers()).length > 0) throw new Error('the engine has containers: the benchmark wants one to itself');
     node.#stopWatching = await node.engine.watchStarts((pod) => node.#started.get(pod)?.());
     return node;
   }
 
-  private constructor(endpoint: string) {
+  private constructor(endpoint: string, cgroups: CgroupRoot | undefined) {
+    this.#cgroups = cgroups;
     this.engine = new RawEngine(endpoint);
     mkdirSync(this.#manifests);
     this.#flags = [
@@ -37,6 +47,7 @@ export class StandaloneNode {
       `--root-dir=${join(this.#dir, 'root')}`,
       `--docker-endpoint=${endpoint}`,
       `--pod-infra-container-image=${PAUSE}`,
+      ...(cgroups ? [`--cgroup-root=${cgroups.path}`] : []),
     ];
   }
 
@@ -44,17 +55,17 @@ export class StandaloneNode {
    * From exec to the first reconcile that was done, in ms, `times` times; then this agent runs, without pods. The first start fills the
    * compile cache and is not counted.
    */
-  async start(times: number, checkout?: string): Promise<readonly number[]> {
+  async start(times: number, { checkout, flags = [] }: AgentUnderBench = {}): Promise<readonly number[]> {
     this.#declare('cold');
     const tookMs: number[] = [];
     for (let i = 0; i <= times; i++) {
       const at = performance.now();
-      this.#agent = new AgentProcess([...this.#flags, '--v=4'], checkout);
+      this.#agent = new AgentProcess([...this.#flags, ...flags, '--v=4'], checkout);
       await this.#agent.logLine((line) => line.includes('"reconciled"'));
       if (i > 0) tookMs.push(performance.now() - at);
       await this.stop();
     }
-    this.#agent = new AgentProcess(this.#flags, checkout);
+    this.#agent = new AgentProcess([...this.#flags, ...flags], checkout);
     await this.remove(['cold']);
     return tookMs;
   }
@@ -98,6 +109,7 @@ export class StandaloneNode {
     await this.stop();
     this.#stopWatching();
     this.engine.close();
+    await this.#cgroups?.remove();
     rmSync(this.#dir, { recursive: true, force: true });
   }
 

@@ -44,6 +44,7 @@ const IMMEDIATE_SECONDS = 1;
 const MIN_LEAVING_MS = 10_000;
 
 const oneFileSystem: FilesystemLayout = { imageFs: false, splitFs: false };
+const nothingObserved: Observations = new Map();
 const pressureKinds: readonly Pressure[] = ['memory', 'disk', 'pid'];
 
 /**
@@ -109,9 +110,10 @@ export class EvictionManager {
     signal: AbortSignal,
   ): Promise<{ readonly ended: readonly PodUid[]; readonly nextMs: number }> {
     const { clock } = this.#deps;
-    const found = await this.#observed(given, signal);
-    const active = this.#activePods();
-    const limited = this.#settings.localStorageCapacityIsolation ? active.filter((pod) => this.#isLimited(pod)) : [];
+    const limited = this.#settings.localStorageCapacityIsolation ? this.#activePods().filter((pod) => this.#isLimited(pod)) : [];
+    // Without thresholds only limits of pods ask for it: which file systems they are about.
+    const isAsked = this.#settings.thresholds.length > 0 || (limited.length > 0 && this.#layout === undefined);
+    const found = isAsked ? await this.#observed(given, signal) : nothingObserved;
     if (found === undefined) return { ended: await this.#endOverLimits(limited, given, signal), nextMs: LONGEST_MS };
     const times = { nowMs: clock.monotonicMs(), transitionMs: this.#settings.transitionMs };
     const judgement = judgePressure(this.#memory, this.#thresholds, found, times);

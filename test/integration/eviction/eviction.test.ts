@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
-import { open, readFile, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { errorCode } from '../../../src/base/error-code.ts';
 import { smallFileSystem } from '../../builders/small-file-system.ts';
 import { stays } from '../agent/pod-specs.ts';
 import { evictingAgent } from './evicting-agent.ts';
-
-const writes = (megabytes: number, file = '/data/file'): string =>
-  `dd if=/dev/zero of=${file} bs=1M count=${megabytes} 2>/dev/null; ${stays}`;
+import { fillDisk, writes } from './fill-disk.ts';
 
 describe('on a small disk', { timeout: 300_000 }, () => {
   test('the pod that fills it goes, ten times in a row, and no other; the pressure comes and goes', async (t) => {
@@ -85,7 +82,7 @@ describe('on a small disk', { timeout: 300_000 }, () => {
     agent.declare(innocent);
     await agent.until('the innocent pod runs', () => agent.stateOf(innocent) === 'Running');
     const filler = join(disk.path, 'filler');
-    await fill(filler);
+    await fillDisk(filler);
     assert.deepEqual((await disk.left()).bytes, 0);
     await agent.until('the pressure is told', () => agent.pressures().includes('DiskPressure'));
     agent.declare(innocent, hog);
@@ -146,15 +143,3 @@ async function mostProcesses(): Promise<number> {
 }
 
 const processesNow = async (): Promise<number> => Number(/\/(\d+) /.exec(await readFile('/proc/loadavg', 'utf8'))?.[1]);
-
-/** With no byte left. */
-async function fill(path: string): Promise<void> {
-  await using file = await open(path, 'w');
-  for (const size of [2 ** 20, 4096, 1]) {
-    try {
-      for (;;) await file.write(Buffer.alloc(size));
-    } catch (error) {
-      assert.equal(errorCode(error), 'ENOSPC');
-    }
-  }
-}

@@ -485,6 +485,28 @@ test('pods that exceed a limit of their own go, all of them, by what is counted 
   );
 });
 
+test('without thresholds the node is not measured, is short of nothing, and pods are held to their own limits', async (t) => {
+  let looks = 0;
+  const scene: Scene = setUp(t, {
+    stats: {
+      node: async () => {
+        looks++;
+        return nodeUsage(plenty, scene.clock.now());
+      },
+    },
+  });
+  scene.left({ memory: 1 });
+  scene.run();
+  await scene.clock.advance(60_000);
+  assert.deepEqual([looks, scene.manager.conditions().map(({ status }) => status)], [0, ['False', 'False', 'False']]);
+  const limited = aPodThat('a', { containers: [{ name: 'app', resources: { limits: { 'ephemeral-storage': '1Mi' } } }] });
+  scene.declare(limited);
+  scene.use(podUsage('a', { disk: GI }));
+  await scene.clock.advance(60_000);
+  // Once, for the file systems that the limit is about.
+  assert.deepEqual([looks, scene.evicted()], [1, ['uid-a 1']]);
+});
+
 test('without local storage isolation nobody is held to a limit of local storage', async (t) => {
   const scene = setUp(t, { settings: { localStorageCapacityIsolation: false } });
   scene.declare(aPodThat('a', { containers: [{ name: 'app', resources: { limits: { 'ephemeral-storage': '1Mi' } } }] }));
