@@ -11,7 +11,7 @@ import { fillDisk, writes } from './fill-disk.ts';
 function inReverse(t: { after(dispose: () => Promise<void>): void }): { after(dispose: () => Promise<void>): void } {
   const stack = new AsyncDisposableStack();
   t.after(() => stack.disposeAsync());
-  return { after: (dispose) => void stack.defer(dispose) };
+  return { after: (dispose) => stack.defer(dispose) };
 }
 
 const unused = (images: readonly string[]): readonly string[] => images.filter((name) => name.startsWith('rxlet-test/'));
