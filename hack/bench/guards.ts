@@ -55,8 +55,12 @@ function row(other: Side): boolean {
   const [rss, otherRss] = [guarded, other].map(({ rssMiB }) => quantile(rssMiB, 0.5));
   const [moreCpu, moreRss] = [(cpu ?? Number.NaN) - (otherCpu ?? Number.NaN), (rss ?? Number.NaN) - (otherRss ?? Number.NaN)];
   const show = (value: number | undefined): string => value?.toFixed(2) ?? 'nothing';
-  console.log(`${values.pods} idle pods, cpu of a core: ${show(cpu)} %, ${other.what} ${show(otherCpu)} %, ${show(moreCpu)} more (bar ${CPU_BAR_PERCENT})`);
-  console.log(`${values.pods} idle pods, rss: ${show(rss)} MiB, ${other.what} ${show(otherRss)} MiB, ${show(moreRss)} more (bar ${MEMORY_BAR_MIB})`);
+  console.log(
+    `${values.pods} idle pods, cpu of a core: ${show(cpu)} %, ${other.what} ${show(otherCpu)} %, ${show(moreCpu)} more (bar ${CPU_BAR_PERCENT})`,
+  );
+  console.log(
+    `${values.pods} idle pods, rss: ${show(rss)} MiB, ${other.what} ${show(otherRss)} MiB, ${show(moreRss)} more (bar ${MEMORY_BAR_MIB})`,
+  );
   return moreCpu <= CPU_BAR_PERCENT && moreRss <= MEMORY_BAR_MIB;
 }
 
