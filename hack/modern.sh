@@ -2,35 +2,33 @@
 # Runs tests against today's Docker Engine, whatever this machine has: Docker, containerd and runc of a newer Debian are unpacked into a
 # cache and made to run beside the machine's own. Nothing of them is installed. The suite moves: the versions that were met are printed.
 #   hack/modern.sh [contract|integration|cluster]...   contract where nothing is named: two minutes, and half a minute for the packages
+#   hack/modern.sh cgroup2 [TEST]...   these files, or those about cgroups, on a machine with cgroup v2 only (hack/cgroup2.sh): a minute
 # $RXLET_MODERN_SUITE: sid unless set; $RXLET_MODERN_CACHE: where it is unpacked, remove it for newer packages. Needs root and Debian.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 say() { echo "modern.sh: $*" >&2; }
 die() { say "$*"; exit 1; }
 . hack/apt.sh
+. hack/unpack.sh
+
+# Inside there is one processor and no network: what is slow or needs either is run outside.
+if [ "${1:-}" = cgroup2 ]; then
+  shift
+  [ $# -gt 0 ] || set -- test/integration/agent/{pod-cgroups,container-memory,cpu-shares}.test.ts
+  . hack/setup.sh
+  setup_npm
+  npm run -s build
+  exec hack/cgroup2.sh bash -c '
+    set -e
+    RXLET_TEST_DOCKER_ENDPOINT=$(hack/docker.sh up)
+    export RXLET_TEST_DOCKER_ENDPOINT RXLET_TEST_IMAGE=busybox:1.35 RXLET_TEST_PAUSE_IMAGE=rxlet/pause:1
+    docker version --format "docker {{.Server.Version}}, Linux {{.Server.KernelVersion}}, cgroups $(cat /sys/fs/cgroup/cgroup.controllers)" >&2
+    exec node --test --test-concurrency=1 "$@"' tests "$@"
+fi
 
 suite=${RXLET_MODERN_SUITE:-sid}
 cache=${RXLET_MODERN_CACHE:-/var/cache/rxlet-docker-$suite}
 programs=(dockerd docker docker-proxy docker-init containerd containerd-shim-runc-v2 ctr runc)
-
-# Packages with all that they depend on; no maintainer script runs, and the machine's own apt knows nothing of it.
-unpack() { # ROOT PACKAGE...
-  local root=$1 apt uri deb dir; shift
-  apt=$(mktemp -d)
-  mkdir -p "$apt"/{lists/partial,sources,cache/archives/partial} "$root"
-  : >"$apt/status"
-  uri=$(grep -hm1 '^URIs:' /etc/apt/sources.list.d/debian.sources) || die "no Debian mirror in /etc/apt/sources.list.d/debian.sources"
-  printf 'Types: deb\n%s\nSuites: %s\nComponents: main\nSigned-By: /usr/share/keyrings/debian-archive-keyring.gpg\n' "$uri" "$suite" >"$apt/sources/modern.sources"
-  local get=(apt-get -qq -o Dir::Etc::SourceList=/dev/null -o "Dir::Etc::SourceParts=$apt/sources" -o "Dir::State::Lists=$apt/lists"
-    -o "Dir::State::status=$apt/status" -o "Dir::Cache=$apt/cache" -o APT::Sandbox::User=root)
-  { "${get[@]}" update && "${get[@]}" install -y --no-install-recommends --download-only "$@"; } >"$apt/log" 2>&1 \
-    || { tail -n 20 "$apt/log" >&2; rm -rf "$apt"; die "could not get $* of Debian's $suite"; }
-  for dir in bin sbin lib lib64; do mkdir -p "$root/usr/$dir"; ln -sfn "usr/$dir" "$root/$dir"; done
-  for deb in "$apt"/cache/archives/*.deb; do
-    dpkg --fsys-tarfile "$deb" | tar -x -C "$root" --keep-directory-symlink --exclude='./usr/share/doc/*' --exclude='./usr/share/man/*' --exclude='./usr/share/locale/*'
-  done
-  rm -rf "$apt"
-}
 
 # A copy of each program that finds the libraries which came with it.
 make_programs() { # ROOT BIN FROM: libraries are at ROOT in the end; from FROM into BIN
@@ -53,7 +51,7 @@ if [ ! -d "$cache/bin" ]; then
   command -v patchelf >/dev/null || apt_install patchelf
   say "unpacking Docker of Debian's $suite into $cache, once"
   rm -rf "$cache" "$cache.new"
-  unpack "$cache.new/root" docker.io docker-cli containerd runc iptables
+  unpack "$suite" "$cache.new/root" docker.io docker-cli containerd runc iptables
   make_programs "$cache/root" "$cache.new/bin" "$cache.new/root"
   mv "$cache.new" "$cache"
 fi

@@ -12,7 +12,7 @@ import type { NodeParticipant } from '../../../src/ports/node-participant.ts';
 import type { NodeParts } from '../../../src/ports/node-parts.ts';
 import { runAgent } from '../../../src/run-agent.ts';
 import { realSurroundings } from '../../../src/surroundings.ts';
-import { aCgroupRoot } from '../../builders/a-cgroup-root.ts';
+import { aCgroupRoot, type CgroupRoot } from '../../builders/a-cgroup-root.ts';
 import { testEndpoint, testImage, testPauseImage } from '../../builders/docker-under-test.ts';
 import { defaultOptions, someOptions } from '../../builders/some-options.ts';
 import { aPod } from '../../builders/a-pod.ts';
@@ -28,6 +28,10 @@ export interface EvictingAgent {
   /** "Running", "Failed Evicted"; undefined: nothing yet. */
   readonly stateOf: (pod: Pod) => string | undefined;
   readonly messageOf: (pod: Pod) => string;
+  /** The engine's id of its only container; undefined: it has not run yet. */
+  readonly containerIdOf: (pod: Pod) => string | undefined;
+  /** Its pods' cgroups are below it; undefined: there are none on this machine. */
+  readonly cgroups: CgroupRoot | undefined;
   /** The pods that were evicted, by their signal, in their order. */
   readonly evicted: readonly string[];
   /** The node's conditions that are True. */
@@ -48,7 +52,7 @@ export async function evictingAgent(test: Disposer, over: Partial<KubeletOptions
   const turns: string[] = [];
   let node: NodeParts | undefined;
   let participants: readonly NodeParticipant[] = [];
-  const wanted = new Set(['images', 'eviction', 'cgroups', 'node', 'volumes', 'network', 'objects', 'garbage', 'stats']);
+  const wanted = new Set(['images', 'eviction', 'cgroups', 'memory', 'node', 'volumes', 'network', 'objects', 'garbage', 'stats']);
   const stop = new AbortController();
   const cgroups = await aCgroupRoot();
   const rootDir = over.rootDir ?? (await mkdtemp(join(tmpdir(), 'rxlet-root-')));
@@ -152,6 +156,8 @@ export async function evictingAgent(test: Disposer, over: Partial<KubeletOptions
       return status && [status.phase, status.reason].filter((part) => part !== undefined).join(' ');
     },
     messageOf: (pod) => statusOf(pod)?.message ?? '',
+    containerIdOf: (pod) => /[^/]+$/.exec(statusOf(pod)?.containerStatuses?.[0]?.containerID ?? '')?.[0],
+    cgroups,
     evicted,
     pressures,
     turns,
