@@ -6,6 +6,7 @@ import { dockerResources, type NodeResources } from './container-resources.ts';
 import { type CreateRequest, DEFAULT_SHM_BYTES, dockerGroups } from './create-body.ts';
 import { containerDockerLabels, type StringMap } from '../identity/docker-labels.ts';
 import { containerDockerName } from '../identity/docker-names.ts';
+import { runtimeOfHandler } from '../identity/runtime-of-handler.ts';
 import type { LogConfig } from '../logs/log-rotation.ts';
 import { containerLogPath } from '../logs/log-paths.ts';
 import {
@@ -84,7 +85,7 @@ export function containerCreateRequest(input: ContainerInput): CreateRequest {
         ...(input.cgroupParent !== '' && { PidsLimit: undefined }),
         CpusetCpus: spec.cpuset,
         CpusetMems: spec.cpusetMems,
-        Runtime: spec.handler,
+        Runtime: runtimeOfHandler(spec.handler),
         CgroupParent: input.cgroupParent,
         GroupAdd: dockerGroups([fsGroup, ...(supplementalGroups ?? []), ...input.extraSupplementalGroups]),
         Privileged: security.privileged === true,

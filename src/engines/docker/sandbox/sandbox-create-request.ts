@@ -4,6 +4,7 @@ import { podLabels } from '../identity/container-labels.ts';
 import { type CreateRequest, DEFAULT_SHM_BYTES, dockerGroups } from '../containers/create-body.ts';
 import { sandboxDockerLabels } from '../identity/docker-labels.ts';
 import { sandboxDockerName } from '../identity/docker-names.ts';
+import { runtimeOfHandler } from '../identity/runtime-of-handler.ts';
 import { portBindings } from './port-mappings.ts';
 import { isSet, selinuxOpts } from '../containers/security-context.ts';
 
@@ -53,7 +54,7 @@ export function sandboxCreateRequest(input: SandboxInput): CreateRequest {
         OomScoreAdj: SANDBOX_OOM_SCORE,
         CpuShares: SANDBOX_CPU_SHARES,
         CgroupParent: cgroupParent,
-        Runtime: handler,
+        Runtime: runtimeOfHandler(handler),
         SecurityOpt: [...selinuxOpts(seLinuxOptions), 'no-new-privileges'],
         ShmSize: DEFAULT_SHM_BYTES,
       },

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { containerCreateRequest } from '../../../../../src/engines/docker/containers/container-create-request.ts';
-import type { Mount } from '../../../../../src/ports/container-runtime.ts';
+import type { ContainerSpec, Mount } from '../../../../../src/ports/container-runtime.ts';
 import { aContainer, aPod } from '../../../../builders/a-pod.ts';
 
-function mountsOf(asksForOneMount: boolean, ...over: readonly Partial<Mount>[]): { readonly Binds: unknown; readonly Mounts: unknown } {
+function hostConfigOf(over: Partial<ContainerSpec>, asksForOneMount = false): Readonly<Record<string, unknown>> {
   const container = aContainer('app');
-  const mounts = over.map((each, i) => ({ hostPath: `/h${i}`, containerPath: `/c${i}`, readOnly: true, ...each }));
-  const { body } = containerCreateRequest({
+  return containerCreateRequest({
     pod: aPod('web', { containers: [container] }),
-    spec: { container, attempt: 0, imageRef: 'sha256:1', env: [], command: undefined, args: undefined, mounts },
+    spec: { container, attempt: 0, imageRef: 'sha256:1', env: [], command: undefined, args: undefined, mounts: [], ...over },
     sandboxId: 's',
     imageUser: { uid: 0n },
     seccomp: [],
@@ -20,8 +19,13 @@ function mountsOf(asksForOneMount: boolean, ...over: readonly Partial<Mount>[]):
     extraSupplementalGroups: [],
     extraAnnotations: {},
     asksForOneMount,
-  });
-  return { Binds: body.HostConfig['Binds'], Mounts: body.HostConfig['Mounts'] };
+  }).body.HostConfig;
+}
+
+function mountsOf(asksForOneMount: boolean, ...over: readonly Partial<Mount>[]): { readonly Binds: unknown; readonly Mounts: unknown } {
+  const mounts = over.map((each, i) => ({ hostPath: `/h${i}`, containerPath: `/c${i}`, readOnly: true, ...each }));
+  const { Binds, Mounts } = hostConfigOf({ mounts }, asksForOneMount);
+  return { Binds, Mounts };
 }
 
 const bindMount = (i: number, BindOptions: object): object => ({
@@ -55,4 +59,9 @@ test('what is to be labelled is asked for in the only way there is', () => {
     Binds: ['/h0:/c0:ro,Z', '/h1:/c1:Z,rslave'],
     Mounts: undefined,
   });
+});
+
+test("a class's handler is the runtime of that name, but docker is the engine's default, as it is for the sandbox", () => {
+  const runtime = (handler?: string): unknown => hostConfigOf({ handler })['Runtime'];
+  assert.deepEqual([runtime('kata'), runtime('docker'), runtime()], ['kata', undefined, undefined]);
 });
