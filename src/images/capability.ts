@@ -1,4 +1,5 @@
 import { Backoff } from '../base/backoff.ts';
+import { rememberedFor } from '../base/remembered-for.ts';
 import { TokenBucket } from '../base/token-bucket.ts';
 import type { Contribution } from '../ports/contribution.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
@@ -19,6 +20,8 @@ import { wantedImages } from './wanted-images.ts';
 
 /** pkg/kubelet/kubelet.go: backOffPeriod and MaxContainerBackOff. */
 const pullDelays = { baseMs: 10_000, maxMs: 300_000 };
+/** Eight places are looked at, most of which have no file: once for pods that start together. */
+const DOCKER_CONFIG_MS = 1000;
 
 export type ImageNeeds = Pick<
   NodeParts,
@@ -31,6 +34,7 @@ export function capability(needs: ImageNeeds): Contribution {
   const { registryQps, registryBurst, serializeImagePulls, maxParallelImagePulls, rootDir } = options;
   const { images } = engine;
   const removals = new ImageRemovals(images);
+  const nodeConfig = new NodeDockerConfig({ rootDir, cwd: process.cwd(), home: process.env['HOME'] }, log);
   const collections = imageCollections(needs, removals);
   return {
     services: options.runOnce
@@ -44,7 +48,7 @@ export function capability(needs: ImageNeeds): Contribution {
         events,
         clock,
         log,
-        keyring: keyring(new NodeDockerConfig({ rootDir, cwd: process.cwd(), home: process.env['HOME'] }, log)),
+        keyring: keyring({ entries: rememberedFor(DOCKER_CONFIG_MS, clock, () => nodeConfig.entries()) }),
         tell,
         pulls: new PullQueue({
           images,

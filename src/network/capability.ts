@@ -5,10 +5,10 @@ import type { Contribution } from '../ports/contribution.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
 import { podNetwork } from './pod-network.ts';
 
-export type NetworkNeeds = Pick<NodeParts, 'options' | 'node' | 'cluster' | 'events' | 'folded' | 'engine' | 'pods' | 'wake'>;
+export type NetworkNeeds = Pick<NodeParts, 'options' | 'clock' | 'node' | 'cluster' | 'events' | 'folded' | 'engine' | 'pods' | 'wake'>;
 
 /** What a pod sees of its network besides the network itself: host name, resolver, hosts file. */
-export function capability({ options, node, cluster, events, folded, engine, pods, wake }: NetworkNeeds): Contribution {
+export function capability({ options, clock, node, cluster, events, folded, engine, pods, wake }: NetworkNeeds): Contribution {
   const { rootDir, nodeName, clusterDns, clusterDomain, resolvConf } = options;
   const network = podNetwork({
     rootDir,
@@ -19,6 +19,7 @@ export function capability({ options, node, cluster, events, folded, engine, pod
     resolvConf,
     selinux: selinuxIsOn(),
     inCluster: cluster.exists,
+    clock,
     events,
     log: folded,
   });

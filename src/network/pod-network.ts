@@ -1,8 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import { isMissingFile } from '../base/error-code.ts';
 import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
 import { readTextFile } from '../base/read-text-file.ts';
+import { rememberedFor } from '../base/remembered-for.ts';
 import { goIp } from '../model/go-ip.ts';
 import { nodeReference } from '../model/object-reference.ts';
 import { podDirectory } from '../model/pod-directory.ts';
@@ -30,6 +33,7 @@ export interface PodNetworkSettings {
 }
 
 export interface PodNetworkDeps extends PodNetworkSettings {
+  readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly events: EventRecorder;
   readonly log: Logger;
 }
@@ -48,9 +52,11 @@ export interface PodNetwork {
 }
 
 const HOSTS = '/etc/hosts';
+/** Pods that start together read the node's resolv.conf once. */
+const RESOLV_CONF_MS = 1000;
 
 export function podNetwork(deps: PodNetworkDeps): PodNetwork {
-  const { rootDir, nodeName, nodeIps, clusterDomain, resolvConf, events, log } = deps;
+  const { rootDir, nodeName, nodeIps, clusterDomain, resolvConf, clock, events, log } = deps;
   const clusterDns = deps.clusterDns.flatMap((text) => {
     const address = goIp(text);
     if (address === undefined) log.warn('invalid cluster DNS address left out', { address: text });
@@ -61,10 +67,12 @@ export function podNetwork(deps: PodNetworkDeps): PodNetwork {
   const record = (pod: Pod | undefined, { about, reason, message }: DnsWarning): void =>
     events.record(about === 'pod' && pod ? pod : nodeReference(nodeName), 'Warning', reason, message);
 
+  const nodeFile = rememberedFor(RESOLV_CONF_MS, clock, () => nodeResolvConf(resolvConf));
+
   return {
     async sandbox(pod) {
       const hostname = sandboxHostname(pod, clusterDomain);
-      const { dns, warnings } = podDns(pod, settings, await nodeResolvConf(resolvConf));
+      const { dns, warnings } = podDns(pod, settings, await nodeFile());
       for (const warning of warnings) if (deps.inCluster || warning.reason !== 'MissingClusterDNS') record(pod, warning);
       return { hostname, dns };
     },
@@ -78,16 +86,20 @@ export function podNetwork(deps: PodNetworkDeps): PodNetwork {
         const content = hostNetwork
           ? hostNetworkHostsFile(await readTextFile(HOSTS), hostAliases)
           : managedHostsFile(podIps, podHostname(pod, clusterDomain), hostAliases);
-        await mkdir(directory, { recursive: true, mode: 0o750 });
         // In place: the pod's containers that run already have this very file.
-        await writeFile(hostPath, content, { mode: 0o644 });
+        const write = (): Promise<void> => writeFile(hostPath, content, { mode: 0o644 });
+        await write().catch(async (error: unknown) => {
+          if (!isMissingFile(error)) throw error;
+          await mkdir(directory, { recursive: true, mode: 0o750 });
+          await write();
+        });
       }
       return [{ hostPath, containerPath: HOSTS, readOnly: false, ...(deps.selinux && { relabel: true }) }];
     },
 
     async checkNodeFile() {
       if (resolvConf === '') return;
-      const message = await nodeResolvConf(resolvConf).then((node) => nodeFileWarning(resolvConf, clusterDomain, node), errorText);
+      const message = await nodeFile().then((node) => nodeFileWarning(resolvConf, clusterDomain, node), errorText);
       if (message !== undefined) record(undefined, { about: 'node', reason: 'CheckLimitsForResolvConf', message });
     },
   };

@@ -6,12 +6,15 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { type PodNetwork, podNetwork, type PodNetworkSettings } from '../../../src/network/pod-network.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
+import { FakeClock } from '../../fakes/fake-clock.ts';
 
 let rootDir: string;
 let told: string[];
+let clock: FakeClock;
 beforeEach(async () => {
   rootDir = await mkdtemp(join(tmpdir(), 'pod-network-'));
   told = [];
+  clock = new FakeClock();
 });
 afterEach(() => rm(rootDir, { recursive: true }));
 
@@ -25,6 +28,7 @@ const network = (over: Partial<PodNetworkSettings> = {}): PodNetwork =>
     inCluster: true,
     resolvConf: '',
     selinux: false,
+    clock,
     events: {
       record: (about, type, reason, message) => {
         told.push(`${'spec' in about ? about.metadata.name : `${about.kind} ${about.name}`} ${type} ${reason} ${message}`);
@@ -52,6 +56,18 @@ describe('the sandbox of a pod', () => {
       },
     });
     assert.deepEqual(told, []);
+  });
+
+  test("has what the node's file says at most a second ago", async () => {
+    const resolvConf = await nodeFile('nameserver 1.1.1.1\n');
+    const pods = network({ resolvConf, clusterDns: [] });
+    const servers = async (): Promise<readonly string[] | undefined> => (await pods.sandbox(aPod('web'))).dns?.servers;
+    assert.deepEqual(await servers(), ['1.1.1.1']);
+    await nodeFile('nameserver 2.2.2.2\n');
+    await clock.advance(999);
+    assert.deepEqual(await servers(), ['1.1.1.1']);
+    await clock.advance(1);
+    assert.deepEqual(await servers(), ['2.2.2.2']);
   });
 
   test('without name servers of the cluster asks those of the node, which is told about the pod and the node', async () => {
