@@ -42,7 +42,7 @@ export async function runAgent(
 ): Promise<number> {
   const { clock, random } = from;
   // What happens is reported once: to the log, and to all who listen to entries.
-  const entries = new EntryHub(clock);
+  const entries = new EntryHub(clock, { lastSeq: from.lastSeq(options) });
   const hear = (line: HeardLine): void => entries.hear(line);
   const log = heardLogger(from.log, hear);
   const foldedBy = { clock, windowMs: 60_000, subject: ['pod'] };

@@ -1,5 +1,5 @@
 import type { VerbosityControl } from './ports/verbosity-control.ts';
-import { extname } from 'node:path';
+import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { restartMarks } from './agent/reconcile/restart-marks.ts';
 import { stateFiles } from './agent/state-files.ts';
@@ -15,6 +15,7 @@ import { openEngine } from './engines/open-engine.ts';
 import { HostFilesProcess } from './hostfiles/host-files-process.ts';
 import { openNode } from './node/open-node.ts';
 import { podDirectory } from './model/pod-directory.ts';
+import { lastSeq, TIMELINE_DIRECTORY } from './timeline/ring-segments.ts';
 import type { KubeletOptions, OptionOrigins } from './options/kubelet-options.ts';
 import type { Cluster } from './ports/cluster.ts';
 import type { Engine } from './ports/engine.ts';
@@ -32,6 +33,8 @@ export interface Surroundings {
   readonly random: () => number;
   readonly origins: OptionOrigins;
   readonly verbosity: VerbosityControl;
+  /** The number of the last entry that agents before this one have kept; 0: there is none. */
+  lastSeq(options: KubeletOptions): number;
   /** The agent's own small files below the root directory, which is made. Rejects where it cannot be. */
   openDisk(options: KubeletOptions, log: Logger): Promise<Pick<Ground, 'files' | 'podFiles' | 'restartMarks'>>;
   /** What looks at files that may never answer. An abort of `stop` ends it. */
@@ -51,6 +54,7 @@ export function realSurroundings(given: Pick<Surroundings, 'log' | 'origins' | '
     random: chance,
     hostFiles: ({ clock, log }, stop) =>
       new HostFilesProcess({ clock, log, program: besideThis('host-files-main'), table: mountsNow, stop }),
+    lastSeq: ({ rootDir, timelineMaxMib }) => (timelineMaxMib === 0 ? 0 : lastSeq(join(rootDir, TIMELINE_DIRECTORY))),
     openDisk,
     cgroups: () => readCgroupHierarchy(),
     memory: readMachineMemory,

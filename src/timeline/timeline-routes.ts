@@ -9,14 +9,24 @@ import { isWanted, type TimelineQuery, timelineQuery } from './timeline-query.ts
 
 export interface TimelineRoutesDeps {
   readonly entries: StreamEntries;
+  /** Undefined: nothing is kept on disk. */
+  readonly ring: KeptEntries | undefined;
   readonly clock: Pick<Clock, 'now'>;
+}
+
+export interface KeptEntries {
+  readonly directory: string;
+  /** The number of the last entry that is on the disk; undefined: it is from before this agent. */
+  readonly writtenSeq: number | undefined;
+  /** Resolves when what has happened so far is on the disk, or lost. */
+  flush(): Promise<void>;
 }
 
 /** Of one write. */
 const MOST_TOGETHER = 100;
 
 /** GET /rxlet/v1/timeline: what has happened, and with follow what happens, an entry a line, oldest first. */
-export function timelineRoutes({ entries, clock }: TimelineRoutesDeps): readonly Route[] {
+export function timelineRoutes({ entries, ring, clock }: TimelineRoutesDeps): readonly Route[] {
   return [
     {
       methods: ['GET'],
@@ -27,18 +37,14 @@ export function timelineRoutes({ entries, clock }: TimelineRoutesDeps): readonly
         // Before what has happened is read: nothing falls between the two.
         const news = wanted.follow ? new FollowedEntries(entries.all, (entry) => isWanted(entry, wanted)) : undefined;
         try {
-          const past = newest(
-            entries.tail().filter((entry) => isWanted(entry, wanted)),
-            wanted,
-          );
-          beginStream(response, 'application/x-ndjson');
-          if (!(await writeEntries(response, past, signal))) return;
-          if (news === undefined) return;
+          const lastSeq = await writePast(response, { entries, ring }, wanted, signal);
+          if (news === undefined || lastSeq === undefined) return;
           for (;;) {
             const { entries: come, lost } = await news.next(signal);
             const last = come.at(-1);
             const all = lost > 0 && last ? [...come, lossOf(last, lost)] : come;
-            if (!(await writeEntries(response, all, signal))) return;
+            const unseen = all.filter(({ seq }) => seq > lastSeq);
+            if (!(await writeEntries(response, unseen, signal))) return;
           }
         } catch (error) {
           // A follower is only ever ended by its own end, or that of the agent.
@@ -51,7 +57,39 @@ export function timelineRoutes({ entries, clock }: TimelineRoutesDeps): readonly
   ];
 }
 
-const newest = (entries: readonly StreamEntry[], { limit }: TimelineQuery): readonly StreamEntry[] =>
+/** Writes what has happened: what is on disk, and then what is only in memory. Resolves with the number of the last entry; undefined: the reader has gone. */
+async function writePast(
+  response: ServerResponse,
+  { entries, ring }: Pick<TimelineRoutesDeps, 'entries' | 'ring'>,
+  wanted: TimelineQuery,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  await ring?.flush();
+  const tail = entries.tail();
+  const [first] = tail;
+  const written = ring?.writtenSeq ?? (first === undefined ? Number.POSITIVE_INFINITY : first.seq - 1);
+  const inMemory = newest(
+    tail.filter((entry) => (ring === undefined || entry.seq > written) && isWanted(entry, wanted)),
+    wanted.limit,
+  );
+  if (ring !== undefined) {
+    // Seldom asked for: loaded then.
+    const { readRing } = await import('./read-ring.ts');
+    const limit = wanted.limit === undefined ? undefined : wanted.limit - inMemory.length;
+    for await (const lines of readRing(ring.directory, { ...wanted, limit }, written)) {
+      if (!response.headersSent) beginStream(response, NDJSON);
+      const text = lines.map((line) => `${line}\n`).join('');
+      if (text !== '' && !(await writeTo(response, Buffer.from(text), signal))) return undefined;
+    }
+  }
+  if (!response.headersSent) beginStream(response, NDJSON);
+  if (!(await writeEntries(response, inMemory, signal))) return undefined;
+  return tail.at(-1)?.seq ?? 0;
+}
+
+const NDJSON = 'application/x-ndjson';
+
+const newest = (entries: readonly StreamEntry[], limit: number | undefined): readonly StreamEntry[] =>
   limit === undefined ? entries : entries.slice(Math.max(0, entries.length - limit));
 
 /** False: the reader has gone. */

@@ -202,6 +202,7 @@ function surroundings(
     random: () => 0.5,
     origins: defaultOptions.origins,
     verbosity: new Verbosity(0),
+    lastSeq: () => 0,
     openDisk: async () => ({ files: filesInMemory(), podFiles, restartMarks: { mark: async () => {}, load: async () => new Map() } }),
     hostFiles: () => directHostFiles,
     cgroups: async () => someCgroups,

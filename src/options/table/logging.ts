@@ -1,5 +1,5 @@
 import { type LevelOfFiles, vmodule } from '../accepted-kinds.ts';
-import { int32, oneOf, orUnset, uint32 } from '../kinds.ts';
+import { int32, oneOf, orUnset, uint, uint32 } from '../kinds.ts';
 import { option } from '../option.ts';
 
 export const loggingOptions = {
@@ -31,5 +31,12 @@ export const loggingOptions = {
     defaultText: 'text on a terminal, else json',
     group: 'Logging',
     help: 'How log lines are written to standard error.',
+  }),
+  timelineMaxMib: option<number>({
+    flag: 'timeline-max-mib',
+    kind: uint,
+    default: 16,
+    group: 'Logging',
+    help: 'How much of what happens is kept on disk, in <root-dir>/timeline, for `rxlet timeline`, also over restarts; the oldest goes first. Mebibytes; 0: nothing.',
   }),
 } as const;

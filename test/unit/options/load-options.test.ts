@@ -152,6 +152,7 @@ test("without arguments every option has the kubelet's default", async () => {
     rotateServerCertificates: false,
     verbosity: 0,
     vmodule: [],
+    timelineMaxMib: 16,
     logFormat: 'json',
     configFile: '',
     configDirectory: '',

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, test } from 'node:test';
+import { EntryHub } from '../../../src/agent/trace/entry-hub.ts';
 import type { StreamEntry } from '../../../src/model/stream-entry.ts';
 import { capability } from '../../../src/timeline/capability.ts';
-import { nodeUnderTest, type NodeUnderTest } from '../../builders/node-parts.ts';
+import { nodeUnderTest, type NodeUnderTest, runServices } from '../../builders/node-parts.ts';
+import { FakeClock } from '../../fakes/fake-clock.ts';
 import { serveRoutes, type ServedRoutes } from '../../fakes/served-routes.ts';
 
 let served: ServedRoutes | undefined;
@@ -12,7 +17,7 @@ afterEach(async () => {
 });
 
 async function serve(): Promise<NodeUnderTest> {
-  const under = nodeUnderTest();
+  const under = nodeUnderTest({ options: { timelineMaxMib: 0 } });
   served = await serveRoutes(capability(under.node).routes ?? []);
   return under;
 }
@@ -84,4 +89,30 @@ test('a follower reads what has happened and then what happens', async () => {
     if (seen.length === 2) break;
   }
   assert.deepEqual(seen, ['before', 'after']);
+});
+
+test('what is kept from before a restart comes first, and nothing comes twice', async () => {
+  const rootDir = mkdtempSync(join(tmpdir(), 'rxlet-timeline-'));
+  try {
+    const before = nodeUnderTest({ options: { rootDir, timelineMaxMib: 1 } });
+    const first = capability(before.node);
+    const running = runServices(first.services);
+    for (let n = 1; n <= 3; n++) before.hear(about(`old ${n}`));
+    await running.stop();
+
+    const entries = new EntryHub(new FakeClock(), { lastSeq: 3 });
+    const under = nodeUnderTest({ options: { rootDir, timelineMaxMib: 1 }, entries });
+    entries.hear(about('before it ran'));
+    const { routes = [], services } = capability(under.node);
+    served = await serveRoutes(routes);
+    const again = runServices(services);
+    entries.hear(about('new'));
+    assert.deepEqual(await messages(''), ['old 1', 'old 2', 'old 3', 'before it ran', 'new']);
+    entries.hear(about('newer'));
+    assert.deepEqual(await messages(''), ['old 1', 'old 2', 'old 3', 'before it ran', 'new', 'newer']);
+    assert.deepEqual(await messages('?limit=2'), ['new', 'newer']);
+    await again.stop();
+  } finally {
+    rmSync(rootDir, { recursive: true });
+  }
 });
