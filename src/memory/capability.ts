@@ -21,6 +21,7 @@ type MemoryNeeds = Pick<NodeParts, 'options' | 'cgroups' | 'memory' | 'node' | '
  */
 export function capability(parts: MemoryNeeds, proc = '/proc'): Contribution {
   const { cgroups, engine, statuses, clock, folded: log } = parts;
+  for (const fault of withoutEffect(parts)) log.warn('an option has no effect on this machine', fault);
   if (cgroups.version !== 2) return {};
   const node = limitingNode(parts);
   const known = new Map<PodUid, { readonly pod: Pod; readonly settings: ReadonlyMap<string, CgroupSettings> }>();
@@ -63,6 +64,18 @@ export function capability(parts: MemoryNeeds, proc = '/proc'): Contribution {
     },
     services: [{ name: 'memory of containers', stage: 'followers', run }],
   };
+}
+
+/** What was asked for and cannot be here; a kubelet leaves it unsaid. */
+function withoutEffect({ options, cgroups, memory }: MemoryNeeds): readonly Readonly<Record<'option' | 'because', string>>[] {
+  const [swap, quality] = ['memorySwap.swapBehavior: LimitedSwap', 'feature gate MemoryQoS'];
+  const limited = options.swapBehavior === 'LimitedSwap';
+  if (cgroups.version !== 2) {
+    const because = 'it takes cgroup v2';
+    const hasQuality = featureGates(options.featureGates).isOn('MemoryQoS');
+    return [...(limited ? [{ option: swap, because }] : []), ...(hasQuality ? [{ option: quality, because }] : [])];
+  }
+  return limited && !memory.limitsSwap ? [{ option: swap, because: 'the kernel cannot limit swap: there is no memory.swap.max' }] : [];
 }
 
 function limitingNode({ options, cgroups, memory, node: { resources } }: MemoryNeeds): LimitingNode {

@@ -184,6 +184,24 @@ test('an engine that does not answer is asked again', async (t) => {
   assert.deepEqual([node.calls.listed, node.log.lines.length], [3, 2]);
 });
 
+for (const [name, over, because] of [
+  ['cgroup v1', { cgroups: { root: '/dev/null', version: 1, missing: [], mixedIn: [] } }, 'it takes cgroup v2'],
+  [
+    'a kernel without limits of swap',
+    { memory: { ...someMemory, limitsSwap: false } },
+    'the kernel cannot limit swap: there is no memory.swap.max',
+  ],
+] as const)
+  test(`with ${name} LimitedSwap has no effect, and is said to have none`, (t) => {
+    const scene = nodeUnderTest({ ...over, options: { swapBehavior: 'LimitedSwap' } });
+    t.after(() => scene.node.engine.close());
+    capability(scene.node);
+    assert.deepEqual(
+      scene.log.lines.map(({ level, fields }) => [level, fields]),
+      [['warn', { option: 'memorySwap.swapBehavior: LimitedSwap', because }]],
+    );
+  });
+
 test('with cgroup v1 nothing is done', (t) => {
   const scene = nodeUnderTest({ cgroups: { root: '/dev/null', version: 1, missing: [], mixedIn: [] } });
   t.after(() => scene.node.engine.close());
