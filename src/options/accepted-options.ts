@@ -39,15 +39,6 @@ export const acceptedOptions: readonly AcceptedOption[] = [
   { flag: 'containerd', kind: string },
   { flag: 'containerd-namespace', kind: string },
   { flag: 'contention-profiling', config: 'enableContentionProfiling', kind: bool, unset: false },
-  {
-    flag: 'cpu-manager-reconcile-period',
-    config: 'cpuManagerReconcilePeriod',
-    kind: duration,
-    unset: 10_000,
-    zeroInFileIsUnset: true,
-    inPart:
-      'containers move to other CPUs at once, and each look at a pod compares what its containers were last set to with what they are to have',
-  },
   { flag: 'docker', kind: string },
   { flag: 'docker-env-metadata-whitelist', kind: string },
   { flag: 'docker-only', kind: bool },

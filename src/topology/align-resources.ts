@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { unlessAborted } from '../base/unless-aborted.ts';
 import { aborted } from '../base/aborted.ts';
 import { inAdmissionOrder } from '../model/admission-order.ts';
@@ -9,6 +10,7 @@ import type { Contribution } from '../ports/contribution.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
 import type { TopologyHintProvider } from '../ports/topology-hint-provider.ts';
 import { type CpuManagerNeeds, openCpuManager } from './cpu/open-cpu-manager.ts';
+import { putBackCpus } from './cpu/put-back-cpus.ts';
 import { openMemoryManager } from './memory/open-memory-manager.ts';
 import type { MachineTopology } from './machine-topology.ts';
 import type { HintRules } from './merge-hints.ts';
@@ -16,14 +18,15 @@ import { readMachineTopology, type SysPaths } from './read-machine-topology.ts';
 import { alignPod } from './topology-manager.ts';
 
 /** Of the node's parts. */
-export type AlignmentNeeds = CpuManagerNeeds & Pick<NodeParts, 'pods' | 'lives' | 'statuses' | 'wake' | 'folded' | 'clock'>;
+export type AlignmentNeeds = CpuManagerNeeds &
+  Pick<NodeParts, 'pods' | 'lives' | 'statuses' | 'wake' | 'folded' | 'clock' | 'cgroups' | 'engine'>;
 
 /**
  * CPUs and memory of their own for containers of Guaranteed pods, from NUMA nodes that suit all they ask for (pkg/kubelet/cm: cpumanager,
  * memorymanager, topologymanager). Rejects where what was given before does not fit the machine, or the machine not the options.
  */
 export async function alignResources(needs: AlignmentNeeds, paths: SysPaths = { root: '/' }): Promise<Contribution> {
-  const { options, pods, lives, statuses, wake, clock, tell, folded: log } = needs;
+  const { options, pods, lives, statuses, wake, clock, cgroups, engine, tell, folded: log } = needs;
   const machine = await readMachineTopology(paths);
   const rules = hintRules(options, machine);
   const wakeAll = (): void => {
@@ -77,6 +80,18 @@ export async function alignResources(needs: AlignmentNeeds, paths: SysPaths = { 
     }
   };
 
+  const periodMs = options.cpuManagerReconcilePeriodMs;
+  const putBack = cpus &&
+    periodMs > 0 &&
+    cgroups.version !== undefined && {
+      name: 'CPUs of containers',
+      stage: 'beside pods' as const,
+      run: (signal: AbortSignal): Promise<void> => {
+        const cpuset = (uid: PodUid, container: string): string => cpus.cpuset(uid, container);
+        const { running, runtime } = engine;
+        return putBackCpus({ running, runtime, pods, cgroups, clock, wake, log, cpuset, proc: join(paths.root, 'proc'), periodMs }, signal);
+      },
+    };
   return {
     pod: {
       admit: (pod, _others, signal) => align(pod, signal),
@@ -102,6 +117,7 @@ export async function alignResources(needs: AlignmentNeeds, paths: SysPaths = { 
           await aborted(signal);
         },
       },
+      ...(putBack ? [putBack] : []),
     ],
   };
 }

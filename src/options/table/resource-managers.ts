@@ -1,4 +1,4 @@
-import { mapStringString, string } from '../kinds.ts';
+import { duration, mapStringString, string } from '../kinds.ts';
 import { memoryOfNodes, type MemoryOfNode } from '../memory-of-nodes.ts';
 import { option } from '../option.ts';
 
@@ -22,6 +22,15 @@ export const resourceManagerOptions = {
     defaultText: 'none',
     group: 'Node',
     help: 'Of the static policy, true or false each: full-pcpus-only, strict-cpu-reservation, prefer-align-cpus-by-uncorecache, distribute-cpus-across-numa, and with the feature gate CPUManagerPolicyAlphaOptions align-by-socket and distribute-cpus-across-cores.',
+  }),
+  cpuManagerReconcilePeriodMs: option<number>({
+    flag: 'cpu-manager-reconcile-period',
+    config: 'cpuManagerReconcilePeriod',
+    kind: duration,
+    default: 10_000,
+    group: 'Node',
+    zeroInFileIsUnset: true,
+    help: 'Of the static CPU manager: how often it is looked whether containers are on their CPUs, to put back what something else has moved; 0 by the flag: never. When CPUs change hands containers move at once, whatever this says.',
   }),
   memoryManagerPolicy: option<string>({
     flag: 'memory-manager-policy',

@@ -1,13 +1,23 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { readCgroupHierarchy } from '../../../src/base/cgroup-hierarchy.ts';
+import { parseCgroupPaths } from '../../../src/base/cgroup-paths.ts';
 import { formatCpuSet, parseCpuSet } from '../../../src/model/cpu-set.ts';
 import { AgentUnderTest } from './agent-under-test.ts';
 import { app, pod, stays } from './pod-specs.ts';
 
-const flags = ['--cpu-manager-policy=static', '--reserved-cpus=0'];
+const flags = ['--cpu-manager-policy=static', '--reserved-cpus=0', '--cpu-manager-reconcile-period=1s'];
+
+/** Of the cgroup that the process is in. */
+async function cpusFileOf(pid: number): Promise<string> {
+  const { root, version } = await readCgroupHierarchy();
+  const paths = parseCgroupPaths(await readFile(`/proc/${pid}/cgroup`, 'utf8'));
+  const [controller, directory] = version === 2 ? ['', root] : ['cpuset', join(root, 'cpuset')];
+  return join(directory, paths.get(controller) ?? '', 'cpuset.cpus');
+}
 
 describe('CPUs of its own', { timeout: 300_000 }, () => {
   test('a Guaranteed pod has them, others move away and come back, also over a restart of the agent', async (t) => {
@@ -52,6 +62,13 @@ describe('CPUs of its own', { timeout: 300_000 }, () => {
     await agent.phase('own', 'Running', from);
     assert.deepEqual([await cpusOf('own'), await cpusOf('shares')], [own, rest]);
     assert.deepEqual((await agent.containers('own'))[0]?.id, before?.id);
+
+    const { app: moved } = await agent.up('own');
+    assert.ok(moved);
+    const { State } = await agent.engine.inspect(moved.id);
+    await writeFile(await cpusFileOf(State.Pid), rest);
+    await agent.logged('what was moved behind the engine', ({ msg }) => msg.startsWith('container put back on its CPUs'));
+    await on('own', own);
 
     await agent.remove('own');
     await on('shares', all);

@@ -35,6 +35,7 @@ test("without arguments every option has the kubelet's default", async () => {
     seccompDefault: false,
     cpuManagerPolicy: 'none',
     cpuManagerPolicyOptions: {},
+    cpuManagerReconcilePeriodMs: 10_000,
     topologyManagerPolicy: 'none',
     topologyManagerPolicyOptions: {},
     topologyManagerScope: 'container',
