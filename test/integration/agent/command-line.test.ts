@@ -36,6 +36,7 @@ describe('the agent as it is started', { timeout: 300_000 }, () => {
     const running = await agent.until('it runs', async () =>
       (await agent.engine.containers()).find((each) => each.pod === name && each.container === 'app'),
     );
+    await agent.logged('it serves', ({ msg, listener }) => msg === 'serving' && listener === 'local');
     const [served, ...others] = await servedPods(agent);
     assert.ok(served);
     assert.deepEqual(others, []);
@@ -107,7 +108,7 @@ describe('the agent as it is started', { timeout: 300_000 }, () => {
       },
     );
     const running = await agent.up('web');
-    await terminal.shows(/^I\d{4} [\d:.]+ pod phase changed pod="default\/\S+-web-n1" .* to="Running"$/m);
+    await terminal.shows(/^I\d{4} [\d:.]+ pod phase changed pod="default\/\S+-web-n1" .* to="Running" logger="reconcile"$/m);
     await terminal.type('', 'C-c');
     const screen = await terminal.shows(/ended with \d+/);
     assert.match(screen, /signal, stopping; again to exit at once signal="SIGINT"\n.*stopped; the pods stay as they are\nended with 0$/);
