@@ -31,6 +31,10 @@ export async function main(argv: readonly string[], invokedAs: string): Promise<
     process.exitCode = await validate(argv.slice(1));
     return;
   }
+  if (command === 'plan') {
+    process.exitCode = await plan(argv.slice(1));
+    return;
+  }
   if (command !== undefined) {
     // Asked of an agent on this machine, over its local socket.
     const { runNodeCommand } = await import('./cli/node-commands.ts');
@@ -66,6 +70,16 @@ export async function main(argv: readonly string[], invokedAs: string): Promise<
 async function validate(argv: readonly string[]): Promise<number> {
   const [{ runValidate }, { manifestTools }] = await Promise.all([import('./cli/validate.ts'), import('./sources/manifest-tools.ts')]);
   return runValidate(argv, process, manifestTools({ nodeName: 'node' }));
+}
+
+async function plan(argv: readonly string[]): Promise<number> {
+  const [{ runPlan }, { declaredIn }, { planManifests }] = await Promise.all([
+    import('./cli/plan.ts'),
+    import('./sources/declared-in.ts'),
+    import('./agent/plan-manifests.ts'),
+  ]);
+  const read: Parameters<typeof runPlan>[2]['read'] = (paths) => declaredIn(paths, { nodeName: 'node', clock: systemClock });
+  return runPlan(argv, process, { read, plan: planManifests });
 }
 
 async function openLog({ logFormat }: KubeletOptions, verbosity: (stream: string) => number): Promise<Logger> {

@@ -11,6 +11,7 @@ export function helpText(columns: number): string {
     'Usage:',
     '  rxlet [flags]                 run the agent',
     '  rxlet validate <manifest>...  check manifests without running them',
+    '  rxlet plan <manifest>...      what would change if these manifests replaced others',
     '  rxlet ps                      list the pods on this node',
     '  rxlet logs <pod>              print the log of a container',
     '  rxlet exec <pod> -- <cmd>...  run a command in a container',

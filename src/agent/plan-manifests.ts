@@ -1,0 +1,70 @@
+import { basename } from 'node:path';
+import type { PlannedChanges, PlannedPod } from '../model/planned-changes.ts';
+import type { Pod } from '../model/pod.ts';
+import type { DeclaredManifests } from '../ports/declared-manifests.ts';
+import { actuatedAsDeclared, observedAsDeclared } from './reconcile/as-declared.ts';
+import { plannedObject } from './reconcile/planned-objects.ts';
+import { plannedPod, type PodThatRuns } from './reconcile/planned-pod.ts';
+
+/**
+ * What would become of the pods of `before`, which are taken to run as they are declared, if `after` took its place: a whole directory in
+ * place of all of it, a file in place of what a file of its name, or a pod or object of its names, declared. What has faults takes no pod
+ * away, as for the file source. Pure.
+ */
+export function planManifests(before: DeclaredManifests, after: DeclaredManifests): PlannedChanges {
+  const [newPods, newObjects] = [merged(before, after, 'pods'), merged(before, after, 'objects')];
+  const pods = namesIn(before.pods, newPods).map((name) => {
+    const [old, now] = [before.pods.get(name), newPods.get(name)];
+    return { pod: name, file: (now ?? old)?.file ?? '', ...plannedPod(old && asDeclared(old.pod), now?.pod) };
+  });
+  const refused = after.refused.flatMap(({ file, pods: names, faults }) => {
+    const kept = [...before.pods].filter(([, old]) => basename(old.file) === basename(file)).map(([name]) => name);
+    return [...new Set([...names, ...kept])].map((name) => refusal(name, file, faults.length, before.pods.has(name)));
+  });
+  const refusedNames = new Set(refused.map(({ pod }) => pod));
+  const shown = new Map([...newPods].map(([name, { pod }]) => [name, pod]));
+  const objects = namesIn(before.objects, newObjects).flatMap((name) => {
+    const [old, now] = [before.objects.get(name), newObjects.get(name)];
+    const planned = plannedObject(old?.object, now?.object, shown);
+    return planned ? [{ ...planned, file: (now ?? old)?.file ?? '' }] : [];
+  });
+  return { pods: [...pods.filter(({ pod }) => !refusedNames.has(pod)), ...refused].sort((a, b) => (a.pod < b.pod ? -1 : 1)), objects };
+}
+
+const namesIn = (before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>): readonly string[] =>
+  [...new Set([...before.keys(), ...after.keys()])].sort();
+
+/** What counts afterwards: what is new, and what of the old stays. */
+function merged<K extends 'pods' | 'objects'>(before: DeclaredManifests, after: DeclaredManifests, kind: K): DeclaredManifests[K] {
+  const files = new Set([...after.pods.values(), ...after.objects.values()].map(({ file }) => basename(file)));
+  const faulty = new Set([...after.refused, ...after.unreadable].map(({ file }) => basename(file)));
+  const stays = ({ file }: { readonly file: string }): boolean =>
+    faulty.has(basename(file)) || !(after.isWhole || files.has(basename(file)));
+  const kept = ([...before[kind]] as [string, { readonly file: string }][]).filter(([, part]) => stays(part));
+  return new Map<string, unknown>([...kept, ...after[kind]]) as unknown as DeclaredManifests[K];
+}
+
+const refusal = (pod: string, file: string, faults: number, runs: boolean): PlannedPod => ({
+  pod,
+  file,
+  consequence: 'refused',
+  containers: [],
+  because: [`its manifest has ${faults === 1 ? 'a fault' : `${faults} faults`}: ${runs ? 'what runs stays as it is' : 'nothing starts'}`],
+  changes: [],
+  moreChanges: 0,
+});
+
+function asDeclared(pod: Pod): PodThatRuns {
+  return {
+    pod,
+    observed: observedAsDeclared(pod),
+    facts: {
+      nowMs: 0,
+      life: 'syncing',
+      restartHold: () => undefined,
+      liveness: () => 'success',
+      startup: () => 'success',
+      actuated: actuatedAsDeclared(pod),
+    },
+  };
+}
