@@ -3,6 +3,8 @@
 #   hack/e2e.sh [OPTIONS] [FOCUS]
 # FOCUS is a regular expression of specs' names. Without it: the NodeConformance specs, of which all in test/e2e/nodeconformance.txt
 # must pass (the list is what the reference kubelet passes on a single node without an outside registry).
+#   --full-node       the specs of test/e2e/full-node.txt instead, all of which must pass: resources, preemption, taints, limits, how pods end;
+#                     those marked [Serial] one after the other, at the end. Half an hour
 #   --skip REGEXP     leaves specs out; without it those that are slow or flaky, and one that waits twelve minutes for an outside registry
 #   --nodes N         that many specs at once: 6
 #   --reference       afterwards the same with the reference kubelet 1.20 (it wants cgroup v1): prints both durations, and what only it passes
@@ -18,11 +20,12 @@ die() { say "$*"; exit 1; }
 usage() { sed -n '2,/^\. /{/^\. /d;s/^# \{0,1\}//p}' hack/e2e.sh >&2; exit 2; }
 
 DIR=${RXLET_E2E_DIR:-/var/lib/rxlet-e2e}
-focus= skip='\[Slow\]|\[Flaky\]|should be able to pull from private registry with secret' parallel=6 reference= clean=
+focus= skip='\[Slow\]|\[Flaky\]|should be able to pull from private registry with secret' parallel=6 reference= clean= must=test/e2e/nodeconformance.txt
 while [ $# -gt 0 ]; do
   case $1 in
     --skip) [ $# -ge 2 ] || usage; skip=$2; shift ;;
     --nodes) [ $# -ge 2 ] || usage; parallel=$2; shift ;;
+    --full-node) must=test/e2e/full-node.txt ;;
     --reference) reference=1 ;;
     --clean) clean=1 ;;
     -*) usage ;;
@@ -139,17 +142,30 @@ Y
   tail -n 20 "$DIR/out/$1/agent.log" >&2
   die "the node does not get ready; its log is $DIR/out/$1/agent.log"
 }
+# Their names as one regular expression, as ginkgo reads it.
+named() { sed -E 's/[][().*+?{}^$|\\]/\\&/g' | paste -sd '|'; }
 run_specs() { # NAME
-  local out=$DIR/out/$1 specs started; specs=$(find_group e2e); started=$(date +%s)
+  local out=$DIR/out/$1 started; started=$(date +%s)
   repositories >"$DIR/repositories.yaml"
   say "$1: running specs, log in $out/specs.log"
-  # What failed is read from the report.
-  (cd "$out" && KUBE_TEST_REPO_LIST=$DIR/repositories.yaml KUBECONFIG=$DIR/cluster/admin.kubeconfig \
-    "$specs/ginkgo" -nodes="$parallel" -noColor -focus="${focus:-\\[NodeConformance\\]}" -skip="$skip" "$specs/e2e.test" -- --provider=local --kubeconfig="$DIR/cluster/admin.kubeconfig" \
-    --kubectl-path="$(kubectl_of_specs)" --repo-root="$out" --report-dir="$out" --disable-log-dump --dump-logs-on-failure=false --node-os-distro=debian --allowed-not-ready-nodes=0 >specs.log 2>&1) || true
+  if [ -n "$focus" ]; then
+    run_turn "$1" "$focus" "$skip" "$parallel"
+  elif [ "$must" = test/e2e/full-node.txt ]; then
+    run_turn "$1" "$(grep -vF '[Serial]' $must | named)" "$skip" "$parallel" quick-
+    run_turn "$1" "$(grep -F '[Serial]' $must | named)" "$skip" 1 serial-
+  else
+    run_turn "$1" '\[NodeConformance\]' "$skip" "$parallel"
+  fi
   echo $(($(date +%s) - started)) >"$out/seconds"
   # Specs delete their namespaces without waiting for the pods in them.
   kc get namespaces -o name | grep -Ev '/(default|kube-.*)$' | xargs -r kubectl --kubeconfig="$DIR/cluster/admin.kubeconfig" delete --wait --timeout=180s >/dev/null || say "$1: not all pods ended within three minutes"
+}
+# What failed is read from the report.
+run_turn() { # NAME FOCUS SKIP NODES [PREFIX of the report's files]
+  local out=$DIR/out/$1 specs; specs=$(find_group e2e)
+  (cd "$out" && KUBE_TEST_REPO_LIST=$DIR/repositories.yaml KUBECONFIG=$DIR/cluster/admin.kubeconfig \
+    "$specs/ginkgo" -nodes="$4" -noColor -focus="$2" -skip="$3" "$specs/e2e.test" -- --provider=local --kubeconfig="$DIR/cluster/admin.kubeconfig" \
+    --kubectl-path="$(kubectl_of_specs)" --repo-root="$out" --report-dir="$out" --report-prefix="${5:-}" --disable-log-dump --dump-logs-on-failure=false --node-os-distro=debian --allowed-not-ready-nodes=0 >>specs.log 2>&1) || true
 }
 
 setup_npm
@@ -172,7 +188,7 @@ hack/kube.sh up "$DIR/cluster" $node
 paths=$(hack/kube.sh env "$DIR/cluster" | grep '^export PATH' || true)
 eval "$paths"
 
-report=(--must test/e2e/nodeconformance.txt)
+report=(--must "$must")
 [ -z "$focus" ] || report=()
 for name in rxlet ${reference:+reference}; do
   start_agent "$name"
