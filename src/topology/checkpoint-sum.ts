@@ -12,6 +12,7 @@ export function checkpointSum(type: string, fields: readonly (readonly [name: st
 
 /** A map within, as it is printed: by its keys in their order. */
 export function ofMap<T>(entries: Readonly<Record<string, T>>, print: (value: T) => string = String): string {
-  const sorted = Object.entries(entries).toSorted(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-  return `map[${sorted.map(([key, value]) => `${key}:${print(value)}`).join(' ')}]`;
+  const keyed = Object.entries(entries).map(([key, value]) => ({ bytes: Buffer.from(key), text: `${key}:${print(value)}` }));
+  const sorted = keyed.toSorted((a, b) => Buffer.compare(a.bytes, b.bytes));
+  return `map[${sorted.map(({ text }) => text).join(' ')}]`;
 }
