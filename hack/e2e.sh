@@ -4,7 +4,7 @@
 # FOCUS is a regular expression of specs' names. Without it: the NodeConformance specs, of which all in test/e2e/nodeconformance.txt
 # must pass (the list is what the reference kubelet passes on a single node without an outside registry).
 #   --full-node       the specs of test/e2e/full-node.txt instead, all of which must pass: resources, preemption, taints, limits, how pods end;
-#                     those marked [Serial] one after the other, at the end. Half an hour
+#                     those marked [Serial] one after the other, at the end. Half an hour; two of them want port 10250 to be free
 #   --skip REGEXP     leaves specs out; without it those that are slow or flaky, and one that waits twelve minutes for an outside registry
 #   --nodes N         that many specs at once: 6
 #   --reference       afterwards the same with the reference kubelet 1.20 (it wants cgroup v1): prints both durations, and what only it passes
