@@ -16,11 +16,14 @@ export const logsFlags = {
   'since-time': { value: true },
   'limit-bytes': { value: true },
   stream: { value: true },
+  agent: {},
 } as const;
 
 export const logsUsage = `Usage: rxlet logs [flags] [NAMESPACE/]POD [CONTAINER]
 
-Prints what a container of a pod on this node has written.
+       rxlet logs --agent [-f] [--since DURATION] [--tail LINES]
+
+Prints what a container of a pod on this node has written; with --agent, what the agent itself has logged, or would have at --v=4.
 
   -c, --container NAME     the container; the pod's first one unless said
   -f, --follow             go on as more is written
@@ -36,12 +39,14 @@ Prints what a container of a pod on this node has written.
 
 const NS_PER_SECOND = 1_000_000_000n;
 
-export async function runLogs(
-  argv: readonly string[],
-  agent: Pick<AgentClient, 'json' | 'stream'>,
-  { stdout, stderr }: CommandIo,
-): Promise<number> {
+export async function runLogs(argv: readonly string[], agent: Pick<AgentClient, 'json' | 'stream'>, io: CommandIo): Promise<number> {
+  const { stdout, stderr } = io;
   const { flags, words, rest } = parseArguments(argv, logsFlags);
+  if (flags['agent'] !== undefined) {
+    if (words.length > 0) throw new UsageError("the agent's log is of no pod; 'rxlet timeline POD' is what happened to one");
+    const { runAgentLogs } = await import('./timeline.ts');
+    return await runAgentLogs(flags, agent, io);
+  }
   const [asked, second, ...others] = words;
   if (asked === undefined) throw new UsageError('which pod?');
   if (others.length > 0 || rest !== undefined || (second !== undefined && flags['container'] !== undefined))

@@ -7,6 +7,8 @@ import { explainUsage, runExplain } from './explain.ts';
 import { logsUsage, runLogs } from './logs.ts';
 import { psUsage, runPs } from './ps.ts';
 import { runStats, statsUsage } from './stats.ts';
+import { runTimeline, timelineUsage } from './timeline.ts';
+import { runWatch, watchUsage } from './watch.ts';
 
 type Run = (argv: readonly string[], agent: AgentClient, io: CommandIo) => Promise<number>;
 
@@ -16,13 +18,15 @@ const commands: Readonly<Record<NodeCommand, { readonly run: Run; readonly usage
   exec: { run: runExec, usage: execUsage },
   stats: { run: runStats, usage: statsUsage },
   explain: { run: runExplain, usage: explainUsage },
+  timeline: { run: runTimeline, usage: timelineUsage },
+  watch: { run: runWatch, usage: watchUsage },
 };
 
 const common = `
 Any of these takes --root-dir DIR, as the agent was given it, or --socket PATH, and --help.
 `;
 
-export type NodeCommand = 'ps' | 'logs' | 'exec' | 'stats' | 'explain';
+export type NodeCommand = 'ps' | 'logs' | 'exec' | 'stats' | 'explain' | 'timeline' | 'watch';
 
 /** One of the commands that talk to the agent on this machine. Resolves with the exit code: 0, 1, 2 for a wrong command line, exec's own. */
 export async function runNodeCommand(name: NodeCommand, argv: readonly string[], io: CommandIo, defaultRootDir: string): Promise<number> {

@@ -69,7 +69,7 @@ async function* linesOf(path: string, size: number): AsyncGenerator<readonly Kep
 
 /** Read as JSON only where the text alone does not say no. */
 function isWantedLine(line: string, wanted: TimelineQuery): boolean {
-  if (wanted.pod !== undefined && !line.includes(JSON.stringify(wanted.pod))) return false;
+  if (wanted.pod !== undefined && !line.includes(JSON.stringify(wanted.pod).slice(1, -1))) return false;
   const entry = parseLine(line);
   return entry !== undefined && isWanted(entry, wanted);
 }

@@ -4,7 +4,7 @@ import { HttpError } from '../ports/route.ts';
 
 /** What a reader of the timeline asks for. */
 export interface TimelineQuery {
-  /** Of one pod: "namespace/name" or its uid. */
+  /** Of one pod: "namespace/name", "name" of any namespace, or its uid. */
   readonly pod: string | undefined;
   /** Undefined: all. */
   readonly streams: ReadonlySet<string> | undefined;
@@ -33,7 +33,7 @@ export function timelineQuery(query: URLSearchParams, nowMs: number): TimelineQu
 
 export function isWanted({ pod, uid, stream, atMs }: StreamEntry, wanted: TimelineQuery): boolean {
   return (
-    (wanted.pod === undefined || wanted.pod === pod || wanted.pod === uid) &&
+    (wanted.pod === undefined || wanted.pod === pod || wanted.pod === uid || (pod?.endsWith(`/${wanted.pod}`) ?? false)) &&
     (wanted.streams === undefined || wanted.streams.has(stream)) &&
     (wanted.sinceMs === undefined || atMs >= wanted.sinceMs) &&
     (wanted.untilMs === undefined || atMs <= wanted.untilMs)
