@@ -52,8 +52,11 @@ function fsV1(root: string, hierarchies: ReadonlyMap<string, string>): CgroupFs 
   const identifying = hierarchies.get('memory') ?? hierarchies.get('cpu') ?? mounts[0] ?? root;
   const cpuset = hierarchies.get('cpuset');
   const directoriesOf = (path: string): readonly string[] => mounts.map((mount) => join(mount, path));
+  // Engines make each container's cgroup there, too, with those above it, and remove no more than its own.
+  const withUnified = (path: string): readonly string[] => [...directoriesOf(path), join(root, UNIFIED, path)];
   return {
     ...onDirectories(directoriesOf, (path) => join(identifying, path)),
+    ...removal(withUnified),
     version: 1,
     make: async (path) => {
       for (const directory of directoriesOf(path)) await mkdir(directory, { recursive: true });
@@ -120,19 +123,29 @@ async function passOn(directory: string): Promise<void> {
   await writeFile(join(directory, 'cgroup.subtree_control'), more.map((name) => `+${name}`).join(' '), { flag: 'r+' });
 }
 
+/** What is left, and its end. */
+function removal(directoriesOf: (path: string) => readonly string[]): Pick<CgroupFs, 'children' | 'remove'> {
+  return {
+    children: async (path) => {
+      const lists = await Promise.all(directoriesOf(path).map(childrenIn));
+      return [...new Set(lists.flat())];
+    },
+    remove: async (path) => {
+      for (const directory of directoriesOf(path)) await removeTree(directory);
+    },
+  };
+}
+
 /** What is alike in both versions. */
 function onDirectories(
   directoriesOf: (path: string) => readonly string[],
   identifying: (path: string) => string,
 ): Pick<CgroupFs, 'identity' | 'children' | 'processes' | 'members' | 'remove' | 'enter'> {
   return {
+    ...removal(directoriesOf),
     identity: async (path) => {
       const found = await stat(identifying(path), { bigint: true }).catch(unlessMissing);
       return found && `${found.dev}:${found.ino}`;
-    },
-    children: async (path) => {
-      const lists = await Promise.all(directoriesOf(path).map(childrenIn));
-      return [...new Set(lists.flat())];
     },
     processes: async (path) => {
       const found = new Set<number>();
@@ -140,9 +153,6 @@ function onDirectories(
       return found;
     },
     members: async (path) => new Set(await processesIn(identifying(path))),
-    remove: async (path) => {
-      for (const directory of directoriesOf(path)) await removeTree(directory);
-    },
     enter: async (path, pid) => {
       for (const directory of directoriesOf(path)) await writeFile(join(directory, 'cgroup.procs'), `${pid}`, { flag: 'r+' });
     },
