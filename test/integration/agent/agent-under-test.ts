@@ -110,6 +110,9 @@ export class AgentUnderTest {
       `--hostname-override=${NODE}`,
       `--port=${this.port}`,
       '--healthz-port=0',
+      // A machine whose disk is nearly full is not what is tested.
+      '--eviction-hard=memory.available<100Mi',
+      '--image-gc-high-threshold=100',
       ...(this.cgroups ? [`--cgroup-root=${this.cgroups.path}`] : []),
       '--log-format=json',
       '--v=4',

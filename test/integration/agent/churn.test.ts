@@ -23,9 +23,9 @@ const writesAndStays = app(`head -c 1000000 /dev/zero | tee /data/file > /file; 
 const sorts: readonly { readonly phase: string; readonly spec: V1PodSpec }[] = [
   { phase: 'Running', spec: pod([writesAndStays], { volumes: [{ name: 'data', emptyDir: {} }] }) },
   { phase: 'Running', spec: pod([writesAndStays], { volumes: [{ name: 'data', emptyDir: { medium: 'Memory' } }] }) },
-  { phase: 'Running', spec: pod([app()], { initContainers: [{ ...app('seq 10000'), name: 'first' }] }) },
+  { phase: 'Running', spec: pod([app()], { initContainers: [app('seq 10000', { name: 'first' })] }) },
   { phase: 'Succeeded', spec: pod([app('seq 10000')], { restartPolicy: 'Never' }) },
-  { phase: 'Running', spec: pod([app(stays), { ...app('exit 1'), name: 'fails' }]) },
+  { phase: 'Running', spec: pod([app(stays), app('exit 1', { name: 'fails' })]) },
 ];
 
 /** What pods leave, if they do. */
