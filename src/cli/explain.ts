@@ -41,7 +41,7 @@ export async function runExplain(argv: readonly string[], agent: Pick<AgentClien
 }
 
 function pathOf({ pod, uid, where }: ExplainedInShort): string {
-  if (uid === undefined && where !== undefined && !pod.includes('/')) return `/rxlet/v1/explain-manifest?path=${encodeURIComponent(where)}`;
+  if (uid === undefined && where !== undefined) return `/rxlet/v1/explain-manifest?path=${encodeURIComponent(where)}`;
   return `/rxlet/v1/explain/${pod.split('/').map(encodeURIComponent).join('/')}`;
 }
 

@@ -1,5 +1,5 @@
 import { isSidecar } from '../model/pod-predicates.ts';
-import type { Container, ContainerStatus } from '../model/pod.ts';
+import type { Container, ContainerStatus, Pod } from '../model/pod.ts';
 import { parseTime } from '../model/time.ts';
 import type { ExplainedContainer } from '../model/explanation.ts';
 import type { ProbeTried } from '../ports/happenings.ts';
@@ -23,9 +23,9 @@ export type Terminated = NonNullable<NonNullable<ContainerStatus['state']>['term
 
 /** In the order in which they start: init containers and sidecars first. */
 export function containerViews(facts: PodFacts): readonly ContainerView[] {
-  const { declared, seen } = facts;
-  const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = seen.status ?? declared?.status ?? {};
-  const { initContainers = [], containers = [], ephemeralContainers = [] } = declared?.spec ?? {};
+  const { pod, seen } = facts;
+  const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = seen.status ?? pod?.status ?? {};
+  const { initContainers = [], containers = [], ephemeralContainers = [] } = pod?.spec ?? {};
   const initKind = (spec: Container | undefined): ContainerView['kind'] => (spec && isSidecar(spec) ? 'sidecar' : 'init');
   return [
     ...views(facts, initContainers, initContainerStatuses, initKind),
@@ -35,7 +35,7 @@ export function containerViews(facts: PodFacts): readonly ContainerView[] {
 }
 
 function views(
-  { seen, lastLines }: PodFacts,
+  { seen, lastLines, pod }: PodFacts,
   specs: readonly Container[],
   statuses: readonly ContainerStatus[],
   kindOf: (spec: Container | undefined) => ContainerView['kind'],
@@ -50,7 +50,7 @@ function views(
       spec,
       kind: kindOf(spec),
       status: byName.get(name),
-      pull: newestPull(seen.pulls, name, spec?.image),
+      pull: tellingPull(seen.pulls, name, imagesOf(pod, spec)),
       probes: {
         startup: seen.probes.get(`${name} startup`) ?? [],
         readiness: seen.probes.get(`${name} readiness`) ?? [],
@@ -62,9 +62,21 @@ function views(
   });
 }
 
-function newestPull(pulls: ReadonlyMap<string, SeenPull>, name: string, image: string | undefined): SeenPull | undefined {
-  const own = [...pulls.values()].filter(({ pull }) => pull.container === name && (image === undefined || pull.image === image));
-  return own.toSorted((a, b) => b.atMs - a.atMs)[0];
+/** Its own, and those of its image volumes; undefined: not known. */
+function imagesOf(pod: Pod | undefined, spec: Container | undefined): readonly string[] | undefined {
+  if (spec === undefined) return undefined;
+  const mounted = new Set((spec.volumeMounts ?? []).map(({ name }) => name));
+  const shown = (pod?.spec.volumes ?? []).flatMap(({ name, image }) =>
+    mounted.has(name) && image?.reference !== undefined ? [image.reference] : [],
+  );
+  return [spec.image ?? '', ...shown];
+}
+
+/** The newest of those that are not done, else of all. */
+function tellingPull(pulls: ReadonlyMap<string, SeenPull>, name: string, images: readonly string[] | undefined): SeenPull | undefined {
+  const own = [...pulls.values()].filter(({ pull }) => pull.container === name && (images === undefined || images.includes(pull.image)));
+  const isDone = ({ pull }: SeenPull): number => (pull.stage === 'pulled' ? 1 : 0);
+  return own.toSorted((a, b) => isDone(a) - isDone(b) || b.atMs - a.atMs)[0];
 }
 
 /** How it ended last: what it is now, or was before it was started again. */

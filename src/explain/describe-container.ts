@@ -9,10 +9,10 @@ const MOST_CHARACTERS = 200;
 
 /** A container as it is declared, against what it is. */
 export function describeContainer(facts: PodFacts, view: ContainerView): ExplainedContainer {
-  const { declared, seen } = facts;
+  const { pod, seen } = facts;
   const { name, kind, spec, status, pull, probes, lastLines } = view;
   const isOver = isTerminalPhase(seen.status?.phase) || seen.goneAtMs !== undefined;
-  const desired = isOver || isStopping(facts) ? 'has stopped' : desiredOf(declared, view);
+  const desired = isOver || isStopping(facts) ? 'has stopped' : desiredOf(pod, view);
   const { observed, sinceMs } = observedOf(view);
   const image = spec?.image ?? status?.image;
   const shownProbes = (['startup', 'readiness', 'liveness'] as const).flatMap((each) => probeOf(each, probes[each] ?? []));

@@ -1,7 +1,6 @@
 import { basename } from 'node:path';
 import type { Cause, Explanation } from '../model/explanation.ts';
 import type { ManifestPod } from '../ports/happenings.ts';
-import { oneLine } from './causes/crash-cause.ts';
 import type { KnownManifest, KnownManifests } from './known-manifests.ts';
 
 /** Manifests, or pods in them, that make no pod on this node. Pure. */
@@ -18,7 +17,7 @@ function explainIdle(
   pod: ManifestPod | undefined,
   winner: string | undefined,
 ): Explanation {
-  const [fault = 'it says nothing that can be read', ...others] = faults.map((text) => shortened(text, where));
+  const [fault = 'it says nothing that can be read', ...others] = faults.map((text) => shortFault(text, where));
   const refused: Cause = {
     code: 'manifest-refused',
     kind: 'fault',
@@ -30,7 +29,7 @@ function explainIdle(
   const ignored: Cause = {
     code: 'declared-twice',
     kind: 'fault',
-    text: `${where} is ignored: ${oneLine(winner ?? '')} declares a pod of the same name, and counts`,
+    text: `${basename(where)} is ignored: ${basename(winner ?? '')} declares a pod of the same name, and counts`,
     sinceMs: atMs,
     advice: 'rename one of the two pods, or remove one of the files',
   };
@@ -46,5 +45,5 @@ function explainIdle(
 }
 
 /** "FILE:3:5 spec: what": the directory is in the line before. */
-const shortened = (text: string, where: string): string =>
+export const shortFault = (text: string, where: string): string =>
   text.startsWith(where) ? `${basename(where)}${text.slice(where.length)}` : text;

@@ -21,8 +21,8 @@ export function explainPod(facts: PodFacts): Explanation {
   const causes = causesOf(facts, views);
   const { last, acted, step } = seen;
   const shown = acted ?? last;
-  const next = last?.record.next;
   const phase = seen.status?.phase ?? declared?.status?.phase;
+  const nextLook = nextLookMs(facts);
   return {
     pod: seen.pod,
     uid,
@@ -34,9 +34,16 @@ export function explainPod(facts: PodFacts): Explanation {
     containers: views.map((view) => describeContainer(facts, view)),
     ...(step ? { underWay: { what: describeStep(step.action), sinceMs: step.sinceMs } } : {}),
     ...(shown ? { decision: describeDecision(shown, dateOffsetMs) } : {}),
-    ...(last && !step && typeof next === 'object' && seen.goneAtMs === undefined ? { nextLookMs: last.endedAtMs + next.afterMs } : {}),
+    ...(nextLook === undefined ? {} : { nextLookMs: nextLook }),
     events: seen.events.map(({ container, ...event }) => ({ ...event, ...(container === undefined ? {} : { container }) })),
   };
+}
+
+/** A date; undefined: when something changes. */
+function nextLookMs({ seen: { last, step, retryAtMs, goneAtMs } }: PodFacts): number | undefined {
+  if (!last || step || goneAtMs !== undefined) return undefined;
+  const { next } = last.record;
+  return typeof next === 'object' ? last.endedAtMs + next.afterMs : retryAtMs;
 }
 
 /** The true one first: what is wrong with the pod as a whole, then with its containers in the order of their start, then beside them. */

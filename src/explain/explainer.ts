@@ -37,6 +37,7 @@ export function explainer({ clock, known, manifests, pods, engine, pleg, statuse
       uid,
       seen: { ...seen, status: statuses.get(uid) ?? seen.status },
       declared: desired?.pod,
+      pod: desired?.pod ?? seen.lastDeclared,
       origin: { ...(desired ? { source: desired.source } : {}), ...place?.origin } satisfies ExplainedOrigin,
       manifestFaults: place?.faults ?? [],
       ignored: place?.ignored ?? [],

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { LruMap } from '../base/lru-map.ts';
 import { type PodFullName, type PodUid, showPod } from '../model/pod.ts';
-import type { Happenings, ProbeTried } from '../ports/happenings.ts';
+import type { Happenings, ImagePulling, ProbeTried } from '../ports/happenings.ts';
 import type { PodStore } from '../ports/pod-store.ts';
 import type { StatusChange } from '../ports/pod-statuses.ts';
 import type { SeenEvent, SeenPod, SeenPull, SeenRecord, SeenStep } from './pod-facts.ts';
@@ -49,6 +49,8 @@ export class KnownPods {
       entry.pod = record.pod;
       entry.last = seen;
       entry.step = undefined;
+      entry.retryAtMs = undefined;
+      entry.failsSinceMs = record.failed === undefined || record.failed === 'interrupted' ? undefined : (entry.failsSinceMs ?? this.#now());
       if (record.failed !== undefined || record.outcomes.some(({ action, error }) => action.do !== 'prepare' || error !== undefined))
         entry.acted = seen;
       if (this.#deps.pods.get(record.uid)) this.#isBack(record.uid, entry);
@@ -56,6 +58,10 @@ export class KnownPods {
     stepBegun: ({ uid, life, action, because }) => {
       const entry = this.#pods.get(uid) ?? this.#declared(uid);
       if (entry) entry.step = { life, action, because, sinceMs: this.#now() } satisfies SeenStep;
+    },
+    keyRetried: ({ queue, key, inMs }) => {
+      const entry = queue === 'pods' ? this.#pods.get(key as PodUid) : undefined;
+      if (entry) entry.retryAtMs = this.#now() + inMs;
     },
     podEnded: ({ uid }) => {
       const entry = this.#pods.get(uid);
@@ -75,13 +81,7 @@ export class KnownPods {
       const pulls = (this.#pods.get(pull.uid) ?? this.#declared(pull.uid))?.pulls;
       const key = `${pull.container} ${pull.image}`;
       if (!pulls || (!pulls.has(key) && pulls.size >= MOST_PULLS)) return;
-      const before = pulls.get(key);
-      const goesOn = before !== undefined && isUnderWay(before) && pull.stage !== 'begun';
-      pulls.set(key, {
-        pull: 'error' in pull ? { ...pull, error: short(pull.error) } : pull,
-        atMs: this.#now(),
-        sinceMs: goesOn ? before.sinceMs : this.#now(),
-      });
+      pulls.set(key, seenPull('error' in pull ? { ...pull, error: short(pull.error) } : pull, pulls.get(key), this.#now()));
     },
     reclaimWaits: ({ uid, why }) => {
       const entry = this.#pods.get(uid);
@@ -98,6 +98,7 @@ export class KnownPods {
     const entry = this.#entry(pod.metadata.uid, showPod(pod));
     if (status.phase !== previous?.phase || entry.phaseSinceMs === undefined) entry.phaseSinceMs = this.#now();
     entry.status = status;
+    entry.lastDeclared = pod;
   }
 
   get(uid: PodUid): SeenPod | undefined {
@@ -129,6 +130,8 @@ export class KnownPods {
 
   #isGone(uid: PodUid, entry: Entry): void {
     entry.goneAtMs = this.#now();
+    // A spec may be large.
+    entry.lastDeclared = undefined;
     this.#gone.delete(uid);
     this.#gone.set(uid, entry.goneAtMs);
     for (const [oldest, atMs] of this.#gone) {
@@ -152,7 +155,19 @@ export class KnownPods {
   }
 }
 
-const isUnderWay = ({ pull: { stage } }: SeenPull): boolean => stage === 'waiting' || stage === 'begun' || stage === 'under way';
+function seenPull(pull: ImagePulling, before: SeenPull | undefined, atMs: number): SeenPull {
+  const fails = pull.stage === 'failed' || pull.stage === 'backing off';
+  const isOver = before === undefined || before.pull.stage === 'pulled' || before.pull.stage === 'stopped';
+  const failsSinceMs = isOver ? undefined : before.failsSinceMs;
+  const goesOn =
+    !isOver && !fails && (before.pull.stage === 'waiting' || before.pull.stage === 'begun' || before.pull.stage === 'under way');
+  return {
+    pull,
+    atMs,
+    sinceMs: goesOn && pull.stage !== 'begun' ? before.sinceMs : atMs,
+    failsSinceMs: fails ? (failsSinceMs ?? atMs) : failsSinceMs,
+  };
+}
 
 const short = (text: string): string => (text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text);
 

@@ -19,8 +19,9 @@ export interface SeenEvent {
 }
 
 export interface SeenPull {
-  /** Of the first news of this pull, and of its last. */
+  /** When this pull began, or the first one of those that have failed in a row; and the last news. */
   readonly sinceMs: number;
+  readonly failsSinceMs: number | undefined;
   readonly atMs: number;
   readonly pull: ImagePulling;
 }
@@ -48,6 +49,12 @@ export interface SeenPod {
   /** Why it cannot be taken out of the API yet. */
   readonly reclaim?: { readonly why: string; readonly atMs: number } | undefined;
   readonly status?: PodStatus | undefined;
+  /** As it was declared last; undefined: it is gone, or has no status yet. */
+  readonly lastDeclared?: Pod | undefined;
+  /** Since when its looks fail, in a row. */
+  readonly failsSinceMs?: number | undefined;
+  /** When the last look that failed is made again. */
+  readonly retryAtMs?: number | undefined;
   readonly phaseSinceMs?: number | undefined;
   readonly goneAtMs?: number | undefined;
 }
@@ -62,6 +69,8 @@ export interface PodFacts {
   readonly seen: SeenPod;
   /** Undefined: no source declares it any more. */
   readonly declared: Pod | undefined;
+  /** As it is declared, or was last. */
+  readonly pod: Pod | undefined;
   readonly origin: ExplainedOrigin;
   /** What is wrong with what the manifest says by now, while the pod goes on as it was. */
   readonly manifestFaults: readonly string[];

@@ -264,7 +264,7 @@ export interface HappeningKinds {
   readonly keyStarted: QueueKey;
   readonly keyEnded: QueueKey;
   /** The run failed, and the key waits for the next. */
-  readonly keyRetried: QueueKey;
+  readonly keyRetried: QueueKey & { readonly inMs: number };
   readonly probeExecuted: ProbeExecuted;
   readonly probeTried: ProbeTried;
   readonly imagePulling: ImagePulling;

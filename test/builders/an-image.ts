@@ -52,6 +52,15 @@ export function anImageOfTars(tars: readonly Buffer[], config: Readonly<Record<s
   return { config: configBlob, layers, manifest, mediaType: MANIFEST };
 }
 
+/** A list of images, as multi-platform ones are, that has one for this architecture alone. */
+export function imageFor(architecture: string): BuiltImage {
+  const image = anImage([Buffer.from('a file')]);
+  const mediaType = 'application/vnd.docker.distribution.manifest.list.v2+json';
+  const { digest, bytes } = image.manifest;
+  const entry = { mediaType: MANIFEST, size: bytes.length, digest, platform: { architecture, os: 'linux' } };
+  return { ...image, mediaType, manifest: blob(Buffer.from(JSON.stringify({ schemaVersion: 2, mediaType, manifests: [entry] }))) };
+}
+
 const blob = (bytes: Buffer): Blob => ({ digest: `sha256:${hash('sha256', bytes)}`, bytes });
 
 /** A ustar archive of one file. */

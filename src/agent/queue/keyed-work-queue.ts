@@ -123,7 +123,7 @@ export class KeyedWorkQueue<K extends string> implements WorkQueue<K> {
         this.#failures.set(key, failures);
         again = { reason: 'retry', delayMs: this.#deps.backoffMs(failures) };
         this.#deps.onError(key, error, again.delayMs);
-        this.#deps.tell.keyRetried(this.#named(key));
+        this.#deps.tell.keyRetried({ ...this.#named(key), inMs: again.delayMs });
       }
     }
     this.#running.delete(key);

@@ -23,7 +23,7 @@ function ofContainer(facts: PodFacts, view: ContainerView): readonly Cause[] {
   const image = imageCause(view);
   if (image) return [image];
   if (reason === FAILED_HOOK || hookFailed(view)) return [hookCause(view, message)];
-  const crash = crashCause(view, mayEnd(facts.declared, view));
+  const crash = crashCause(view, mayEnd(facts.pod, view));
   if (crash && !isWellAgain(facts.nowMs, view)) return [crash, ...probeCauses(facts, view)];
   if (!plainWaits.has(reason)) return [startCause(view, reason, message)];
   return probeCauses(facts, view);

@@ -90,7 +90,7 @@ const imageReasons: ReadonlySet<string> = new Set([
 export function imageCause(view: ContainerView): Cause | undefined {
   const { spec, status, pull } = view;
   const { reason = '', message = '' } = status?.state?.waiting ?? {};
-  const image = spec?.image ?? status?.image ?? '';
+  const image = pull && pull.pull.stage !== 'pulled' ? pull.pull.image : (spec?.image ?? status?.image ?? '');
   const about = { container: view.name } as const;
   if (reason === 'InvalidImageName')
     return {
@@ -132,7 +132,7 @@ export function imageCause(view: ContainerView): Cause | undefined {
     kind: 'fault',
     text: `image ${image} of ${title(view)} cannot be pulled: ${fault?.what ?? words}${attempts}`,
     ...(fault ? { detail: words } : {}),
-    ...(pull ? { sinceMs: pull.sinceMs } : {}),
+    ...(pull ? { sinceMs: pull.failsSinceMs ?? pull.sinceMs } : {}),
     advice: fault?.advice ?? "check the image's name and the registry",
   };
 }

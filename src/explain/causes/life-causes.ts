@@ -176,10 +176,14 @@ const codeOf = (reason: string): string =>
     .toLowerCase();
 
 /** What keeps a pod that is on its way out. */
-function stoppingCauses({ seen, declared, nowMs, dateOffsetMs }: PodFacts): readonly Cause[] {
+function stoppingCauses({ seen, declared, pod, nowMs }: PodFacts): readonly Cause[] {
   const { step, last, reclaim } = seen;
-  const why = (step?.because ?? last?.record.plan.because)?.[0];
-  const ending = declared?.metadata.deletionTimestamp === undefined ? (why ?? 'it is no longer declared') : 'it is being deleted';
+  const ending =
+    declared === undefined
+      ? 'it is no longer declared'
+      : declared.metadata.deletionTimestamp === undefined
+        ? 'it is ended'
+        : 'it is being deleted';
   if (step?.action.do === 'stopContainer') {
     const { name, graceMs } = step.action;
     const untilMs = step.sinceMs + graceMs;
@@ -205,17 +209,18 @@ function stoppingCauses({ seen, declared, nowMs, dateOffsetMs }: PodFacts): read
   if (failed !== undefined && failed !== 'interrupted') {
     const fault = startFault(failed);
     const step = last?.record.outcomes.findLast(({ error }) => error !== undefined)?.action.do;
-    const what =
-      step === 'release' || step === 'tearDown'
-        ? 'what it holds on this node cannot be released (its volumes, directories or network)'
-        : `${step ?? 'its end'} fails`;
+    const isRelease = step === 'release' || step === 'tearDown';
+    const volume = /\/volumes\/[^/]+\/([^/,:\s]+)/.exec(failed)?.[1];
+    const held = volume === undefined ? 'what it holds on this node (its volumes, directories or network)' : `its volume ${volume}`;
+    const what = isRelease ? `${held} cannot be released` : `${step ?? 'its end'} fails`;
     return [
       {
-        code: step === 'release' || step === 'tearDown' ? 'held' : 'stop-failed',
+        code: isRelease ? 'held' : 'stop-failed',
         kind: 'fault',
         text: `${ending}, and is stuck: ${what}: ${fault ? fault.what : oneLine(failed)}`,
         detail: failed,
-        sinceMs: (last?.record.atMs ?? 0) + dateOffsetMs,
+        ...(seen.failsSinceMs === undefined ? {} : { sinceMs: seen.failsSinceMs }),
+        ...(seen.retryAtMs === undefined ? {} : { untilMs: seen.retryAtMs }),
         ...(fault?.advice === undefined ? {} : { advice: fault.advice }),
       },
     ];

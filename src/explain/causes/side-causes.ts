@@ -1,5 +1,7 @@
+import { basename } from 'node:path';
 import type { Cause } from '../../model/explanation.ts';
 import type { PodFacts } from '../pod-facts.ts';
+import { shortFault } from '../explain-manifest.ts';
 import { oneLine } from './crash-cause.ts';
 
 /** What does not keep the pod from running, and is wrong all the same. */
@@ -34,7 +36,7 @@ export function sideCauses({ seen, declared, mirror, manifestFaults, ignored, or
           {
             code: 'manifest-refused',
             kind: 'fault',
-            text: `its manifest has been changed and is refused, and it goes on as it was: ${oneLine(manifestFaults[0] ?? '')}`,
+            text: `its manifest has been changed and is refused, and it goes on as it was: ${oneLine(shortFault(manifestFaults[0] ?? '', origin.where ?? ''))}`,
             detail: manifestFaults.join('\n'),
             advice: 'correct the manifest there',
           } satisfies Cause,
@@ -45,7 +47,7 @@ export function sideCauses({ seen, declared, mirror, manifestFaults, ignored, or
         ({
           code: 'declared-twice',
           kind: 'note',
-          text: `${file} declares a pod of the same name, and is ignored: ${origin.where ?? 'this file'} counts`,
+          text: `${basename(file)} declares a pod of the same name, and is ignored: ${basename(origin.where ?? 'this file')} counts`,
           advice: 'rename one of the two pods, or remove one file',
         }) satisfies Cause,
     ),

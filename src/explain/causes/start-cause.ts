@@ -28,7 +28,7 @@ const faults: readonly Fault[] = [
     advice: 'make the file executable in the image (chmod +x)',
   },
   {
-    is: /(?:Bind for |listen tcp4? |address )?(\S*:?\d*)\s*(?:failed: )?(?:port is already allocated|address already in use|bind: address already)/i,
+    is: /(?:Bind for |listen tcp4? |address )?(\S*?:?\d*):?\s*(?:failed: )?(?:bind: )?(?:port is already allocated|address already in use|bind: address already)/i,
     code: 'port-taken',
     what: ([, address]) =>
       `a host port is taken already${address === undefined || address === '' ? '' : ` (${address})`}: the port is in use`,
@@ -83,15 +83,15 @@ const faults: readonly Fault[] = [
     advice: 'load the profile on this machine (apparmor_parser)',
   },
   {
-    is: /subPath|subpath/,
+    is: /(subPath "[^"]*"[^:]*)|subpath/i,
     code: 'sub-path',
-    what: () => "a volume mount's subPath cannot be made or is not there",
+    what: ([, words]) => words ?? "a volume mount's subPath cannot be made or is not there",
     advice: 'make the path in the volume, or correct subPath',
   },
   {
-    is: /RuntimeClass|runtimeclass|runtime class|unknown or invalid runtime name|handler/i,
+    is: /RuntimeClass (\S+?):? |runtimeclass|runtime class|unknown or invalid runtime name:? ?(\S*)|handler/i,
     code: 'runtime-class',
-    what: () => 'its RuntimeClass is unknown here',
+    what: ([, name, runtime]) => `its RuntimeClass ${name ?? runtime ?? ''} is unknown here`,
     advice: 'create the RuntimeClass, or configure its handler in the engine',
   },
   {
@@ -107,7 +107,7 @@ const faults: readonly Fault[] = [
     advice: 'make room on the disk',
   },
   {
-    is: /device or resource busy/i,
+    is: /device or resource busy|target is busy/i,
     code: 'busy',
     what: () => 'something of it is in use (device or resource busy)',
     advice: 'end what uses it (fuser -vm PATH)',

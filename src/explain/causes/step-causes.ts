@@ -1,4 +1,5 @@
 import type { Cause } from '../../model/explanation.ts';
+import type { Pod } from '../../model/pod.ts';
 import type { ActionOutcome } from '../../ports/pod-plan.ts';
 import type { PodFacts } from '../pod-facts.ts';
 import { describeStep } from '../describe-decision.ts';
@@ -22,13 +23,12 @@ export function stepCauses(facts: PodFacts): readonly Cause[] {
   }
   const { step } = seen;
   if (!step || nowMs - step.sinceMs < LONG_MS || declared?.metadata.deletionTimestamp !== undefined) return causes;
-  const slow = slowStep(step.action.do);
+  const slow = step.action.do === 'startContainer' ? slowStart(facts, step.action.name) : slowStep(step.action.do);
   if (slow) causes.push({ code: 'step-under-way', kind: 'wait', text: slow, sinceMs: step.sinceMs });
   return causes;
 }
 
-function failedStep({ seen, dateOffsetMs }: PodFacts, { action }: ActionOutcome, error: string): Cause | undefined {
-  const last = seen.last;
+function failedStep({ seen, pod }: PodFacts, { action }: ActionOutcome, error: string): Cause | undefined {
   const sandboxPull = action.do === 'runSandbox' ? [...seen.pulls.values()].find(({ pull }) => pull.container === 'POD') : undefined;
   const image =
     sandboxPull &&
@@ -54,12 +54,13 @@ function failedStep({ seen, dateOffsetMs }: PodFacts, { action }: ActionOutcome,
   const about = {
     kind: 'fault' as const,
     detail: error,
-    sinceMs: (last?.record.atMs ?? 0) + dateOffsetMs,
+    ...(seen.failsSinceMs === undefined ? {} : { sinceMs: seen.failsSinceMs }),
+    ...(seen.retryAtMs === undefined ? {} : { untilMs: seen.retryAtMs }),
     ...(fault?.advice === undefined ? {} : { advice: fault.advice }),
   };
   // Its status says more of a container that does not start.
   if (action.do === 'startContainer') return undefined;
-  if (action.do === 'prepare') return { ...about, ...unprepared(error) };
+  if (action.do === 'prepare') return { ...about, ...unprepared(error, pod) };
   const subject = {
     runSandbox: 'its sandbox cannot be started',
     admit: 'whether it may run here cannot be decided',
@@ -74,7 +75,7 @@ function failedStep({ seen, dateOffsetMs }: PodFacts, { action }: ActionOutcome,
   };
 }
 
-function unprepared(error: string): Pick<Cause, 'code' | 'text' | 'advice'> {
+function unprepared(error: string, pod: Pod | undefined): Pick<Cause, 'code' | 'text' | 'advice'> {
   const network = /network is not ready: (.*)/.exec(error)?.[1];
   if (network !== undefined)
     return {
@@ -88,8 +89,15 @@ function unprepared(error: string): Pick<Cause, 'code' | 'text' | 'advice'> {
     ? { code: fault?.code ?? 'prepare-failed', text: `what it needs cannot be prepared: ${fault?.what ?? oneLine(error)}` }
     : {
         code: `volume-${fault?.code ?? 'failed'}`,
-        text: `volume ${volume} cannot be mounted: ${fault?.what ?? oneLine(withoutPrefix(error))}`,
+        text: `volume ${volume} cannot be mounted: ${fault?.what ?? oneLine(withoutPrefix(error))}${fault?.code === 'key-missing' ? ofWhat(pod, volume) : ''}`,
       };
+}
+
+/** " in ConfigMap settings", where the volume shows one. */
+function ofWhat(pod: Pod | undefined, name: string): string {
+  const { configMap, secret } = pod?.spec.volumes?.find((each) => each.name === name) ?? {};
+  if (configMap) return ` in ConfigMap ${configMap.name ?? ''}`;
+  return secret ? ` in Secret ${secret.secretName ?? ''}` : '';
 }
 
 const withoutPrefix = (error: string): string => error.replace(/^.*?volume "[^"]*" ?:? ?/, '');
@@ -104,6 +112,17 @@ function outOfDate({ action, note }: ActionOutcome): Cause | undefined {
     text: `it goes on with what it had: ${volume === undefined ? '' : `volume ${volume} is not up to date: `}${fault?.what ?? oneLine(note)}`,
     detail: note,
   };
+}
+
+function slowStart({ seen, pod }: PodFacts, name: string): string | undefined {
+  if ([...seen.pulls.values()].some(({ pull }) => pull.container === name && pull.stage !== 'pulled')) return undefined;
+  const hasStarted = seen.events.some(
+    ({ reason, container, atMs }) => reason === 'Started' && container === name && atMs >= (seen.step?.sinceMs ?? 0),
+  );
+  const hook = [...(pod?.spec.containers ?? []), ...(pod?.spec.initContainers ?? [])].find((each) => each.name === name)?.lifecycle
+    ?.postStart;
+  if (hasStarted && hook) return `the postStart hook of container ${name} still runs: it is not ready before that has ended`;
+  return `container ${name} is being started, which takes long: the engine is slow, or its image or volumes are`;
 }
 
 function slowStep(kind: string): string | undefined {

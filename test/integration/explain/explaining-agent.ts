@@ -13,8 +13,8 @@ export interface ExplainingAgent {
   readonly agent: AgentUnderTest;
   /** What `rxlet explain WORDS` prints; POD stands for its name as declared. */
   explain(...words: readonly string[]): Promise<string>;
-  /** Asks, in these words, until the first three lines match; rejects with the last answer where they do not within a minute. */
-  says(pod: string, cause: RegExp, words?: string): Promise<string>;
+  /** Asks about a pod, as it was declared, or a file, until the first three lines match; rejects with the last answer where they do not within a minute. */
+  says(asked: string, cause: RegExp): Promise<string>;
 }
 
 export async function explainingAgent(test: Disposer, ...flags: string[]): Promise<ExplainingAgent> {
@@ -35,12 +35,12 @@ export function explainingOf(agent: AgentUnderTest, nameOf: (pod: string) => str
     await runExplain(words, client, { stdin: process.stdin, stdout, stderr: stdout, nowMs: () => Date.now(), plain: true });
     return text;
   };
-  const says = async (pod: string, cause: RegExp, words = nameOf(pod)): Promise<string> => {
+  const says = async (asked: string, cause: RegExp): Promise<string> => {
     const deadline = performance.now() + PATIENCE_MS;
     for (;;) {
-      const text = await explain(words).catch((error: unknown) => String(error));
-      if (cause.test(firstThree(text))) return text;
-      if (performance.now() > deadline) throw new Error(`the first three lines do not say ${cause} of ${pod}:\n${text}`);
+      const text = await explain(asked.includes('.') ? asked : nameOf(asked)).catch((error: unknown) => String(error));
+      if (new RegExp(cause.source, 'i').test(firstThree(text))) return text;
+      if (performance.now() > deadline) throw new Error(`the first three lines do not say ${cause} of ${asked}:\n${text}`);
       await sleep(300);
     }
   };

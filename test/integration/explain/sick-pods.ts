@@ -17,6 +17,16 @@ export interface SickPod {
   readonly says: RegExp;
 }
 
+/** What lies around them. */
+export interface SickWorld {
+  readonly registry: ScriptedRegistry;
+  readonly agent: AgentUnderTest;
+  /** Another process listens there. */
+  readonly takenPort: number;
+  /** Another process is in this volume of the pod. */
+  readonly hold: (pod: string, volume: string) => Promise<void>;
+}
+
 const object = (kind: 'ConfigMap' | 'Secret', name: string, data: object): string =>
   stringify({ apiVersion: 'v1', kind, metadata: { name }, data });
 const never = { restartPolicy: 'Never' } as const;
@@ -24,7 +34,7 @@ const http = (path: string) => ({ httpGet: { path, port: 1 }, periodSeconds: 1 }
 const pulled = (image: string): V1PodSpec => pod([app(stays, { image, imagePullPolicy: 'Always' })]);
 
 /** Pods that do not disturb each other, and what is the matter with each. */
-export function sickPods(registry?: ScriptedRegistry, agent?: AgentUnderTest): Readonly<Record<string, SickPod>> {
+export function sickPods({ registry, agent, takenPort = 0, hold }: Partial<SickWorld> = {}): Readonly<Record<string, SickPod>> {
   const host = registry?.host ?? '';
   const env = (valueFrom: object): V1PodSpec => pod([app(stays, { env: [{ name: 'V', valueFrom }] })]);
   return {
@@ -136,6 +146,109 @@ export function sickPods(registry?: ScriptedRegistry, agent?: AgentUnderTest): R
       files: { 'pod.yaml': 'kind: Pod\napiVersion: v1\nmetadata:\n  name: x\nspec:\n  containers:\n  - image: 7\n' },
       ask: 'invalid-manifest-pod.yaml',
       says: /manifest is invalid and refused: .*containers\[0\]/,
+    },
+    'pull-unauthorised': { spec: pulled(`${host}/test/closed:1`), says: /cannot be pulled: the registry refuses it: unauthorized/ },
+    'pull-rate-limit': { spec: pulled(`${host}/test/limited:1`), says: /cannot be pulled: the registry limits how often it is asked/ },
+    'registry-broken': { spec: pulled(`${host}/test/broken:1`), says: /cannot be pulled: the registry answers with an error/ },
+    'wrong-architecture': { spec: pulled(`${host}/test/other:1`), says: /no image for this machine’s architecture/ },
+    pulling: { spec: pulled(`${host}/test/slow:1`), says: /is being pulled: \d+ %, .* of .* MB, about \d+ s left/ },
+    'image-never': {
+      spec: pod([app(stays, { image: 'not-here:1', imagePullPolicy: 'Never' })]),
+      says: /is not on this machine, and imagePullPolicy Never forbids/,
+    },
+    'image-volume': {
+      spec: pod([app(stays, { volumeMounts: [{ name: 'i', mountPath: '/i' }] })], {
+        volumes: [{ name: 'i', image: { reference: `${host}/test/app:nope`, pullPolicy: 'Always' } }],
+      }),
+      says: /test\/app:nope .*(?:registry has no such image or tag)/,
+    },
+    'port-taken': {
+      spec: pod([app(stays, { ports: [{ containerPort: 80, hostPort: takenPort }] })]),
+      says: new RegExp(`host port is taken already.*${takenPort}`),
+    },
+    'port-of-another-pod': {
+      spec: pod([app(stays, { ports: [{ containerPort: 80, hostPort: 31_777 }] })]),
+      befalls: async (name) => {
+        await agent?.up(name);
+        await agent?.declare(`${name}-too`, pod([app(stays, { ports: [{ containerPort: 80, hostPort: 31_777 }] })]));
+      },
+      ask: 'port-of-another-pod-too',
+      says: /may not run here: a host port that it asks for is taken by another pod/,
+    },
+    'config-map-key-path': {
+      files: { 'object.yaml': object('ConfigMap', 'half-too', { a: '1' }) },
+      spec: pod([app(stays, { volumeMounts: [{ name: 'c', mountPath: '/c' }] })], {
+        volumes: [{ name: 'c', configMap: { name: 'half-too', items: [{ key: 'b', path: 'b' }] } }],
+      }),
+      says: /Volume c cannot be mounted: key b is missing/,
+    },
+    'sub-path': {
+      spec: pod([app(stays, { volumeMounts: [{ name: 'h', mountPath: '/h', subPath: 'none/such', readOnly: true }] })], {
+        volumes: [{ name: 'h', hostPath: { path: '/proc/1/task' } }],
+      }),
+      says: /subPath/,
+    },
+    'name-held': {
+      spec: pod([app("trap '' TERM; while :; do sleep 1; done")], { terminationGracePeriodSeconds: 300 }),
+      befalls: async (name) => {
+        await agent?.up(name);
+        await agent?.declare(name, pod());
+      },
+      says: /its name is held by a pod of the same name before it, and it waits for that one's end/,
+    },
+    'held-by-a-volume': {
+      spec: pod([app(stays, { volumeMounts: [{ name: 'm', mountPath: '/m' }] })], {
+        volumes: [{ name: 'm', emptyDir: { medium: 'Memory' } }],
+      }),
+      befalls: async (name) => {
+        await agent?.up(name);
+        await hold?.(name, 'm');
+        await agent?.remove(name);
+      },
+      says: /its volume m cannot be released: .*in use \(device or resource busy\)/,
+    },
+    'sidecar-stuck': {
+      spec: pod([app()], {
+        initContainers: [app(stays, { name: 'proxy', restartPolicy: 'Always', startupProbe: { ...http('/up'), failureThreshold: 1000 } })],
+      }),
+      says: /Sidecar proxy runs and has not started up yet: its startup probe fails/,
+    },
+    'declared-twice': {
+      spec: pod(),
+      befalls: async (name) => void (await agent?.declare(name, pod(), { file: `${name}-too` })),
+      ask: 'declared-twice.yaml',
+      says: /declared-twice.yaml is ignored: declared-twice-too.yaml declares a pod of the same name/,
+    },
+    'pre-stop-hangs': {
+      spec: pod([app(stays, { lifecycle: { preStop: { exec: { command: ['sleep', '250'] } } } })], { terminationGracePeriodSeconds: 200 }),
+      befalls: async (name) => {
+        await agent?.up(name);
+        await agent?.remove(name);
+      },
+      says: /preStop hook/,
+    },
+    'post-start-hangs': {
+      spec: pod([app(stays, { lifecycle: { postStart: { exec: { command: ['sleep', '250'] } } } })]),
+      says: /the postStart hook of container app still runs/i,
+    },
+    'manifest-broken-later': {
+      spec: pod(),
+      befalls: async (name) => {
+        await agent?.up(name);
+        await agent?.write(`${name}.yaml`, 'kind: Pod\napiVersion: v1\nmetadata: {name: [}\n');
+      },
+      says: /its manifest has been changed and is refused, and it goes on as it was/,
+    },
+    'nobody-user': {
+      spec: pod([app(stays, { securityContext: { runAsUser: 1000 }, command: ['touch', '/x'] })]),
+      says: /touch: \/x: Permission denied/,
+    },
+    'unknown-claim': {
+      spec: pod([app(stays, { volumeMounts: [{ name: 'v', mountPath: '/v' }] })], {
+        volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'none' } }],
+      }),
+      ask: 'unknown-claim.yaml',
+      says: /manifest is invalid and refused: .*persistentVolumeClaim/,
     },
   };
 }

@@ -49,7 +49,7 @@ test('A listener that throws is logged once for each kind, and hurts neither tel
   add({ keyReady: () => heard++, keyRetried: () => heard++ });
   tell.keyReady(key);
   tell.keyReady(key);
-  tell.keyRetried(key);
+  tell.keyRetried({ ...key, inMs: 1 });
   assert.equal(heard, 3);
   assert.deepEqual(log.lines, [
     { level: 'error', message: 'listener failed', fields: { happening: 'keyReady', error } },

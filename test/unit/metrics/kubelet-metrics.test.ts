@@ -146,7 +146,7 @@ describe('the metrics tell of', () => {
     await clock.advance(2000);
     tell.keyStarted({ queue, key: 'a' });
     await clock.advance(5000);
-    tell.keyRetried({ queue, key: 'x' });
+    tell.keyRetried({ queue, key: 'x', inMs: 1 });
     tell.keyReady({ queue: 'others', key: 'a' });
     const read = (name: string) => value(metrics, `workqueue_${name}{name="pods"}`);
     assert.deepEqual(await Promise.all(['depth', 'adds_total', 'retries_total', 'queue_duration_seconds_sum'].map(read)), [1, 2, 1, 2]);
@@ -220,7 +220,7 @@ describe('the metrics tell of', () => {
 
 test('two agents in one process share nothing', async () => {
   const [a, b] = [setUp().metrics, setUp().metrics];
-  a.listener.keyRetried({ queue: 'pods', key: 'a' });
+  a.listener.keyRetried({ queue: 'pods', key: 'a', inMs: 1 });
   assert.deepEqual(await Promise.all([a, b].map((each) => value(each, 'workqueue_retries_total{name="pods"}'))), [1, undefined]);
 });
 
