@@ -4,6 +4,7 @@ import { type Pod, podFullName, type PodUid, showPod } from '../model/pod.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
 import { explainManifests } from './explain-manifest.ts';
 import { explainPod } from './explain-pod.ts';
+import { engineFault } from './engine-fault.ts';
 import type { KnownManifests } from './known-manifests.ts';
 import type { KnownPods } from './known-pods.ts';
 import { lastLines } from './last-lines.ts';
@@ -24,7 +25,7 @@ export interface Explainer {
 }
 
 export function explainer({ clock, known, manifests, pods, engine, pleg, statuses }: ExplainerDeps): Explainer {
-  const factsOf = (uid: PodUid, lines: PodFacts['lastLines']): PodFacts | undefined => {
+  const factsOf = (uid: PodUid, lines: PodFacts['lastLines'], engineFault?: string): PodFacts | undefined => {
     const desired = pods.get(uid);
     const seen: SeenPod | undefined =
       known.get(uid) ?? (desired && { pod: showPod(desired.pod), events: [], probes: new Map(), pulls: new Map() });
@@ -42,7 +43,7 @@ export function explainer({ clock, known, manifests, pods, engine, pleg, statuse
       manifestFaults: place?.faults ?? [],
       ignored: place?.ignored ?? [],
       synced: pods.synced,
-      engineFault: healthy ? undefined : message,
+      engineFault: engineFault ?? (healthy ? undefined : message),
       mirror: desired && desired.source !== 'api' ? known.mirror(podFullName(desired.pod)) : undefined,
       holder: seen.last?.record.life === 'waiting' ? holderOf(uid, seen.pod) : undefined,
       lastLines: lines,
@@ -56,9 +57,10 @@ export function explainer({ clock, known, manifests, pods, engine, pleg, statuse
     return facts && explainPod(facts).causes[0]?.text;
   };
 
-  const explained = async (uid: PodUid, signal: AbortSignal): Promise<readonly Explanation[]> => {
+  const explained = async (uid: PodUid, engineFault: string | undefined, signal: AbortSignal): Promise<readonly Explanation[]> => {
     const status = statuses.get(uid) ?? known.get(uid)?.status;
-    const facts = factsOf(uid, await lastLines(status, engine.access, clock, signal));
+    const lines = engineFault === undefined ? await lastLines(status, engine.access, clock, signal) : none;
+    const facts = factsOf(uid, lines, engineFault);
     return facts ? [explainPod(facts)] : [];
   };
 
@@ -74,7 +76,9 @@ export function explainer({ clock, known, manifests, pods, engine, pleg, statuse
 
   return {
     async named(wanted, signal) {
-      const found = await Promise.all(uidsOf((pod) => pod === wanted).map((uid) => explained(uid, signal)));
+      const uids = uidsOf((pod) => pod === wanted);
+      const fault = uids.length > 0 ? await engineFault(engine.runtime, clock, signal) : undefined;
+      const found = await Promise.all(uids.map((uid) => explained(uid, fault, signal)));
       return [...found.flat(), ...explainManifests(manifests).filter(({ pod }) => pod === wanted)];
     },
     all() {

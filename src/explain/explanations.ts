@@ -1,6 +1,7 @@
 import { withDeadline } from '../base/with-deadline.ts';
 import type { ExplainedInShort, ExplainedNode, Explanation } from '../model/explanation.ts';
 import type { NodeUsage } from '../ports/pod-stats.ts';
+import { engineFault } from './engine-fault.ts';
 import { explainNode } from './explain-node.ts';
 import { inShort } from './explain-pod.ts';
 import type { ExplainRoutesDeps } from './explain-routes.ts';
@@ -29,6 +30,7 @@ export async function explainThisNode(deps: ExplainRoutesDeps, signal: AbortSign
   const participants = given?.node ?? [];
   const counts: Record<string, number> = {};
   for (const { state } of explainerOf(deps).all()) counts[state] = (counts[state] ?? 0) + 1;
+  const fault = await engineFault(engine.runtime, clock, signal);
   const { answeredAtMs, failedAtMs, lease } = watch;
   return explainNode({
     nowMs: clock.now(),
@@ -36,7 +38,7 @@ export async function explainThisNode(deps: ExplainRoutesDeps, signal: AbortSign
     errors: participants.flatMap((each) => each.errors?.() ?? []),
     conditions: participants.flatMap((each) => each.conditions?.() ?? []),
     health: participants.flatMap((each) => each.health?.() ?? []),
-    engine: { name: engine.name, ...pleg.health() },
+    engine: { name: engine.name, ...pleg.health(), ...(fault === undefined ? {} : { healthy: false, message: fault }) },
     api: cluster.exists ? { answeredAtMs, failedAtMs, lease, registered: cluster.node() !== undefined } : undefined,
     usage: await usageOf(deps, signal),
     synced: pods.synced,

@@ -25,7 +25,7 @@ function ofContainer(facts: PodFacts, view: ContainerView): readonly Cause[] {
   if (reason === FAILED_HOOK || hookFailed(view)) return [hookCause(view, message)];
   const crash = crashCause(view, mayEnd(facts.pod, view));
   if (crash && !isWellAgain(facts.nowMs, view)) return [crash, ...probeCauses(facts, view)];
-  if (!plainWaits.has(reason)) return [startCause(view, reason, message)];
+  if (!plainWaits.has(reason)) return [startCause(facts, view, reason, message)];
   return probeCauses(facts, view);
 }
 
@@ -43,14 +43,18 @@ function mayEnd(pod: Pod | undefined, { kind, spec }: ContainerView): boolean {
   return kind === 'app' && policy !== 'Always';
 }
 
-function startCause(view: ContainerView, reason: string, message: string): Cause {
-  const fault = startFault(message);
+function startCause({ seen }: PodFacts, view: ContainerView, reason: string, message: string): Cause {
+  // With its causes, which its status does not show.
+  const told = seen.last?.record.outcomes.findLast(
+    ({ action, error }) => action.do === 'startContainer' && action.name === view.name && error !== undefined,
+  )?.error;
+  const fault = startFault(told ?? message) ?? startFault(message);
   return {
     code: fault?.code ?? 'not-started',
     kind: 'fault',
     container: view.name,
     text: `${title(view)} cannot be started: ${fault?.what ?? oneLine(message)}`,
-    detail: `${reason}: ${message}`,
+    detail: `${reason}: ${told ?? message}`,
     ...(fault?.advice === undefined ? {} : { advice: fault.advice }),
   };
 }

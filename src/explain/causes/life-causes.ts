@@ -14,12 +14,13 @@ export function lifeCauses(facts: PodFacts): readonly Cause[] {
     return ended ? [ended, gone] : [gone];
   }
   const causes: Cause[] = [];
-  if (engineFault !== undefined)
+  const deadEngine = engineFault ?? (record?.unobserved ? record.failed : undefined);
+  if (deadEngine !== undefined)
     causes.push({
       code: 'engine-down',
       kind: 'fault',
-      text: `the container engine does not answer: ${oneLine(engineFault)}`,
-      detail: engineFault,
+      text: `the container engine does not answer: ${oneLine(deadEngine)}`,
+      detail: deadEngine,
       advice: 'look at the engine (systemctl status docker); running containers go on',
     });
   if (!synced && record === undefined)
@@ -104,6 +105,15 @@ function endCause({ seen, declared }: PodFacts): Cause | undefined {
       ? undefined
       : { ...since, code: codeOf(reason), kind: 'fault', text: `${reason}: ${oneLine(said)}`, detail: message };
   }
+  if (reason === 'Evicted' && said !== message)
+    return {
+      ...since,
+      code: 'node-pressure',
+      kind: 'fault',
+      text: `it may not run here: the node is short of room: ${oneLine(said)}`,
+      detail: message,
+      advice: 'make room on the node (rxlet explain node)',
+    };
   if (reason === 'Evicted')
     return {
       ...since,
@@ -188,9 +198,7 @@ function stoppingCauses({ seen, declared, pod, nowMs }: PodFacts): readonly Caus
     const { name, graceMs } = step.action;
     const untilMs = step.sinceMs + graceMs;
     const late = nowMs > untilMs + 5_000;
-    const hook =
-      declared &&
-      [...(declared.spec.containers ?? []), ...(declared.spec.initContainers ?? [])].find((each) => each.name === name)?.lifecycle?.preStop;
+    const hook = pod && [...pod.spec.containers, ...(pod.spec.initContainers ?? [])].find((each) => each.name === name)?.lifecycle?.preStop;
     return [
       {
         code: late ? 'stop-late' : 'stopping',

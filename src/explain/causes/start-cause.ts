@@ -71,9 +71,9 @@ const faults: readonly Fault[] = [
     advice: 'use a number in runAsUser, or an image that has the user',
   },
   {
-    is: /seccomp profile[^:]*|loading seccomp|seccomp.*no such file/i,
+    is: /(?:load|open) seccomp profile ("[^"]*"|\S+)|seccomp profile|loading seccomp|seccomp.*no such file/i,
     code: 'seccomp-profile-missing',
-    what: () => 'its seccomp profile cannot be loaded',
+    what: ([, file]) => `its seccomp profile ${file ?? ''} cannot be loaded`,
     advice: "put the profile where localhostProfile names it, below the agent's seccomp directory",
   },
   {
@@ -83,7 +83,7 @@ const faults: readonly Fault[] = [
     advice: 'load the profile on this machine (apparmor_parser)',
   },
   {
-    is: /(subPath "[^"]*"[^:]*)|subpath/i,
+    is: /(subPath "[^"]*"[^:]*)|^[^"]*subpath(?!.*subPath ")/i,
     code: 'sub-path',
     what: ([, words]) => words ?? "a volume mount's subPath cannot be made or is not there",
     advice: 'make the path in the volume, or correct subPath',
@@ -119,7 +119,13 @@ const faults: readonly Fault[] = [
     advice: 'correct mountPath or subPath',
   },
   {
-    is: /cni|network (?:plugin )?is not ready|network .* not found|plugin type=/i,
+    is: /plugin type="[^"]*" failed \(\w+\): (.*)/,
+    code: 'network',
+    what: ([, said]) => `the pod cannot be connected to the pods' network (CNI): ${said}`,
+    advice: "look at the CNI configuration and plugins of this node, and at the network provider's own pods",
+  },
+  {
+    is: /cni|network (?:plugin )?is not ready|network .* not found/i,
     code: 'network',
     what: () => "the pod cannot be connected to the pods' network (CNI)",
     advice: "look at the CNI configuration and plugins of this node, and at the network provider's own pods",

@@ -24,7 +24,7 @@ export function stepCauses(facts: PodFacts): readonly Cause[] {
   const { step } = seen;
   if (!step || nowMs - step.sinceMs < LONG_MS || declared?.metadata.deletionTimestamp !== undefined) return causes;
   const slow = step.action.do === 'startContainer' ? slowStart(facts, step.action.name) : slowStep(step.action.do);
-  if (slow) causes.push({ code: 'step-under-way', kind: 'wait', text: slow, sinceMs: step.sinceMs });
+  if (slow && causes.length === 0) causes.push({ code: 'step-under-way', kind: 'wait', text: slow, sinceMs: step.sinceMs });
   return causes;
 }
 
@@ -80,7 +80,7 @@ function unprepared(error: string, pod: Pod | undefined): Pick<Cause, 'code' | '
   if (network !== undefined)
     return {
       code: 'network',
-      text: `the pods' network is not ready (CNI): ${oneLine(network)}`,
+      text: `the pods' network is not ready (CNI): ${oneLine(network.replace(/^.*message:(?:docker: )?/, ''))}`,
       advice: "look at the CNI configuration and plugins of this node, and at the network provider's own pods",
     };
   const fault = startFault(error);

@@ -42,8 +42,8 @@ export interface EvictingAgent {
   readonly stop: () => Promise<void>;
 }
 
-/** An agent of this process on the engine under test, whose pods are not critical: they come as from an API server. */
-export async function evictingAgent(test: Disposer, over: Partial<KubeletOptions>): Promise<EvictingAgent> {
+/** `besides`: more capabilities. An agent of this process on the engine under test, whose pods are not critical: they come as from an API server. */
+export async function evictingAgent(test: Disposer, over: Partial<KubeletOptions>, ...besides: readonly string[]): Promise<EvictingAgent> {
   if ((over.dockerEndpoint ?? testEndpoint) === testEndpoint) await claimEngine();
   const ours = `e${process.pid}-`;
   const prefix = `${ours}${++serial.next}-`;
@@ -52,7 +52,7 @@ export async function evictingAgent(test: Disposer, over: Partial<KubeletOptions
   const turns: string[] = [];
   let node: NodeParts | undefined;
   let participants: readonly NodeParticipant[] = [];
-  const wanted = new Set(['images', 'eviction', 'cgroups', 'memory', 'node', 'volumes', 'network', 'objects', 'garbage', 'stats']);
+  const wanted = new Set(['images', 'eviction', 'cgroups', 'memory', 'node', 'volumes', 'network', 'objects', 'garbage', 'stats', ...besides]);
   const stop = new AbortController();
   const cgroups = await aCgroupRoot();
   const rootDir = over.rootDir ?? (await mkdtemp(join(tmpdir(), 'rxlet-root-')));

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LOCAL_SOCKET_NAME } from '../../../src/base/local-socket-name.ts';
 import { AgentClient } from '../../../src/cli/agent-client.ts';
 import { runExplain } from '../../../src/cli/explain.ts';
-import { AgentUnderTest, type Disposer, NODE } from '../agent/agent-under-test.ts';
+import { AgentUnderTest, type Disposer } from '../agent/agent-under-test.ts';
 
 const PATIENCE_MS = 60_000;
 
@@ -18,12 +18,16 @@ export interface ExplainingAgent {
 }
 
 export async function explainingAgent(test: Disposer, ...flags: string[]): Promise<ExplainingAgent> {
-  const agent = await AgentUnderTest.start(test, ...flags);
-  return explainingOf(agent, (name) => `${agent.prefix}${name}-${NODE}`);
+  return explainingOf(await AgentUnderTest.start(test, ...flags));
 }
 
-export function explainingOf(agent: AgentUnderTest, nameOf: (pod: string) => string): ExplainingAgent {
-  const client = new AgentClient(join(agent.rootDir, LOCAL_SOCKET_NAME));
+export function explainingOf(agent: AgentUnderTest): ExplainingAgent {
+  return { agent, ...explainingAt(agent.rootDir, (name) => agent.pod(name)) };
+}
+
+/** What the agent says that keeps its socket there. */
+export function explainingAt(rootDir: string, nameOf: (pod: string) => string): Omit<ExplainingAgent, 'agent'> {
+  const client = new AgentClient(join(rootDir, LOCAL_SOCKET_NAME));
   const explain = async (...words: readonly string[]): Promise<string> => {
     let text = '';
     const stdout = new Writable({
@@ -38,13 +42,15 @@ export function explainingOf(agent: AgentUnderTest, nameOf: (pod: string) => str
   const says = async (asked: string, cause: RegExp): Promise<string> => {
     const deadline = performance.now() + PATIENCE_MS;
     for (;;) {
-      const text = await explain(asked.includes('.') ? asked : nameOf(asked)).catch((error: unknown) => String(error));
+      const text: string = await explain(asked === 'node' || asked.includes('.') ? asked : nameOf(asked)).catch((error: unknown) =>
+        String(error),
+      );
       if (new RegExp(cause.source, 'i').test(firstThree(text))) return text;
       if (performance.now() > deadline) throw new Error(`the first three lines do not say ${cause} of ${asked}:\n${text}`);
       await sleep(300);
     }
   };
-  return { agent, explain, says };
+  return { explain, says };
 }
 
 /** Wrapped lines read as one. */
