@@ -52,7 +52,19 @@ export async function evictingAgent(test: Disposer, over: Partial<KubeletOptions
   const turns: string[] = [];
   let node: NodeParts | undefined;
   let participants: readonly NodeParticipant[] = [];
-  const wanted = new Set(['images', 'eviction', 'cgroups', 'memory', 'node', 'volumes', 'network', 'objects', 'garbage', 'stats', ...besides]);
+  const wanted = new Set([
+    'images',
+    'eviction',
+    'cgroups',
+    'memory',
+    'node',
+    'volumes',
+    'network',
+    'objects',
+    'garbage',
+    'stats',
+    ...besides,
+  ]);
   const stop = new AbortController();
   const cgroups = await aCgroupRoot();
   const rootDir = over.rootDir ?? (await mkdtemp(join(tmpdir(), 'rxlet-root-')));

@@ -12,9 +12,9 @@ const PATIENCE_MS = 60_000;
 export interface ExplainingAgent {
   readonly agent: AgentUnderTest;
   /** What `rxlet explain WORDS` prints; POD stands for its name as declared. */
-  explain(...words: readonly string[]): Promise<string>;
+  readonly explain: (...words: readonly string[]) => Promise<string>;
   /** Asks about a pod, as it was declared, or a file, until the first three lines match; rejects with the last answer where they do not within a minute. */
-  says(asked: string, cause: RegExp): Promise<string>;
+  readonly says: (asked: string, cause: RegExp) => Promise<string>;
 }
 
 export async function explainingAgent(test: Disposer, ...flags: string[]): Promise<ExplainingAgent> {

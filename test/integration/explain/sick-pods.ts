@@ -215,7 +215,9 @@ export function sickPods({ registry, agent, takenPort = 0, hold }: Partial<SickW
     },
     'declared-twice': {
       spec: pod(),
-      befalls: async (name) => void (await agent?.declare(name, pod(), { file: `${name}-too` })),
+      befalls: async (name) => {
+        await agent?.declare(name, pod(), { file: `${name}-too` });
+      },
       ask: 'declared-twice.yaml',
       says: /declared-twice.yaml is ignored: declared-twice-too.yaml declares a pod of the same name/,
     },
