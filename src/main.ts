@@ -35,6 +35,11 @@ export async function main(argv: readonly string[], invokedAs: string): Promise<
     process.exitCode = await plan(argv.slice(1));
     return;
   }
+  if (command === 'replay') {
+    const [{ runReplay }, { openReplay }] = await Promise.all([import('./cli/replay.ts'), import('./open-replay.ts')]);
+    process.exitCode = await runReplay(argv.slice(1), process, openReplay);
+    return;
+  }
   if (command !== undefined) {
     // Asked of an agent on this machine, over its local socket.
     const { runNodeCommand } = await import('./cli/node-commands.ts');
@@ -97,8 +102,11 @@ async function run({ options, origins }: LoadedOptions, { log, verbosity }: Pick
   });
   const stop = stopOnSignals(process, log, systemClock);
   try {
-    const [{ runAgent }, { realSurroundings }] = await Promise.all([import('./run-agent.ts'), import('./surroundings.ts')]);
-    return await runAgent(options, realSurroundings({ origins, log, verbosity }), stop);
+    const [{ capabilities, runAgent }, { realSurroundings }] = await Promise.all([import('./run-agent.ts'), import('./surroundings.ts')]);
+    const surroundings = realSurroundings({ origins, log, verbosity });
+    if (options.recordFile === '') return await runAgent(options, surroundings, stop);
+    const { recordAgent } = await import('./record-agent.ts');
+    return await recordAgent(options, surroundings, stop, capabilities);
   } catch (error) {
     log.error('agent failed', { error });
     return FAILED;

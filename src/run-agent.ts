@@ -25,13 +25,14 @@ import { kubelet } from './kubelet.ts';
 import { isShownBy } from './model/mirror-pod.ts';
 import { podFullName } from './model/pod.ts';
 import type { PodUpdate } from './model/pod-update.ts';
-import { openObjects } from './objects/open-objects.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
 import type { Capability } from './ports/capability.ts';
 import type { Cluster } from './ports/cluster.ts';
 import type { Ground, NodeParts } from './ports/node-parts.ts';
 import type { Staged } from './ports/staged.ts';
 import type { Surroundings } from './surroundings.ts';
+
+export { capabilities };
 
 /** Runs the agent until `stop` aborts, or with --runonce until its pods are up. Resolves with the exit code. */
 export async function runAgent(
@@ -40,12 +41,12 @@ export async function runAgent(
   stop: AbortSignal,
   list: readonly Capability[] = capabilities,
 ): Promise<number> {
-  const { clock, random } = from;
+  const { clock, random, logClock = clock } = from;
   // What happens is reported once: to the log, and to all who listen to entries.
-  const entries = new EntryHub(clock, { lastSeq: from.lastSeq(options) });
+  const entries = new EntryHub(logClock, { lastSeq: from.lastSeq(options) });
   const hear = (line: HeardLine): void => entries.hear(line);
   const log = heardLogger(from.log, hear);
-  const foldedBy = { clock, windowMs: 60_000, subject: ['pod'] };
+  const foldedBy = { clock: logClock, windowMs: 60_000, subject: ['pod'] };
   const folded = foldRepeats(log, foldedBy);
   const printed = foldRepeats(from.log.stream(RECONCILE), foldedBy);
   const happenings = happeningsHub(folded);
@@ -85,7 +86,7 @@ export async function runAgent(
       ends,
       node: await from.openNode(options, { cluster, clock, log: log.stream('node'), cgroups }),
       events: eventRecorders(new EventLog(log.stream('events')), toldEvents(tell), cluster.recorder),
-      objects: openObjects(options, { cluster, clock, log: folded.stream('objects'), random }),
+      objects: from.openObjects(options, { cluster, clock, log: folded.stream('objects'), random }),
       wake: state.wakes.wake,
       pleg: podLifecycleEvents({ runtime: engine.runtime, clock, log: log.stream('pleg'), tell }),
     };

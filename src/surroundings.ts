@@ -14,6 +14,7 @@ import { openCluster } from './cluster/open-cluster.ts';
 import { openEngine } from './engines/open-engine.ts';
 import { HostFilesProcess } from './hostfiles/host-files-process.ts';
 import { openNode } from './node/open-node.ts';
+import { type ObjectsGround, openObjects } from './objects/open-objects.ts';
 import { podDirectory } from './model/pod-directory.ts';
 import { lastSeq, TIMELINE_DIRECTORY } from './timeline/ring-segments.ts';
 import type { KubeletOptions, OptionOrigins } from './options/kubelet-options.ts';
@@ -21,6 +22,7 @@ import type { Cluster } from './ports/cluster.ts';
 import type { Engine } from './ports/engine.ts';
 import type { HostFiles } from './ports/host-files.ts';
 import type { Ground } from './ports/node-parts.ts';
+import type { PodObjects } from './ports/pod-objects.ts';
 import type { ThisNode } from './ports/this-node.ts';
 
 type Opening = Pick<Ground, 'clock' | 'log' | 'tell' | 'random'>;
@@ -29,6 +31,8 @@ type Opening = Pick<Ground, 'clock' | 'log' | 'tell' | 'random'>;
 export interface Surroundings {
   readonly clock: Clock;
   readonly log: Logger;
+  /** By which repeats in the log are counted; absent: `clock`. */
+  readonly logClock?: Clock;
   /** From 0 up to 1. */
   readonly random: () => number;
   readonly origins: OptionOrigins;
@@ -44,6 +48,7 @@ export interface Surroundings {
   openCluster(options: KubeletOptions, ground: Opening): Promise<Cluster>;
   openEngine(options: KubeletOptions, ground: Opening & Pick<Ground, 'cgroups' | 'memory'>): Promise<Engine>;
   openNode(options: KubeletOptions, ground: { readonly cluster: Cluster } & Pick<Ground, 'clock' | 'log' | 'cgroups'>): Promise<ThisNode>;
+  openObjects(options: KubeletOptions, ground: ObjectsGround): PodObjects;
 }
 
 /** This machine, this process, the cluster and the engine that the options name. */
@@ -61,6 +66,7 @@ export function realSurroundings(given: Pick<Surroundings, 'log' | 'origins' | '
     openCluster,
     openEngine,
     openNode,
+    openObjects,
   };
 }
 

@@ -12,6 +12,7 @@ export function helpText(columns: number): string {
     '  rxlet [flags]                 run the agent',
     '  rxlet validate <manifest>...  check manifests without running them',
     '  rxlet plan <manifest>...      what would change if these manifests replaced others',
+    '  rxlet replay <recording>      decide again what was recorded (--record)',
     '  rxlet ps                      list the pods on this node',
     '  rxlet logs <pod>              print the log of a container',
     '  rxlet exec <pod> -- <cmd>...  run a command in a container',

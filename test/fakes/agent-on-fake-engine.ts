@@ -16,6 +16,7 @@ import { fitPod } from '../../src/model/fit-pod.ts';
 import type { PodRefusal } from '../../src/model/pod-admission.ts';
 import type { Pod, SourceName } from '../../src/model/pod.ts';
 import type { KubeletOptions } from '../../src/options/kubelet-options.ts';
+import { openObjects } from '../../src/objects/open-objects.ts';
 import * as objects from '../../src/objects/capability.ts';
 import type { Capability } from '../../src/ports/capability.ts';
 import type { Cluster } from '../../src/ports/cluster.ts';
@@ -78,6 +79,8 @@ interface Parts {
   /** Hears what is logged; nothing by default. */
   readonly log?: Logger | undefined;
   readonly options?: Partial<KubeletOptions> | undefined;
+  /** How it is run: as it is by default. */
+  readonly run?: typeof runAgent | undefined;
   /** More that it can do. */
   readonly capabilities?: readonly Capability[] | undefined;
 }
@@ -127,7 +130,7 @@ export function startAgent(parts: Parts): Pick<AgentOnFakeEngine, 'statuses' | '
     ...(parts.capabilities ?? []),
   ];
   const stopping = new AbortController();
-  const done = runAgent(
+  const done = (parts.run ?? runAgent)(
     someOptions({ nodeName: 'n1', rootDir: '/dev/null/rxlet', ...parts.options }),
     surroundings(parts, events),
     stopping.signal,
@@ -214,6 +217,7 @@ function surroundings(
     // As it is: a test may look at what is asked of it, and let that fail.
     openEngine: async () => ({ ...embeddedEngine(engine), close: () => {} }),
     openNode: async (options, { cluster: joined }) => ({ ...aNode(options.nodeName), ips: [], known: () => joined.node() ?? node() }),
+    openObjects,
   };
 }
 

@@ -1,4 +1,4 @@
-import { bool, string } from '../kinds.ts';
+import { bool, string, uint32 } from '../kinds.ts';
 import { type Kind, option } from '../option.ts';
 
 /** The kubelet also takes `--version=raw`. */
@@ -20,6 +20,21 @@ export const generalOptions = {
     defaultText: 'none',
     group: 'General',
     help: 'A directory of files that end in .conf, also in directories below it: each is merged over --config, in the order of their names.',
+  }),
+  recordFile: option<string>({
+    flag: 'record',
+    kind: string,
+    default: '',
+    defaultText: 'none',
+    group: 'General',
+    help: 'A file to record to: all that reaches the agent, and what it decides, for `rxlet replay FILE`. Hashes stand for the values of Secrets; pods are recorded as they are declared. What was there is kept as FILE.previous.',
+  }),
+  recordMaxMib: option<number>({
+    flag: 'record-max-mib',
+    kind: uint32,
+    default: 256,
+    group: 'General',
+    help: 'How large the file of --record may become, in MiB: then the recording ends, and the agent goes on.',
   }),
   help: option<boolean>({ flag: 'help', shorthand: 'h', kind: bool, default: false, group: 'General', help: 'Print this text and exit.' }),
   version: option<boolean>({ flag: 'version', kind: versionKind, default: false, group: 'General', help: 'Print the version and exit.' }),

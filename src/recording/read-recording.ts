@@ -1,0 +1,54 @@
+import { isJsonObject } from '../base/json-object.ts';
+import { type Effect, type Header, type InputLine, RECORDING_VERSION } from './lines.ts';
+import type { Turn } from './player.ts';
+
+export interface Recording {
+  readonly header: Header;
+  readonly turns: readonly Turn[];
+  /** Where it was cut off; undefined: it is whole. */
+  readonly damage: string | undefined;
+}
+
+/** Not a recording, or one of another version: the message says which. */
+export class NoRecordingError extends Error {}
+
+/** Throws NoRecordingError. A damaged end is cut off, with the turn that it was in. */
+export async function readRecording(lines: AsyncIterable<string>): Promise<Recording> {
+  let header: Header | undefined;
+  const turns: { readonly input: InputLine; readonly effects: Effect[] }[] = [];
+  let damage: string | undefined;
+  let number = 0;
+  let isWhole = false;
+  for await (const line of lines) {
+    number++;
+    const json = parsed(line);
+    if (header === undefined) header = checkedHeader(json);
+    else if (!isJsonObject(json)) {
+      damage = `line ${number} is damaged: what is before it is replayed`;
+      break;
+    } else if ('end' in json) isWhole = true;
+    else if ('in' in json) turns.push({ input: json as unknown as InputLine, effects: [] });
+    else turns.at(-1)?.effects.push(json as unknown as Effect);
+  }
+  if (header === undefined) throw new NoRecordingError('it is empty');
+  // Of the last turn of one that was cut off, something may be missing.
+  if (!isWhole) turns.pop();
+  return { header, turns, damage };
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+function checkedHeader(json: unknown): Header {
+  if (!isJsonObject(json) || json['recording'] !== 'rxlet') throw new NoRecordingError('it is no recording of rxlet');
+  const { version, agent } = json;
+  if (version === RECORDING_VERSION) return json as unknown as Header;
+  throw new NoRecordingError(
+    `it is a recording of version ${String(version)}, made by rxlet ${String(agent)}; this rxlet replays version ${RECORDING_VERSION}`,
+  );
+}
