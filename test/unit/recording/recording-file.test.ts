@@ -49,11 +49,8 @@ test('a recording ends at its bound, whole lines only, and says so once', async 
   assert.equal(log.lines.filter(({ message }) => message.startsWith('recording ended')).length, 1);
 });
 
-test('a full disk ends the recording and nothing else', async () => {
+test('where a recording cannot be made, the reason names the file and the flag', async () => {
   const log = new RecordingLogger();
-  // A device that is always full is no place for a new file: the directory is.
-  await assert.rejects(
-    RecordingFile.create({ path: '/proc/rec', maxBytes: 100, clock: new FakeClock(), log }),
-    /cannot record to \/proc\/rec \(--record\)/,
-  );
+  const made = RecordingFile.create({ path: '/proc/rec', maxBytes: 100, clock: new FakeClock(), log });
+  await assert.rejects(made, /cannot record to \/proc\/rec \(--record\)/);
 });
