@@ -26,13 +26,22 @@ export class KnownManifests {
   readonly #manifests = new LruMap<string, KnownManifest>(MOST_MANIFESTS);
   readonly #collisions = new LruMap<string, Collision>(MOST_COLLISIONS);
 
+  /** Sorted once for all who ask until the next is read. */
+  #sorted: readonly KnownManifest[] | undefined;
+
   constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
   }
 
   readonly listener: Partial<Happenings> = {
-    manifestRead: (read) => this.#manifests.set(read.where, { ...read, pods: read.pods.slice(0, MOST_PODS), atMs: this.#clock.now() }),
-    manifestGone: ({ where }) => this.#manifests.delete(where),
+    manifestRead: (read) => {
+      this.#sorted = undefined;
+      this.#manifests.set(read.where, { ...read, pods: read.pods.slice(0, MOST_PODS), atMs: this.#clock.now() });
+    },
+    manifestGone: ({ where }) => {
+      this.#sorted = undefined;
+      this.#manifests.delete(where);
+    },
     manifestsCollided: (collision) => this.#collisions.set(`${collision.pod} ${collision.counts} ${collision.ignored}`, collision),
   };
 
@@ -52,10 +61,11 @@ export class KnownManifests {
 
   /** In the order of their names. */
   all(): readonly KnownManifest[] {
-    return this.#manifests
+    this.#sorted ??= this.#manifests
       .keys()
       .flatMap((where) => this.#manifests.get(where) ?? [])
-      .toSorted((a, b) => (a.where < b.where ? -1 : 1));
+      .toSorted((one, other) => (one.where < other.where ? -1 : 1));
+    return this.#sorted;
   }
 
   /** Which manifest counts in place of this one for the pod; undefined: this one does. */
