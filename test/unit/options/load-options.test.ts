@@ -157,6 +157,8 @@ test("without arguments every option has the kubelet's default", async () => {
     logFormat: 'json',
     configFile: '',
     configDirectory: '',
+    recordFile: '',
+    recordMaxMib: 256,
     help: false,
     version: false,
     nodeName: 'node-1',
