@@ -99,13 +99,13 @@ async function show(replay: ReplayRun, { untilMs, pod, stopAt, json }: Asked, { 
   const { decisions, difference, known } = await replay.play(print, untilMs === undefined ? undefined : startedAtMs + untilMs);
   if (difference) {
     stdout.write(`\ndiffers ${seconds(difference.atMs - startedAtMs)} after the start: ${printable(difference.what)}\n`);
-    if (difference.recorded !== undefined) stdout.write(`  recorded by ${printable(agent)}: ${difference.recorded}\n`);
-    if (difference.replayed !== undefined) stdout.write(`  replayed: ${difference.replayed}\n`);
+    if (difference.recorded !== undefined) stdout.write(`  recorded by ${printable(agent)}: ${printable(difference.recorded)}\n`);
+    if (difference.replayed !== undefined) stdout.write(`  replayed: ${printable(difference.replayed)}\n`);
     return 1;
   }
   if (stopped) {
     stdout.write(
-      `\nknown at decision ${seen} about ${printable(stopped.pod)}:\n${JSON.stringify({ decision: stopped, ...asObject(known(stopped.uid)) }, undefined, 2)}\n`,
+      `\nknown at decision ${seen} about ${printable(stopped.pod)}:\n${printableLines(JSON.stringify({ decision: stopped, ...asObject(known(stopped.uid)) }, undefined, 2))}\n`,
     );
     return 0;
   }
@@ -156,3 +156,5 @@ function decisionLine({ pod, atMs, wakes, plan, outcomes, failed, phase, next }:
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(3)} s`;
 
 const asObject = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {});
+
+const printableLines = (text: string): string => text.split('\n').map(printable).join('\n');

@@ -68,6 +68,18 @@ test('an input that was changed is found, with the pod that is decided about oth
   assert.match(difference?.what ?? '', /default\/web/);
 });
 
+test('a rule that is another one now is found, with the decision of then and of now', async () => {
+  const [header = '', ...rest] = await recorded();
+  const changed = header.replace(/"maxContainerRestartPeriodMs":\d+/, '"maxContainerRestartPeriodMs":1000');
+  assert.notEqual(changed, header);
+
+  const { difference } = await replayAgent(await recordingOf([changed, ...rest]));
+
+  assert.equal(difference?.what, 'the agent decides otherwise');
+  assert.match(difference.recorded ?? '', /back-off 10s restarting failed container/);
+  assert.match(difference.replayed ?? '', /back-off 1s restarting failed container/);
+});
+
 test('a call that an agent makes and did not make is the first difference, with the decision that led to it', async () => {
   const lines = await recorded(aPod('web'));
   // As if the rule had been not to start this container.
