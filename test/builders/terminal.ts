@@ -29,7 +29,7 @@ export class Terminal {
     size = { columns: 80, rows: 24 },
   ): Promise<Terminal> {
     const terminal = new Terminal(command, size.columns, size.rows);
-    test.after(() => terminal.#close());
+    test.after(() => terminal.close());
     const { stdout } = terminal.#control;
     if (stdout) await once(stdout, 'readable');
     return terminal;
@@ -70,7 +70,8 @@ export class Terminal {
     return (await run('tmux', ['-L', this.#server, ...words])).stdout;
   }
 
-  async #close(): Promise<void> {
+  /** At the end of the test at the latest; again is nothing. */
+  async close(): Promise<void> {
     this.#waiting.clear();
     if (this.#control.exitCode !== null) return;
     const exited = once(this.#control, 'exit');

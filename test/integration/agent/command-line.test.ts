@@ -107,12 +107,17 @@ describe('the agent as it is started', { timeout: 300_000 }, () => {
         rows: 50,
       },
     );
-    const running = await agent.up('web');
-    await terminal.shows(/^I\d{4} [\d:.]+ pod phase changed pod="default\/\S+-web-n1" .* to="Running" logger="reconcile"$/m);
-    await terminal.type('', 'C-c');
-    const screen = await terminal.shows(/ended with \d+/);
-    assert.match(screen, /signal, stopping; again to exit at once signal="SIGINT"\n.*stopped; the pods stay as they are\nended with 0$/);
-    assert.ok(!screen.includes('{"level"'));
-    assert.deepEqual(await agent.up('web'), running);
+    try {
+      const running = await agent.up('web');
+      await terminal.shows(/^I\d{4} [\d:.]+ pod phase changed pod="default\/\S+-web-n1" .* to="Running" logger="reconcile"$/m);
+      await terminal.type('', 'C-c');
+      const screen = await terminal.shows(/ended with \d+/);
+      assert.match(screen, /signal, stopping; again to exit at once signal="SIGINT"\n.*stopped; the pods stay as they are\nended with 0$/);
+      assert.ok(!screen.includes('{"level"'));
+      assert.deepEqual(await agent.up('web'), running);
+    } finally {
+      // Before what the agent has is looked at: it would go on in there.
+      await terminal.close();
+    }
   });
 });
