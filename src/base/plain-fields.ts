@@ -104,9 +104,12 @@ function plainObject(value: object, above: readonly object[]): Plain | undefined
 }
 
 function plainText(text: string): string {
-  const short = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… [${text.length - MAX_TEXT} more]` : text;
+  const short = text.length > MAX_TEXT ? `${withoutHalfUrl(text.slice(0, MAX_TEXT))}… [${text.length - MAX_TEXT} more]` : text;
   return short.includes('@') ? short.replace(/\/\/([^/\s]+)@/g, (_, user: string) => `//${withoutPassword(user)}@`) : short;
 }
+
+/** What is behind the slashes may be a password whose end is cut off. */
+const withoutHalfUrl = (text: string): string => text.replace(/\/\/[^/\s]*$/, `//${REDACTED}`);
 
 /** A user without a password may be a token. */
 function withoutPassword(user: string): string {

@@ -70,7 +70,7 @@ export class KnownManifests {
 
   /** Which manifest counts in place of this one for the pod; undefined: this one does. */
   winnerOver(pod: string, where: string): string | undefined {
-    return this.#live().find((each) => each.pod === pod && each.ignored === where)?.counts;
+    return this.#live((each) => each.pod === pod && each.ignored === where)[0]?.counts;
   }
 
   #ignores(pod: string, where: string): boolean {
@@ -78,16 +78,16 @@ export class KnownManifests {
   }
 
   #ignoredFor(pod: string, where: string): readonly string[] {
-    return this.#live().flatMap((each) => (each.pod === pod && each.counts === where ? [each.ignored] : []));
+    return this.#live((each) => each.pod === pod && each.counts === where).map(({ ignored }) => ignored);
   }
 
-  /** Both manifests are there, and say so. */
-  #live(): readonly Collision[] {
+  /** Both manifests are there, and say so: looked for in these alone, which may have thousands of pods. */
+  #live(is: (collision: Collision) => boolean): readonly Collision[] {
     const declares = (where: string, pod: string): boolean => this.#manifests.get(where)?.pods.some((each) => each.pod === pod) ?? false;
     return this.#collisions
       .keys()
       .flatMap((key) => this.#collisions.get(key) ?? [])
-      .filter(({ pod, counts, ignored }) => declares(counts, pod) && declares(ignored, pod));
+      .filter((each) => is(each) && declares(each.counts, each.pod) && declares(each.ignored, each.pod));
   }
 }
 

@@ -2,8 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject } from '../base/json-object.ts';
 import type { FieldDifference } from './planned-changes.ts';
 
-/** Values that may be passwords: an environment's, and headers' of probes. That they differ is all that is told. */
-const hidden = /\.(?:env|httpHeaders)\[[^\]]*\]\.value$/;
+/**
+ * Values that may be passwords: an environment's, whose names may have brackets in them, headers' of probes, and a whole manifest as kubectl
+ * keeps it. That they differ is all that is told.
+ */
+const hidden = /\.(?:env|httpHeaders)\[.*\]\.value$|last-applied-configuration\]?$/s;
 const MOST_SHOWN = 200;
 
 /** Where two versions of an object differ, in the order of the fields. Absent and null are the same. */

@@ -1,3 +1,4 @@
+import type { Dirent } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMissingFile } from '../base/error-code.ts';
@@ -32,7 +33,7 @@ async function nthNewest(directory: string, wanted: TimelineQuery, untilSeq: num
 }
 
 async function* wantedLines(directory: string, wanted: TimelineQuery, untilSeq: number): AsyncGenerator<readonly KeptLine[]> {
-  for (const segment of segmentsAmong(await readdir(directory).catch(noneIfMissing))) {
+  for (const segment of segmentsAmong(await readdir(directory, { withFileTypes: true }).catch(noneIfMissing))) {
     const path = join(directory, segment);
     const found = await stat(path).catch(undefinedIfMissing);
     // What was last written to before then has nothing from after it.
@@ -74,7 +75,7 @@ function isWantedLine(line: string, wanted: TimelineQuery): boolean {
   return entry !== undefined && isWanted(entry, wanted);
 }
 
-function noneIfMissing(error: unknown): readonly string[] {
+function noneIfMissing(error: unknown): Dirent[] {
   if (isMissingFile(error)) return [];
   throw error;
 }

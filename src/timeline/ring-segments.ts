@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
+import { closeSync, type Dirent, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { lastWholeLine, MOST_LINE_BYTES } from './entry-line.ts';
 
@@ -14,8 +14,9 @@ const name = new RegExp(`^\\d{${DIGITS}}\\.ndjson$`);
 /** Of the segment whose first entry has this number. Their order by name is the order of what happened. */
 export const segmentName = (seq: number): string => `${String(seq).padStart(DIGITS, '0')}.ndjson`;
 
-/** Of what is in the directory, oldest first. */
-export const segmentsAmong = (names: readonly string[]): readonly string[] => names.filter((each) => name.test(each)).toSorted();
+/** Of what is in the directory, oldest first. Whatever is no file of its own is none: a pipe would never end, a link leads elsewhere. */
+export const segmentsAmong = (found: readonly Dirent[]): readonly string[] =>
+  found.flatMap((each) => (each.isFile() && name.test(each.name) ? [each.name] : [])).toSorted();
 
 /**
  * The number of the last entry that agents before this one have kept; 0: there is none, or it cannot be read. Small and at once: what
@@ -23,7 +24,7 @@ export const segmentsAmong = (names: readonly string[]): readonly string[] => na
  */
 export function lastSeq(directory: string): number {
   try {
-    for (const segment of segmentsAmong(readdirSync(directory)).toReversed()) {
+    for (const segment of segmentsAmong(readdirSync(directory, { withFileTypes: true })).toReversed()) {
       const found = lastWholeLine(tailOf(join(directory, segment)));
       if (found !== undefined) return found.seq;
     }

@@ -185,7 +185,8 @@ export class TimelineRing {
     const { directory } = this.#deps;
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const segments: Segment[] = [];
-    for (const name of segmentsAmong(await readdir(directory))) segments.push({ name, bytes: (await stat(join(directory, name))).size });
+    const found = await readdir(directory, { withFileTypes: true });
+    for (const name of segmentsAmong(found)) segments.push({ name, bytes: (await stat(join(directory, name))).size });
     for (let last = segments.pop(); last !== undefined; last = segments.pop()) {
       const bytes = await this.#mend(last);
       if (bytes === 0) continue;

@@ -1,5 +1,6 @@
 import type { Cause } from '../../model/explanation.ts';
 import { type ContainerView, title } from '../container-view.ts';
+import { searchable } from './start-cause.ts';
 
 interface PullFault {
   readonly is: RegExp;
@@ -122,7 +123,8 @@ export function imageCause(view: ContainerView): Cause | undefined {
   if (!imageReasons.has(reason)) return undefined;
   const failed = now?.stage === 'failed' || now?.stage === 'backing off' ? now : undefined;
   const words = failed?.error ?? message;
-  const fault = pullFaults.find(({ is }) => is.test(words));
+  const searched = searchable(words);
+  const fault = pullFaults.find(({ is }) => is.test(searched));
   const retry = failed ? { untilMs: failed.retryAtMs } : {};
   const attempts = failed && failed.attempt > 1 ? `, ${failed.attempt} attempts so far` : '';
   return {

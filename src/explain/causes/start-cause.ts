@@ -28,7 +28,7 @@ const faults: readonly Fault[] = [
     advice: 'make the file executable in the image (chmod +x)',
   },
   {
-    is: /(?:Bind for |listen tcp4? |address )?(\S*?:?\d*):?\s*(?:failed: )?(?:bind: )?(?:port is already allocated|address already in use|bind: address already)/i,
+    is: /(?:Bind for |listen tcp4? |address )?(\S*?):?\s*(?:failed: )?(?:bind: )?(?:port is already allocated|address already in use|bind: address already)/i,
     code: 'port-taken',
     what: ([, address]) =>
       `a host port is taken already${address === undefined || address === '' ? '' : ` (${address})`}: the port is in use`,
@@ -144,10 +144,18 @@ const faults: readonly Fault[] = [
   },
 ];
 
+/** Of an error's beginning, and as many of its end: the patterns take long for long texts, which may be of a pod's or a registry's making. */
+const MOST_CHARACTERS = 500;
+
+/** An error text, short enough to be searched for patterns: its middle is left out. */
+export const searchable = (words: string): string =>
+  words.length <= 2 * MOST_CHARACTERS ? words : `${words.slice(0, MOST_CHARACTERS)} … ${words.slice(-MOST_CHARACTERS)}`;
+
 /** What an error text means; undefined: only what it says. */
 export function startFault(words: string): (Pick<Cause, 'code' | 'advice'> & { readonly what: string }) | undefined {
+  const searched = searchable(words);
   for (const { is, code, what, advice } of faults) {
-    const found = is.exec(words);
+    const found = is.exec(searched);
     if (found) return { code, what: what(found), advice };
   }
   return undefined;

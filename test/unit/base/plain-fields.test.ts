@@ -76,3 +76,8 @@ test('long text and long lists are cut', () => {
   assert(Array.isArray(list));
   assert.deepEqual([list.length, list.at(-1)], [101, '[50 more]']);
 });
+
+test('no half of a password is left where long text is cut', () => {
+  const { text } = plainFields({ text: `${'x'.repeat(8_170)} https://me:hunter2hunter2@registry/ and more` });
+  assert.doesNotMatch(String(text), /hunter/);
+});

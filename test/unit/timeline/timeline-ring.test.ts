@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -238,3 +240,21 @@ test('a file that was cut short is no fault of its reader', async () => {
   truncateSync(path, statSync(path).size - 10);
   assert.deepEqual(await seqs(directory), [1, 2]);
 });
+
+for (const what of ['directory', 'fifo'] as const) {
+  test(`a ${what} in place of a segment is left alone: what happens is written and read beside it`, async () => {
+    const directory = aDirectory();
+    const before = aRing(directory);
+    before.ring.add(anEntry(1));
+    await before.ring.close();
+    const path = join(directory, `${'5'.padStart(16, '0')}.ndjson`);
+    if (what === 'directory') mkdirSync(path);
+    else execFileSync('mkfifo', [path]);
+    assert.equal(lastSeq(directory), 1);
+    const { ring, log } = aRing(directory);
+    ring.add(anEntry(2));
+    await ring.close();
+    assert.deepEqual(await seqs(directory), [1, 2]);
+    assert.deepEqual(log.lines, []);
+  });
+}
