@@ -9,7 +9,10 @@ for (const name of ['PASSWORD', 'A]B', 'A].value[B', 'a.b-c', '[]']) {
   test(`the value of an environment variable named ${JSON.stringify(name)} is never shown`, () => {
     const changed = fieldDifferences(withEnv(name, 'hunter1'), withEnv(name, 'hunter2'));
     assert.deepEqual(changed, [{ path: `spec.containers[web].env[${name}].value` }]);
-    const added = JSON.stringify([fieldDifferences({ spec: {} }, withEnv(name, 'hunter2')), fieldDifferences(withEnv(name, 'hunter2'), {})]);
+    const added = JSON.stringify([
+      fieldDifferences({ spec: {} }, withEnv(name, 'hunter2')),
+      fieldDifferences(withEnv(name, 'hunter2'), {}),
+    ]);
     assert.doesNotMatch(added, /hunter/);
     assert.match(added, /\(not shown\)/);
   });
