@@ -16,6 +16,9 @@ export interface ExplainerDeps extends Pick<NodeParts, 'pods' | 'engine' | 'pleg
   readonly manifests: KnownManifests;
 }
 
+/** Of as many pods of one name the logs are read: each asks the engine, and a pod that was often replaced left many behind. */
+const MOST_READ = 10;
+
 /** Gathers the facts of pods when somebody asks. */
 export interface Explainer {
   /** All pods of this name, declared ones first, then those that went last; and what its manifests say that make none. Reads logs. */
@@ -78,8 +81,9 @@ export function explainer({ clock, known, manifests, pods, engine, pleg, statuse
     async named(wanted, signal) {
       const uids = uidsOf((pod) => pod === wanted);
       const fault = uids.length > 0 ? await engineFault(engine.runtime, clock, signal) : undefined;
-      const found = await Promise.all(uids.map((uid) => explained(uid, fault, signal)));
-      return [...found.flat(), ...explainManifests(manifests).filter(({ pod }) => pod === wanted)];
+      const read = await Promise.all(uids.slice(0, MOST_READ).map((uid) => explained(uid, fault, signal)));
+      const others = uids.slice(MOST_READ).flatMap((uid) => factsOf(uid, none, fault) ?? []);
+      return [...read.flat(), ...others.map(explainPod), ...explainManifests(manifests).filter(({ pod }) => pod === wanted)];
     },
     all() {
       const uids = uidsOf(() => true);
