@@ -1,7 +1,7 @@
 import type { Logger } from '../base/logger.ts';
 import { OngoingFaults } from '../base/ongoing-faults.ts';
 import type { PodUpdate } from '../model/pod-update.ts';
-import { type Pod, type PodUid, showPod } from '../model/pod.ts';
+import { type Pod, type PodUid, aboutPod } from '../model/pod.ts';
 import { explainUnhonoured, unhonouredFields } from '../model/spec-ledger/unhonoured-fields.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
 
@@ -37,7 +37,7 @@ export class FieldNotices {
   }
 
   #report(pod: Pod, found: readonly string[], message: string): void {
-    this.#log.warn('pod uses fields that are not honoured', { pod: showPod(pod), fields: found });
+    this.#log.warn('pod uses fields that are not honoured', { ...aboutPod(pod), fields: found });
     this.#events.record(pod, 'Warning', 'FieldNotHonoured', message);
   }
 }

@@ -5,7 +5,7 @@ import { SandboxImageMissingError } from '../model/sandbox-image-missing-error.t
 import { isTerminalPhase } from '../model/pod-predicates.ts';
 import { isStaticPod } from '../model/mirror-pod.ts';
 import { PREEMPTED, preemptedEnd } from '../model/preemption.ts';
-import { type Pod, podFullName, type PodFullName, type PodUid, showPod } from '../model/pod.ts';
+import { type Pod, podFullName, type PodFullName, type PodUid, aboutPod } from '../model/pod.ts';
 import { mayUseSwap } from '../model/swap-limit.ts';
 import { swapRules } from '../options/swap-rules.ts';
 import type { ContainerRuntime } from '../ports/container-runtime.ts';
@@ -226,7 +226,7 @@ export function reconcilePods(
 function logChangesForLater(pod: Pod | undefined, before: Pod | undefined, log: Logger): void {
   if (pod === undefined || before === undefined || before === pod) return;
   for (const { container, fields } of changesForLater(before, pod))
-    log.info('changed fields of a container count from its next start', { pod: showPod(pod), container, fields });
+    log.info('changed fields of a container count from its next start', { ...aboutPod(pod), container, fields });
 }
 
 /** The sandbox's image is pulled when the engine turns out to lack it, so that no sandbox pays for asking. */

@@ -46,6 +46,8 @@ function foldingLogger(log: Logger, folder: Folder, stream: string, context: Log
     enabled: (level) => log.enabled(level),
     v: (level, message, fields = {}) => {
       if (log.enabled(level)) fold(`v${level}`, message, fields, (all) => log.v(level, message, all));
+      // Of what is not printed nothing is counted: it costs next to nothing.
+      else log.v(level, message, fields);
     },
     info: (message, fields = {}) => fold('info', message, fields, (all) => log.info(message, all)),
     warn: (message, fields = {}) => fold('warn', message, fields, (all) => log.warn(message, all)),

@@ -17,7 +17,7 @@ export const MOST_HEARD_LEVEL = 4;
 export function heardLogger(log: Logger, hear: (line: HeardLine) => void, stream = '', context: LogFields = {}): Logger {
   const all = (fields: LogFields): LogFields => ({ ...context, ...fields });
   return {
-    enabled: (level) => level <= MOST_HEARD_LEVEL || log.enabled(level),
+    enabled: (level) => log.enabled(level),
     v: (level, message, fields = {}) => {
       log.v(level, message, fields);
       if (level <= MOST_HEARD_LEVEL) hear({ stream, level, message, fields: all(fields) });

@@ -2,7 +2,7 @@ export type LogFields = Readonly<Record<string, unknown>>;
 
 /** Constant messages plus fields, levels as klog has them. Implementations never throw. */
 export interface Logger {
-  /** Whether `v(level, …)` reaches anybody: guard costly fields with it. */
+  /** Whether `v(level, …)` would print: guard costly fields with it. */
   enabled(level: number): boolean;
   /** Detail for `--v=level` and above. */
   v(level: number, message: string, fields?: LogFields): void;

@@ -9,6 +9,10 @@ const MAX_DEPTH = 6;
 const MAX_ITEMS = 100;
 const MAX_TEXT = 8_192;
 
+const MOST_JUDGED = 1_000;
+/** Keys by what was found of them: the answer never changes. */
+const judged = new Map<string, boolean>();
+
 const secretWords = new Set([
   'auth',
   'authorization',
@@ -28,6 +32,7 @@ for (const word of ['credentials', 'cookie', 'cookies', 'bearer', 'apikey', 'doc
  * passwords by their place in a URL, cycles and depth cut, long text shortened. Never throws.
  */
 export function plainFields(fields: LogFields): Readonly<Record<string, Plain>> {
+  if (isPlain(fields)) return fields;
   const plain: Record<string, Plain> = {};
   for (const key of Object.keys(fields)) {
     const value = plainValue(key, () => fields[key], []);
@@ -38,13 +43,59 @@ export function plainFields(fields: LogFields): Readonly<Record<string, Plain>> 
 
 /** Whether a key's name says that its value is a secret: a word of it, in camelCase, kebab-case or snake_case, is one of a list. */
 export function looksSecret(key: string): boolean {
+  const before = judged.get(key);
+  if (before !== undefined) return before;
   const words = key
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .toLowerCase()
     .split(/[^a-z0-9]+/);
-  return words.some(
+  const is = words.some(
     (word, index) => secretWords.has(word) || (word === 'key' && (words[index - 1] === 'private' || words[index - 1] === 'api')),
   );
+  // Most keys are the agent's own, and few; others come from what it reads, in any number.
+  if (judged.size < MOST_JUDGED && key.length < 100) judged.set(key, is);
+  return is;
+}
+
+/** Most are: nothing of them has to be copied. */
+function isPlain(fields: LogFields): fields is Readonly<Record<string, Plain>> {
+  try {
+    return isPlainObject(fields, 0);
+  } catch {
+    return false;
+  }
+}
+
+function isPlainValue(value: unknown, depth: number): boolean {
+  switch (typeof value) {
+    case 'string':
+      return value.length <= MAX_TEXT && !value.includes('@');
+    case 'number':
+      return Number.isFinite(value);
+    case 'boolean':
+      return true;
+    case 'object':
+      if (value === null) return true;
+      if (depth >= MAX_DEPTH) return false;
+      if (!Array.isArray(value)) return isPlainObject(value, depth);
+      if (value.length > MAX_ITEMS) return false;
+      for (const item of value) if (!isPlainValue(item, depth + 1)) return false;
+      return true;
+    case 'bigint':
+    case 'symbol':
+    case 'undefined':
+    case 'function':
+    default:
+      return false;
+  }
+}
+
+function isPlainObject(value: object, depth: number): boolean {
+  if (Object.getPrototypeOf(value) !== Object.prototype) return false;
+  const keys = Object.keys(value);
+  if (keys.length > MAX_ITEMS) return false;
+  for (const key of keys) if (looksSecret(key) || !isPlainValue(Reflect.get(value, key), depth + 1)) return false;
+  return true;
 }
 
 function plainValue(key: string, read: () => unknown, above: readonly object[]): Plain | undefined {

@@ -7,7 +7,7 @@ import { ContainerStartError, type ContainerStartReason } from '../model/contain
 import { formatGoDuration } from '../model/go-duration.ts';
 import { quote } from '../model/go-text.ts';
 import { applyDefaultImageTag } from '../model/image-name.ts';
-import { type Container, type Pod, showPod } from '../model/pod.ts';
+import { type Container, type Pod, aboutPod } from '../model/pod.ts';
 import { RegistryUnavailableError } from '../model/registry-unavailable-error.ts';
 import { formatTime } from '../model/time.ts';
 import type { EventReason, EventRecorder } from '../ports/event-recorder.ts';
@@ -132,7 +132,7 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
     const retryAtMs = atMs + backoff.get(key);
     const retryDateMs = dateOf(retryAtMs, clock);
     record(ask, 'Failed', `Failed to pull image ${quote(name)}: ${words}`);
-    log.warn('image pull failed', { pod: showPod(pod), image: name, attempt: attempts, retryAt: formatTime(retryDateMs), error });
+    log.warn('image pull failed', { ...aboutPod(pod), image: name, attempt: attempts, retryAt: formatTime(retryDateMs), error });
     noted(pod, `pulling ${name}: attempt ${attempts} failed: ${words}`, {
       image: name,
       attempt: attempts,
@@ -238,7 +238,7 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
         'Pulled',
         `Successfully pulled image ${quote(name)} in ${pulling} (${took} including waiting). Image size: ${size} bytes.`,
       );
-      log.info('image pulled', { pod: showPod(pod), image: name, tookMs });
+      log.info('image pulled', { ...aboutPod(pod), image: name, tookMs });
       noted(pod, `pulled ${name} in ${took}`, { image: name, tookMs });
       tell.imagePulling({ ...about(ask), stage: 'pulled' });
       failures.delete(key);

@@ -1,6 +1,6 @@
 import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
-import { type Pod, showPod } from '../model/pod.ts';
+import { type Pod, aboutPod } from '../model/pod.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { ObjectStore } from '../ports/object-store.ts';
 import type { PullSecret } from './keyring.ts';
@@ -32,7 +32,7 @@ export function pullSecrets({
       } catch (error) {
         signal.throwIfAborted();
         log.info('image pull secret not read, pulling without it', {
-          pod: showPod(pod),
+          ...aboutPod(pod),
           secret: name,
           error: errorText(error),
         });

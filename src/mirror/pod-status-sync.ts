@@ -115,7 +115,7 @@ export class PodStatusSync implements Service {
     try {
       const wait = await this.#tell(object, status, signal);
       const next = wait ?? (await this.#deleteIfReclaimed(uid, status, signal));
-      if (this.#faults.over(uid)) log.info('pod status sent again', { pod: showPod(object) });
+      if (this.#faults.over(uid)) log.info('pod status sent again', { pod: showPod(object), uid });
       if (this.#unreachable) log.info('API server reached again: statuses are sent');
       this.#unreachable = false;
       return next;
@@ -143,7 +143,8 @@ export class PodStatusSync implements Service {
     }
     const waitMs = again && overruledAtMs !== undefined ? overruledAtMs + RECONCILE_MS - clock.monotonicMs() : 0;
     if (waitMs > 0) return { afterMs: waitMs };
-    if (again) log.v(2, 'pod status in the API differs from the one sent, sending again', { pod: showPod(object) });
+    if (again)
+      log.v(2, 'pod status in the API differs from the one sent, sending again', { pod: showPod(object), uid: this.#localUid(object) });
     let answer: Pod;
     try {
       const path = `${pathOf(object)}/status`;
@@ -153,7 +154,7 @@ export class PodStatusSync implements Service {
       // The watch will report its end.
       return 'on-change';
     }
-    log.v(3, 'status sent', { pod: showPod(object), phase: status.phase });
+    log.v(3, 'status sent', { pod: showPod(object), uid: this.#localUid(object), phase: status.phase });
     // A patch names only what differed from the object as it was known here: another writer may have changed a condition meanwhile.
     const asSent = sameConditions(answer, status);
     apiPods.learn(answer);
@@ -179,13 +180,13 @@ export class PodStatusSync implements Service {
     const why = whyNotReclaimed(status, await remainsOf(uid, signal));
     if (why !== undefined) {
       tell.reclaimWaits({ uid, why });
-      log.v(3, 'pod not deleted from the API yet', { pod: showPod(object), because: why });
+      log.v(3, 'pod not deleted from the API yet', { pod: showPod(object), uid, because: why });
       return { afterMs: RECONCILE_MS };
     }
     const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0, preconditions: { uid } };
     try {
       await api.request({ method: 'DELETE', path: pathOf(object), body }, signal);
-      log.v(2, 'ended pod deleted from the API', { pod: showPod(object) });
+      log.v(2, 'ended pod deleted from the API', { pod: showPod(object), uid });
     } catch (error) {
       // Gone, or another pod by now.
       if (!isNotFound(error) && !isConflict(error)) throw error;
@@ -220,8 +221,8 @@ export class PodStatusSync implements Service {
       this.#unreachable = true;
       return;
     }
-    if (this.#faults.fault(uid, error)) log.warn('pod status not sent, retrying', { pod: showPod(object), error });
-    else log.v(4, 'pod status still not sent', { pod: showPod(object), error });
+    if (this.#faults.fault(uid, error)) log.warn('pod status not sent, retrying', { pod: showPod(object), uid, error });
+    else log.v(4, 'pod status still not sent', { pod: showPod(object), uid, error });
   }
 }
 

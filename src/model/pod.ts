@@ -45,3 +45,9 @@ export function formatPod({ metadata }: Pick<Pod, 'metadata'>): string {
 export function showPod({ metadata }: Pick<Pod, 'metadata'>): string {
   return `${metadata.namespace}/${metadata.name}`;
 }
+
+/** The fields of each log line about a pod: its story is what has its uid. */
+export const aboutPod = (pod: Pick<Pod, 'metadata'>): { readonly pod: string; readonly uid: PodUid } => ({
+  pod: showPod(pod),
+  uid: pod.metadata.uid,
+});

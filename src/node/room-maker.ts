@@ -5,7 +5,7 @@ import { isCriticalPod } from '../model/critical-pod.ts';
 import type { NodeUse } from '../model/node-use.ts';
 import type { PodRefusal } from '../model/pod-admission.ts';
 import { isTerminalPhase } from '../model/pod-predicates.ts';
-import { type Pod, type PodUid, showPod } from '../model/pod.ts';
+import { type Pod, type PodUid, aboutPod, showPod } from '../model/pod.ts';
 import { PREEMPTED, preemptedEnd } from '../model/preemption.ts';
 import { roomFor } from '../model/room-for.ts';
 import type { Happenings } from '../ports/happenings.ts';
@@ -46,7 +46,7 @@ export class RoomMaker {
     const room = roomFor(pod, running, lacking, ending);
     if (!('preempted' in room)) return false;
     for (const other of room.preempted) {
-      log.info('pod preempted for a critical one', { pod: showPod(other), critical: showPod(pod), lacking: lacking[0]?.resource });
+      log.info('pod preempted for a critical one', { ...aboutPod(other), critical: showPod(pod), lacking: lacking[0]?.resource });
       this.#preempt(other, lacking[0]?.resource ?? '');
     }
     await this.#untilStopped([...ending, ...room.preempted], signal);

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
 import { agoAtMost, type Moment, momentOf } from '../base/moment.ts';
-import { type Pod, type PodUid, showPod } from '../model/pod.ts';
+import { type Pod, type PodUid, aboutPod } from '../model/pod.ts';
 import type { Wire } from '../model/wire.ts';
 import type { KubeApi } from '../ports/kube-api.ts';
 import type { ServiceAccountTokens, TokenRequest } from '../ports/service-account-tokens.ts';
@@ -56,7 +56,7 @@ export class TokenManager implements ServiceAccountTokens {
       if (known === undefined || agoAtMost(known.askedAt, clock) >= known.lifeMs)
         throw new Error(`failed to fetch token: ${errorText(error)}`, { cause: error });
       log.warn('service account token not renewed, the old one is still good', {
-        pod: showPod(pod),
+        ...aboutPod(pod),
         error,
       });
       return known.token;

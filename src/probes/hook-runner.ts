@@ -3,7 +3,7 @@ import { anySignal } from '../base/any-signal.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Service } from '../base/service.ts';
 import { unlessAborted } from '../base/unless-aborted.ts';
-import { type Container, type Pod, type PodUid, showPod } from '../model/pod.ts';
+import { type Container, type Pod, type PodUid, aboutPod } from '../model/pod.ts';
 import type { ContainerHooks } from '../ports/container-hooks.ts';
 import type { ContainerId } from '../ports/container-runtime.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
@@ -76,7 +76,7 @@ export class HookRunner implements ContainerHooks, Service {
     const overdue = clock.sleep(graceMs, waiting.signal).then(
       () => {
         if (preStop.state === 'running') preStop.state = 'overdue';
-        log.v(2, 'preStop hook did not end within the grace period', { pod: showPod(pod), container: container.name, graceMs });
+        log.v(2, 'preStop hook did not end within the grace period', { ...aboutPod(pod), container: container.name, graceMs });
       },
       () => {},
     );
@@ -117,7 +117,7 @@ export class HookRunner implements ContainerHooks, Service {
     const { log } = this.#deps;
     using either = anySignal(signal, this.#agent.signal);
     const why = await runHook(hook, { pod, container, id }, this.#deps, either.signal);
-    if (why !== undefined) log.v(1, 'lifecycle hook failed', { pod: showPod(pod), container: container.name, why });
+    if (why !== undefined) log.v(1, 'lifecycle hook failed', { ...aboutPod(pod), container: container.name, why });
     return why;
   }
 }

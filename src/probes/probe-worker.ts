@@ -6,7 +6,7 @@ import type { Logger } from '../base/logger.ts';
 import { momentOf, monotonicOf } from '../base/moment.ts';
 import { type ContainerId, containerIdOf } from '../model/container-id.ts';
 import { isTerminalPhase } from '../model/pod-predicates.ts';
-import { type Container, type ContainerStatus, type Pod, type PodStatus, type PodUid, showPod } from '../model/pod.ts';
+import { type Container, type ContainerStatus, type Pod, type PodStatus, type PodUid, aboutPod } from '../model/pod.ts';
 import type { ProbeResult } from '../model/probe-result.ts';
 import { mayRestart, mayRestartAll } from '../model/should-restart-container.ts';
 import { parseTime } from '../model/time.ts';
@@ -284,7 +284,7 @@ export class ProbeWorker {
   }
 
   #about(): Readonly<Record<string, unknown>> {
-    return { pod: showPod(this.#pod), container: this.container.name, probe: this.kind };
+    return { ...aboutPod(this.#pod), container: this.container.name, probe: this.kind };
   }
 }
 

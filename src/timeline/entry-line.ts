@@ -11,13 +11,12 @@ export interface LineHead {
 
 const head = /^\{"seq":(\d{1,15}),"atMs":(\d{1,15}),/;
 
-/** An entry as a line of JSON, with its end. One that is too long is there without its fields. */
+/** An entry as a line of JSON, with its end; number and time come first in it, as in the entry. One that is too long is there without its fields. */
 export function entryLine(entry: StreamEntry): string {
-  const { seq, atMs, ...rest } = entry;
-  const line = `${JSON.stringify({ seq, atMs, ...rest })}\n`;
+  const line = `${JSON.stringify(entry)}\n`;
   // A character is at most 3 bytes.
   if (line.length * 3 <= MOST_LINE_BYTES || Buffer.byteLength(line) <= MOST_LINE_BYTES) return line;
-  const { stream, level, pod, uid } = entry;
+  const { seq, atMs, stream, level, pod, uid } = entry;
   const message = entry.message.slice(0, 1_000);
   return `${JSON.stringify({ seq, atMs, stream, level, message, ...short({ pod, uid }), fields: { leftOutCharacters: line.length } })}\n`;
 }

@@ -4,7 +4,7 @@ import { aborted } from '../base/aborted.ts';
 import { inAdmissionOrder } from '../model/admission-order.ts';
 import type { PodRefusal } from '../model/pod-admission.ts';
 import { isTerminalPhase } from '../model/pod-predicates.ts';
-import { type Pod, type PodUid, showPod } from '../model/pod.ts';
+import { type Pod, type PodUid, aboutPod } from '../model/pod.ts';
 import { topologyPolicyOptions } from '../options/resource-manager-options.ts';
 import type { Contribution } from '../ports/contribution.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
@@ -76,7 +76,7 @@ export async function alignResources(needs: AlignmentNeeds, paths: SysPaths = { 
       });
       if (!refusal) continue;
       await release(pod.metadata.uid);
-      log.warn('a running pod stays without CPUs and memory of its own', { pod: showPod(pod), ...refusal });
+      log.warn('a running pod stays without CPUs and memory of its own', { ...aboutPod(pod), ...refusal });
     }
   };
 

@@ -4,7 +4,7 @@ import { inAdmissionOrder } from '../../model/admission-order.ts';
 import { NodeUse } from '../../model/node-use.ts';
 import type { PodRefusal } from '../../model/pod-admission.ts';
 import { isTerminalPhase } from '../../model/pod-predicates.ts';
-import { type Pod, type PodUid, showPod } from '../../model/pod.ts';
+import { type Pod, type PodUid, aboutPod } from '../../model/pod.ts';
 import type { PodLivesReader } from '../../ports/pod-lives.ts';
 import type { PodStore } from '../../ports/pod-store.ts';
 import type { PodStatuses } from '../../ports/pod-statuses.ts';
@@ -131,7 +131,7 @@ export class PodAdmissions {
         this.#decided.set(uid, refusal ?? 'admitted');
         this.#failed.delete(uid);
         if (uid !== asker) this.#untold.add(uid);
-        if (refusal) log.warn('pod refused', { pod: showPod(pod), reason: refusal.reason, message: refusal.message });
+        if (refusal) log.warn('pod refused', { ...aboutPod(pod), reason: refusal.reason, message: refusal.message });
         else {
           resizes.admitted(pod);
           this.#use.add(resizes.allocated(pod));

@@ -2,7 +2,7 @@ import { Subject, type Observable } from 'rxjs';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import { allContainers, isSidecar } from '../../model/pod-predicates.ts';
-import { type ContainerStatus, type Pod, type PodCondition, type PodStatus, type PodUid, showPod } from '../../model/pod.ts';
+import { type ContainerStatus, type Pod, type PodCondition, type PodStatus, type PodUid, aboutPod } from '../../model/pod.ts';
 import { formatTime } from '../../model/time.ts';
 import type { PodStatuses, StatusChange } from '../../ports/pod-statuses.ts';
 import { normalizePodStatus } from '../../model/normalize-pod-status.ts';
@@ -46,7 +46,7 @@ export class PodStatusManager implements PodStatuses {
     const old = previous ?? this.#apiStatusOf(pod) ?? pod.status ?? {};
     const revived = revivedContainer(pod, old, status);
     if (revived !== undefined) {
-      this.#log.error('pod status refused: a container that ended for good cannot come back', { pod: showPod(pod), container: revived });
+      this.#log.error('pod status refused: a container that ended for good cannot come back', { ...aboutPod(pod), container: revived });
       return;
     }
     const now = formatTime(this.#clock.now());

@@ -1,6 +1,6 @@
 import type { V1ObjectReference } from '@kubernetes/client-node';
 import type { Logger } from '../../base/logger.ts';
-import type { Pod } from '../../model/pod.ts';
+import { aboutPod, type Pod } from '../../model/pod.ts';
 import type { EventReason, EventRecorder } from '../../ports/event-recorder.ts';
 
 /** Events without an API server: they are log lines at `--v=2`. */
@@ -12,9 +12,8 @@ export class EventLog implements EventRecorder {
   }
 
   record(about: Pod | V1ObjectReference, type: 'Normal' | 'Warning', reason: EventReason, message: string, container?: string): void {
-    const { namespace, name } = 'metadata' in about ? about.metadata : about;
     this.#log.v(2, 'event', {
-      object: namespace ? `${namespace}/${name}` : name,
+      ...('metadata' in about ? aboutPod(about) : { object: about.namespace ? `${about.namespace}/${about.name}` : about.name }),
       container,
       type,
       reason,

@@ -10,7 +10,7 @@ import { SANDBOX_NAME } from '../../model/sandbox-name.ts';
 import { newestFirst } from '../../model/newest-first.ts';
 import { stopSignalOf } from '../../model/stop-signal.ts';
 import { effectiveResources } from '../../model/effective-resources.ts';
-import { type Container, type Pod, type PodUid, showPod } from '../../model/pod.ts';
+import { type Container, type Pod, type PodUid, aboutPod } from '../../model/pod.ts';
 import { Quantity } from '../../model/quantity.ts';
 import type {
   ContainerChange,
@@ -200,7 +200,7 @@ export class FakeRuntime implements ContainerRuntime {
     const env = new Map(spec.env.map(({ name, value }) => [name, value]));
     const onPuzzled = (why: string): void =>
       this.#deps.log.warn('script not understood by the embedded engine; it ends with 2', {
-        pod: showPod(pod),
+        ...aboutPod(pod),
         container: container.name,
         why,
       });
@@ -283,7 +283,7 @@ export class FakeRuntime implements ContainerRuntime {
     try {
       return parseBehaviour(text);
     } catch (error) {
-      this.#deps.log.warn('annotation for the embedded engine not understood', { pod: showPod(pod), container: name, error });
+      this.#deps.log.warn('annotation for the embedded engine not understood', { ...aboutPod(pod), container: name, error });
       return {};
     }
   }

@@ -6,7 +6,7 @@ import type { Clock } from '../../base/clock.ts';
 import { errorCode, isMissingFile } from '../../base/error-code.ts';
 import type { Logger } from '../../base/logger.ts';
 import { formatCpuSet, parseCpuSet } from '../../model/cpu-set.ts';
-import { type PodUid, showPod } from '../../model/pod.ts';
+import { type PodUid, aboutPod } from '../../model/pod.ts';
 import type { ContainerId, ContainerRuntime } from '../../ports/container-runtime.ts';
 import type { NodeParts } from '../../ports/node-parts.ts';
 import type { RunningContainer, RunningPods } from '../../ports/running-pods.ts';
@@ -72,7 +72,7 @@ async function lookAt(
     wake(uid, 'resources changed');
     return stray;
   }
-  const about = { pod: showPod(pod), container: name, cpus: wanted, found: is };
+  const about = { ...aboutPod(pod), container: name, cpus: wanted, found: is };
   try {
     await runtime.updateContainer(id, pod, declared, { cpuset: wanted }, signal);
     log.warn('container put back on its CPUs: something other than the agent had moved it', about);

@@ -36,7 +36,7 @@ const event = (agent: AgentUnderTest, name: string, reason: string): Promise<str
   agent
     .logged(
       `${reason} of ${name}`,
-      (line) => line.msg === 'event' && line['object'] === `default/${agent.pod(name)}` && line['reason'] === reason,
+      (line) => line.msg === 'event' && line['pod'] === `default/${agent.pod(name)}` && line['reason'] === reason,
     )
     .then((line) => String(line['message']));
 

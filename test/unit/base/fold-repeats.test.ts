@@ -16,7 +16,7 @@ function setUp(maxLines = 10): { readonly log: FoldingLogger; readonly clock: Fa
     return {
       ...silentLogger,
       enabled: (level) => level <= 2,
-      v: (level, message, fields) => print(`V${level}`)(message, fields),
+      v: (level, message, fields) => level <= 2 && print(`V${level}`)(message, fields),
       info: print('I'),
       warn: print('W'),
       error: print('E'),

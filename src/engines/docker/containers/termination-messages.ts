@@ -8,7 +8,7 @@ import { errorText } from '../../../base/error-text.ts';
 import type { Logger } from '../../../base/logger.ts';
 import { LruMap } from '../../../base/lru-map.ts';
 import { podDirectory } from '../../../model/pod-directory.ts';
-import { type Container, type Pod, type PodUid, showPod } from '../../../model/pod.ts';
+import { type Container, type Pod, type PodUid, aboutPod } from '../../../model/pod.ts';
 import type { ContainerState, Mount } from '../../../ports/container-runtime.ts';
 import type { ContainerNote } from '../identity/container-labels.ts';
 import { writtenLog } from '../logs/container-logs.ts';
@@ -69,7 +69,7 @@ export class TerminationMessages {
         clear: () => (size === 0 ? Promise.resolve() : empty(hostPath)),
       };
     } catch (error) {
-      this.#log.error('termination message file cannot be made', { pod: showPod(pod), container: name, error });
+      this.#log.error('termination message file cannot be made', { ...aboutPod(pod), container: name, error });
       return undefined;
     }
   }

@@ -12,7 +12,18 @@ test('an event is a line at level 2: about a pod by namespace and name, about a 
   events.record(aPod('web'), 'Normal', 'Started', 'Started container app', 'app');
   events.record(nodeReference('lab'), 'Normal', 'Starting', 'Starting kubelet.');
   assert.deepEqual(lines, [
-    [2, 'event', { object: 'default/web', container: 'app', type: 'Normal', reason: 'Started', message: 'Started container app' }],
+    [
+      2,
+      'event',
+      {
+        pod: 'default/web',
+        uid: aPod('web').metadata.uid,
+        container: 'app',
+        type: 'Normal',
+        reason: 'Started',
+        message: 'Started container app',
+      },
+    ],
     [2, 'event', { object: 'lab', container: undefined, type: 'Normal', reason: 'Starting', message: 'Starting kubelet.' }],
   ]);
 });
