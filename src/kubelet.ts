@@ -8,7 +8,7 @@ import { reconcilePods } from './agent/reconcile-pods.ts';
 import { drainInto } from './base/drain-into.ts';
 import { exponential } from './base/exponential.ts';
 import { firstOf } from './base/first-of.ts';
-import type { PodUid } from './model/pod.ts';
+import { aboutPod, type PodUid } from './model/pod.ts';
 import type { Given } from './ports/contribution.ts';
 import type { NodeParts } from './ports/node-parts.ts';
 import type { Staged } from './ports/staged.ts';
@@ -28,7 +28,10 @@ export function kubelet(node: NodeParts, state: AgentState, given: Given): reado
   const notices = new FieldNotices(events, mux);
   pods.expect(given.sources.map(({ name }) => name));
   const declared: Observable<PodWake> = podUpdates(config, given.sources).pipe(
-    tap((update) => notices.take(update)),
+    tap((update) => {
+      for (const pod of update.pods) mux.v(4, 'pod update', { ...aboutPod(pod), source: update.source, op: update.op });
+      notices.take(update);
+    }),
     concatMap((update) => {
       const changed = pods.apply(update);
       updates.next(update);

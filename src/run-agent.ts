@@ -11,6 +11,7 @@ import { runOnce } from './agent/run-once.ts';
 import { runStages } from './agent/run-stages.ts';
 import { PodStatusManager } from './agent/status/status-manager.ts';
 import { EntryHub } from './agent/trace/entry-hub.ts';
+import { happeningsLog } from './agent/trace/happenings-log.ts';
 import { RECONCILE, TraceLog } from './agent/trace/trace-log.ts';
 import { Wakes } from './agent/wakes.ts';
 import { cgroupFault, cgroupsInShort } from './base/cgroup-hierarchy.ts';
@@ -51,6 +52,7 @@ export async function runAgent(
   const printed = foldRepeats(from.log.stream(RECONCILE), foldedBy);
   const happenings = happeningsHub(folded);
   const { tell } = happenings;
+  happenings.add(happeningsLog(log));
   happenings.add(new TraceLog({ clock, log: folded.stream(RECONCILE), printed, hear }));
   const cgroups = await from.cgroups();
   const ground: Ground = {

@@ -84,7 +84,7 @@ function lease(node: NodeParts): Staged {
   const { clock, folded: log, cluster, options } = node;
   const keeper = new NodeLease({
     clock,
-    log,
+    log: log.stream('lease'),
     api: cluster.clients.heartbeat,
     nodeName: node.node.name,
     leaseDurationSeconds: options.nodeLeaseDurationSeconds,

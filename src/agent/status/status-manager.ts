@@ -59,6 +59,7 @@ export class PodStatusManager implements PodStatuses {
     const isNews = previous === undefined || !samePodStatus(previous, reported);
     this.#statuses.set(uid, { pod, status: isNews ? reported : previous });
     if (!isNews) return;
+    this.#log.v(4, 'status changed', { ...aboutPod(pod), phase: reported.phase });
     this.#changes.next({ pod, status: reported, previous });
   }
 

@@ -1,0 +1,25 @@
+import type { Logger } from '../../base/logger.ts';
+import type { Happenings } from '../../ports/happenings.ts';
+
+type Logged = 'relisted' | 'keyReady' | 'keyStarted' | 'keyEnded' | 'probeTried' | 'volumeMounted' | 'manifestRead' | 'leaseTried';
+
+/**
+ * What has no line of its own where it happens, under its stream's name: at `--v=4` what is not as it should be or comes seldom, at 5 what comes
+ * again and again, which no more than the log has.
+ */
+export function happeningsLog(log: Logger): Pick<Happenings, Logged> {
+  const [pleg, queue, probes] = [log.stream('pleg'), log.stream('queue'), log.stream('probes')];
+  const [volumes, sources, lease] = [log.stream('volumes'), log.stream('sources'), log.stream('lease')];
+  return {
+    relisted: ({ tookMs, intervalMs, pods }) => pleg.v(5, 'relisted', { pods: pods.length, tookMs, intervalMs }),
+    keyReady: ({ queue: name, key }) => queue.v(5, 'run wanted', { queue: name, uid: key }),
+    keyStarted: ({ queue: name, key }) => queue.v(5, 'run begun', { queue: name, uid: key }),
+    keyEnded: ({ queue: name, key }) => queue.v(5, 'run ended', { queue: name, uid: key }),
+    probeTried: ({ uid, container, kind, tookMs, outcome, message }) =>
+      probes.v(outcome === 'success' ? 5 : 4, 'probed', { uid, container, kind, outcome, said: message, tookMs }),
+    volumeMounted: ({ plugin, tookMs, failed }) =>
+      volumes.v(failed ? 4 : 5, failed ? 'volume not mounted' : 'volume mounted', { plugin, tookMs }),
+    manifestRead: (read) => sources.v(4, 'manifest read', { ...read }),
+    leaseTried: ({ error }) => lease.v(4, error === undefined ? 'node lease renewed' : 'node lease not renewed', { why: error }),
+  };
+}
