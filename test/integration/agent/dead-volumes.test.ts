@@ -130,5 +130,5 @@ describe('volumes on file systems that do not answer', { timeout: 240_000 }, () 
 /** The pods that were held because the file system of a volume does not answer. */
 function held({ lines }: AgentUnderTest): ReadonlySet<string> {
   const told = lines.filter(({ reason, message }) => reason === 'FailedMount' && String(message).includes('does not answer'));
-  return new Set(told.map(({ object }) => String(object).split('/')[1] ?? ''));
+  return new Set(told.map(({ pod }) => String(pod).split('/')[1] ?? ''));
 }

@@ -35,7 +35,7 @@ test('a container goes on where anything but its image changes, the log says so,
   const said = log.lines.filter(({ message }) => message === 'changed fields of a container count from its next start');
   assert.deepEqual(
     said.map(({ fields }) => fields),
-    [{ pod: 'default/web', container: 'app', fields: ['args', 'env'] }],
+    [{ pod: 'default/web', uid: 'uid-web', container: 'app', fields: ['args', 'env'] }],
   );
   it.engine.controls.kill(before.id);
   await it.clock.advance(1000);
