@@ -14,7 +14,8 @@ export function lifeCauses(facts: PodFacts): readonly Cause[] {
     return ended ? [ended, gone] : [gone];
   }
   const causes: Cause[] = [];
-  const deadEngine = engineFault ?? (record?.unobserved ? record.failed : undefined);
+  // A look that was interrupted while it waited for the engine's answer says nothing about the engine.
+  const deadEngine = engineFault ?? (record?.unobserved && record.failed !== 'interrupted' ? record.failed : undefined);
   if (deadEngine !== undefined)
     causes.push({
       code: 'engine-down',

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { explainPod } from '../../../src/explain/explain-pod.ts';
 import type { PodFacts, SeenPod } from '../../../src/explain/pod-facts.ts';
 import type { PodStatus } from '../../../src/model/pod.ts';
+import type { ReconcileRecord } from '../../../src/ports/pod-plan.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
 
 const NOW = Date.parse('2026-01-01T12:00:00Z');
@@ -50,6 +51,30 @@ for (const [words, code] of [
 ])
   test(`an engine that says "${words}" means ${code}`, () => {
     assert.equal(firstCause(factsOf(waiting('ErrImagePull', words ?? '')))?.code, code);
+  });
+
+for (const [failed, code] of [
+  ['connect ECONNREFUSED /var/run/docker.sock', 'engine-down'],
+  ['interrupted', undefined],
+] as const)
+  test(`a look without an answer of the engine, because of "${failed}", means ${code ?? 'nothing about the engine'}`, () => {
+    const record: ReconcileRecord = {
+      uid: 'u1' as never,
+      pod: 'default/web',
+      atMs: 0,
+      wakes: [],
+      life: 'syncing',
+      plan: { actions: [], next: 'on-change', because: ['the engine could not be asked'] },
+      outcomes: [],
+      observeMs: 1,
+      totalMs: 1,
+      phase: 'Running',
+      failed,
+      unobserved: true,
+      next: 'on-change',
+    };
+    const { causes } = explainPod(factsOf({ phase: 'Running' }, { seen: { last: { record, endedAtMs: NOW } } }));
+    assert.equal(causes.find((cause) => cause.code === 'engine-down')?.code, code);
   });
 
 test('a pull under way tells how far it is and how long it takes yet', () => {
