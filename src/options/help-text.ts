@@ -17,6 +17,9 @@ export function helpText(columns: number): string {
     '  rxlet logs <pod>              print the log of a container',
     '  rxlet exec <pod> -- <cmd>...  run a command in a container',
     '  rxlet stats [<pod>]           what pods or containers use',
+    '  rxlet explain [<pod>|node]    why a pod, or the node, is in its state',
+    '  rxlet timeline [<pod>]        what has happened, also before the last restart',
+    '  rxlet watch                   all pods and what is going on, live',
     '',
     "Flags are the kubelet's. The kubelet's other flags are accepted and have no effect yet.",
   ];
