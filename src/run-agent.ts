@@ -44,7 +44,7 @@ export async function runAgent(
 ): Promise<number> {
   const { clock, random, logClock = clock } = from;
   // What happens is reported once: to the log, and to all who listen to entries.
-  const entries = new EntryHub(logClock, { lastSeq: from.lastSeq(options) });
+  const entries = new EntryHub(logClock, { lastSeq: from.lastSeq(options), ...(options.timelineMaxMib === 0 && { most: 0 }) });
   const hear = (line: HeardLine): void => entries.hear(line);
   const log = heardLogger(from.log, hear);
   const foldedBy = { clock: logClock, windowMs: 60_000, subject: ['pod'] };

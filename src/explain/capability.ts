@@ -9,8 +9,8 @@ import { NodeWatch } from './node-watch.ts';
 
 /** Why pods, and the node, are in the state that they are in. Listens, remembers the last of everything, and explains when somebody asks. */
 export function capability(node: NodeParts): Contribution {
-  const { clock, statuses } = node;
-  const known = new KnownPods({ clock, pods: node.pods });
+  const { clock, options, statuses } = node;
+  const known = new KnownPods({ clock, pods: node.pods, remembersGone: options.timelineMaxMib > 0 });
   const manifests = new KnownManifests(clock);
   const watch = new NodeWatch(clock);
   let given: Given | undefined;

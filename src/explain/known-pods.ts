@@ -28,6 +28,8 @@ interface Entry extends Writable<SeenPod> {
 export interface KnownPodsDeps {
   readonly clock: Pick<Clock, 'now'>;
   readonly pods: Pick<PodStore, 'get'>;
+  /** Whether what is gone is remembered. */
+  readonly remembersGone: boolean;
 }
 
 /** What was last heard of each pod, and for an hour of those that are gone. Each happening costs the same, however many pods there are. */
@@ -135,7 +137,7 @@ export class KnownPods {
     this.#gone.delete(uid);
     this.#gone.set(uid, entry.goneAtMs);
     for (const [oldest, atMs] of this.#gone) {
-      if (this.#gone.size <= MOST_GONE && this.#now() - atMs <= REMEMBERED_MS) break;
+      if (this.#gone.size <= (this.#deps.remembersGone ? MOST_GONE : 0) && this.#now() - atMs <= REMEMBERED_MS) break;
       this.#gone.delete(oldest);
       this.#pods.delete(oldest);
     }

@@ -21,7 +21,7 @@ export class EntryHub implements StreamEntries {
   #oldest = 0;
   #seq: number;
 
-  /** The first entry is the one after `lastSeq`. */
+  /** The first entry is the one after `lastSeq`. The last `most` are kept. */
   constructor(clock: Pick<Clock, 'now'>, { lastSeq = 0, most = MOST_KEPT } = {}) {
     this.#clock = clock;
     this.#seq = lastSeq;
@@ -40,7 +40,7 @@ export class EntryHub implements StreamEntries {
   hear(line: HeardLine): void {
     const entry = entryOf(line, ++this.#seq, this.#clock.now());
     if (this.#kept.length < this.#most) this.#kept.push(entry);
-    else {
+    else if (this.#most > 0) {
       this.#kept[this.#oldest] = entry;
       this.#oldest = (this.#oldest + 1) % this.#most;
     }

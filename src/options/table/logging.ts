@@ -37,6 +37,6 @@ export const loggingOptions = {
     kind: uint,
     default: 16,
     group: 'Logging',
-    help: 'How much of what happens is kept on disk, in <root-dir>/timeline, for `rxlet timeline`, also over restarts; the oldest goes first. Mebibytes; 0: nothing.',
+    help: 'How much of what happens is kept on disk, in <root-dir>/timeline, for `rxlet timeline`, also over restarts; the oldest goes first. Mebibytes; 0: nothing, and `rxlet explain` forgets pods once they are gone.',
   }),
 } as const;

@@ -41,7 +41,8 @@ describe('what is left of pods', { timeout: 900_000 }, () => {
     const environment = { NODE_OPTIONS: '--inspect-port=0', ...ALLOCATOR };
     Object.assign(process.env, environment);
     t.after(() => Object.keys(environment).forEach((name) => delete process.env[name]));
-    const node = await ClusterNode.start(t, '--v=2');
+    // Else it remembers pods on purpose: what has happened to them, and for an hour why.
+    const node = await ClusterNode.start(t, '--v=2', '--timeline-max-mib=0');
     const { agent } = node;
     const kinds = podsWithEverything(await objects(t, node));
     const client = new AgentClient(join(agent.rootDir, 'rxlet.sock'));

@@ -25,7 +25,7 @@ const crashed: PodStatus = {
 
 test('of a pod that was replaced 10,000 times, the last few alone have their logs read', async () => {
   const { node } = nodeUnderTest();
-  const known = new KnownPods({ clock: node.clock, pods: node.pods });
+  const known = new KnownPods({ clock: node.clock, pods: node.pods, remembersGone: true });
   for (let n = 0; n < 10_000; n++) {
     const uid = `u${n}` as PodUid;
     known.statusChanged({ pod: aPod('web', {}, { uid }), status: crashed, previous: undefined });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KnownPods } from '../../../src/explain/known-pods.ts';
+import { KnownPods, type KnownPodsDeps } from '../../../src/explain/known-pods.ts';
 import type { PodUid } from '../../../src/model/pod.ts';
 import type { HappeningKinds } from '../../../src/ports/happenings.ts';
 import type { ReconcileRecord } from '../../../src/ports/pod-plan.ts';
@@ -10,11 +10,16 @@ const HOUR_MS = 3_600_000;
 
 /** What is known, on a clock that is set, with these pods declared. */
 function knownPods(...declared: readonly string[]) {
+  return knowing({ remembersGone: true }, ...declared);
+}
+
+function knowing({ remembersGone }: Pick<KnownPodsDeps, 'remembersGone'>, ...declared: readonly string[]) {
   const names = new Set(declared);
   let nowMs = 1_000_000;
   const known = new KnownPods({
     clock: { now: () => nowMs },
     pods: { get: (uid) => (names.has(uid) ? { pod: aPod(uid, {}, { uid }), source: 'file' } : undefined) },
+    remembersGone,
   });
   const tell = <K extends keyof HappeningKinds>(kind: K, what: HappeningKinds[K]): void => known.listener[kind]?.(what);
   return { known, tell, names, pass: (ms: number) => void (nowMs += ms), get: (uid: string) => known.get(uid as PodUid) };
@@ -45,6 +50,14 @@ test('what has happened to a pod is remembered for an hour after its end', () =>
   pass(HOUR_MS);
   assert.equal(get('web')?.pod, 'default/web');
   pass(1);
+  assert.equal(get('web'), undefined);
+});
+
+test('where nothing of the past is kept, a pod that is gone is forgotten', () => {
+  const { tell, names, get } = knowing({ remembersGone: false }, 'web');
+  tell('reconciled', aRecord('web'));
+  names.delete('web');
+  tell('podEnded', { uid: 'web' as PodUid, freeName: undefined });
   assert.equal(get('web'), undefined);
 });
 

@@ -60,3 +60,11 @@ test('the last entries are kept, and no more than their bound', () => {
   for (let n = 0; n < 5; n++) hear();
   assert.deepEqual(kept(), [5, 6, 7]);
 });
+
+test('where none are to be kept, entries are heard and none is kept', () => {
+  const hub = new EntryHub(new FakeClock(), { most: 0 });
+  const heard: number[] = [];
+  hub.all.subscribe(({ seq }) => heard.push(seq));
+  for (let n = 0; n < 2; n++) hub.hear({ stream: '', level: 'info', message: 'm', fields: {} });
+  assert.deepEqual([heard, hub.tail()], [[1, 2], []]);
+});
