@@ -46,7 +46,11 @@ export class KnownPods {
 
   readonly listener: Partial<Happenings> = {
     reconciled: (record) => {
-      const entry = this.#entry(record.uid, record.pod);
+      // The record of its end comes after it: what was forgotten stays so.
+      const isDeclared = this.#deps.pods.get(record.uid) !== undefined;
+      const isOver = record.life === 'terminated' && !isDeclared;
+      const entry = isOver ? this.#pods.get(record.uid) : this.#entry(record.uid, record.pod);
+      if (!entry) return;
       const seen: SeenRecord = { record, endedAtMs: this.#now() };
       entry.pod = record.pod;
       entry.last = seen;
@@ -55,7 +59,10 @@ export class KnownPods {
       entry.failsSinceMs = record.failed === undefined || record.failed === 'interrupted' ? undefined : (entry.failsSinceMs ?? this.#now());
       if (record.failed !== undefined || record.outcomes.some(({ action, error }) => action.do !== 'prepare' || error !== undefined))
         entry.acted = seen;
-      if (this.#deps.pods.get(record.uid)) this.#isBack(record.uid, entry);
+      if (isDeclared) this.#isBack(record.uid, entry);
+      // A pod of the API ends while it is declared, and is gone once it is not.
+      else if (isOver && record.phase === undefined && record.failed === undefined && entry.goneAtMs === undefined)
+        this.#isGone(record.uid, entry);
     },
     stepBegun: ({ uid, life, action, because }) => {
       const entry = this.#pods.get(uid) ?? this.#declared(uid);

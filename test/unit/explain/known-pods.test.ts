@@ -58,6 +58,20 @@ test('where nothing of the past is kept, a pod that is gone is forgotten', () =>
   tell('reconciled', aRecord('web'));
   names.delete('web');
   tell('podEnded', { uid: 'web' as PodUid, freeName: undefined });
+  tell('reconciled', aRecord('web', { life: 'terminated' }));
+  assert.equal(get('web'), undefined);
+});
+
+test('a pod that ended while it was declared is gone once it is not', () => {
+  const { tell, names, pass, get } = knownPods('web');
+  tell('podEnded', { uid: 'web' as PodUid, freeName: undefined });
+  tell('reconciled', aRecord('web', { life: 'terminated', phase: 'Succeeded' }));
+  assert.equal(get('web')?.goneAtMs, undefined);
+  names.delete('web');
+  tell('reconciled', aRecord('web', { life: 'terminated', phase: undefined }));
+  pass(HOUR_MS);
+  assert.ok(get('web')?.goneAtMs);
+  pass(1);
   assert.equal(get('web'), undefined);
 });
 
