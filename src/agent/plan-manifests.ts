@@ -12,7 +12,9 @@ import { plannedPod, type PodThatRuns } from './reconcile/planned-pod.ts';
  * away, as for the file source. Pure.
  */
 export function planManifests(before: DeclaredManifests, after: DeclaredManifests): PlannedChanges {
-  const [newPods, newObjects] = [merged(before, after, 'pods'), merged(before, after, 'objects')];
+  const stays = staysAfter(after);
+  const newPods = merged(before.pods, after.pods, stays);
+  const newObjects = merged(before.objects, after.objects, stays);
   const pods = namesIn(before.pods, newPods).map((name) => {
     const [old, now] = [before.pods.get(name), newPods.get(name)];
     return { pod: name, file: (now ?? old)?.file ?? '', ...plannedPod(old && asDeclared(old.pod), now?.pod) };
@@ -34,15 +36,16 @@ export function planManifests(before: DeclaredManifests, after: DeclaredManifest
 const namesIn = (before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>): readonly string[] =>
   [...new Set([...before.keys(), ...after.keys()])].sort();
 
-/** What counts afterwards: what is new, and what of the old stays. */
-function merged<K extends 'pods' | 'objects'>(before: DeclaredManifests, after: DeclaredManifests, kind: K): DeclaredManifests[K] {
+/** Whether something of the old manifests is there afterwards, where nothing new has its name. */
+function staysAfter(after: DeclaredManifests): (part: { readonly file: string }) => boolean {
   const files = new Set([...after.pods.values(), ...after.objects.values()].map(({ file }) => basename(file)));
   const faulty = new Set([...after.refused, ...after.unreadable].map(({ file }) => basename(file)));
-  const stays = ({ file }: { readonly file: string }): boolean =>
-    faulty.has(basename(file)) || !(after.isWhole || files.has(basename(file)));
-  const kept = ([...before[kind]] as [string, { readonly file: string }][]).filter(([, part]) => stays(part));
-  return new Map<string, unknown>([...kept, ...after[kind]]) as unknown as DeclaredManifests[K];
+  return ({ file }) => faulty.has(basename(file)) || !(after.isWhole || files.has(basename(file)));
 }
+
+/** What counts afterwards: what is new, and what of the old stays. */
+const merged = <T>(before: ReadonlyMap<string, T>, after: ReadonlyMap<string, T>, stays: (part: T) => boolean): ReadonlyMap<string, T> =>
+  new Map([...[...before].filter(([, part]) => stays(part)), ...after]);
 
 const refusal = (pod: string, file: string, faults: number, runs: boolean): PlannedPod => ({
   pod,

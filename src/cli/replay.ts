@@ -8,7 +8,7 @@ export interface ReplayIo {
   readonly stderr: { write(text: string): unknown };
 }
 
-/** What is shown of a replay: by whoever runs it. */
+/** What is shown of a replay. */
 export interface ReplayRun {
   /** Of the recording that is replayed. */
   readonly startedAtMs: number;

@@ -5,7 +5,7 @@ import type { ContainerRuntime } from '../ports/container-runtime.ts';
 
 const WITHIN_MS = 3_000;
 
-/** Why the engine does not answer, asked now: its health is told only minutes after it has gone. Undefined: it answers. Never rejects. */
+/** Why the engine does not answer, asked now: its health is reported only minutes after it has gone. Undefined: it answers. Never rejects. */
 export async function engineFault(
   runtime: Pick<ContainerRuntime, 'listPods'>,
   clock: Clock,

@@ -50,7 +50,7 @@ async function linesOf(
       return text.split('\n').filter((line) => line.trim() !== '');
     });
   } catch {
-    // It is gone, or the engine is: the rest is told without it.
+    // It is gone, or the engine is: the rest is explained without it.
     return [];
   }
 }

@@ -101,7 +101,7 @@ function settingsOf(pod: Pod, node: LimitingNode): ReadonlyMap<string, CgroupSet
 
 const asText = (settings: ReadonlyMap<string, CgroupSettings> | undefined): string => JSON.stringify([...(settings ?? [])]);
 
-/** Whether the status shows a container running that did not run before, be it the same one that was started again. */
+/** Whether the status shows a container running that did not run before, also one that was started again. */
 function hasStarted({ status, previous }: StatusChange): boolean {
   const before = instancesOf(previous);
   return [...instancesOf(status)].some((instance) => !before.has(instance));

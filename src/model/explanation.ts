@@ -47,7 +47,7 @@ export interface Cause {
   readonly kind: CauseKind;
   /** One sentence. */
   readonly text: string;
-  /** In the words of whoever refused or failed; undefined where they are in `text`. */
+  /** In the words of what refused or failed; undefined where they are in `text`. */
   readonly detail?: string;
   readonly container?: string;
   readonly sinceMs?: number;

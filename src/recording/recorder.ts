@@ -129,7 +129,7 @@ export class Recorder implements Boundary {
       const { lines, values } = this.#arguments(name, args);
       this.enter(
         () => ({ in: 'call', name, args: lines() }),
-        () => inside(...(values as unknown as A)),
+        () => inside(...(values as A)),
       );
     };
   }

@@ -96,7 +96,7 @@ function crashOf({ events, lastLines, spec }: ContainerView, end: Terminated): C
   };
 }
 
-/** On purpose, to be started anew or to end. */
+/** On purpose, to be started again or to end. */
 function wasStopped(events: readonly SeenEvent[], end: Terminated): boolean {
   const killing = events.findLast(({ reason }) => reason === 'Killing');
   const [from = 0, to = 0] = [dateMs(end.startedAt), dateMs(end.finishedAt)];

@@ -7,7 +7,7 @@ import { oneLine } from './crash-cause.ts';
 import { imageCause } from './image-cause.ts';
 import { startFault } from './start-cause.ts';
 
-/** A step that takes longer is told of. */
+/** A step that takes longer is reported. */
 const LONG_MS = 2_000;
 
 /** What of the last look did not work, apart from containers' starts, and what takes long now. */
