@@ -2,14 +2,16 @@ import { NEVER } from 'rxjs';
 import { replayedEngine } from './engines/replay/replayed-engine.ts';
 import type { Capability } from './ports/capability.ts';
 import type { Cluster } from './ports/cluster.ts';
-import type { Contribution, Given } from './ports/contribution.ts';
 import type { Engine } from './ports/engine.ts';
 import type { NodeParts } from './ports/node-parts.ts';
-import type { Staged } from './ports/staged.ts';
 import type { Boundary } from './recording/boundary.ts';
-import { boundPort, boundPorts } from './recording/bound-port.ts';
+import { boundContribution } from './recording/bound-contribution.ts';
+import { boundPort } from './recording/bound-port.ts';
+import { boundServices } from './recording/bound-services.ts';
 import type { HiddenValues } from './recording/hidden-values.ts';
-import { clusterKinds, contributionKinds, diskKinds, engineKinds, nodeKinds, objectsKinds, serviceKinds } from './recording/port-kinds.ts';
+import { ownParts } from './recording/own-parts.ts';
+import { clusterKinds, diskKinds, engineKinds, nodeKinds, objectsKinds } from './recording/port-kinds.ts';
+import { type RealOf, remembered } from './recording/reality.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** What an agent needs to run behind a boundary. */
@@ -27,9 +29,8 @@ export interface Outside {
 
 type RealParts = Pick<NodeParts, 'engine' | 'cluster' | 'objects' | 'node' | 'files' | 'podFiles' | 'restartMarks' | 'hostFiles'>;
 
-/** What lies outside sees what is real, and never what stands for it inside. */
 interface Reality {
-  readonly of: WeakMap<object, object>;
+  readonly of: RealOf;
   parts: Partial<RealParts>;
 }
 
@@ -146,7 +147,7 @@ const absentCluster: Pick<Cluster, 'listener' | 'nodes' | 'nodeChanges' | 'node'
   node: () => undefined,
 };
 
-function boundEngine(boundary: Boundary, real: Engine | undefined, realOf: WeakMap<object, object>): Engine {
+function boundEngine(boundary: Boundary, real: Engine | undefined, realOf: RealOf): Engine {
   const engine: Engine = {
     ...boundPort(boundary, 'engine', engineKinds, real),
     services: ({ relists }) => {
@@ -155,96 +156,6 @@ function boundEngine(boundary: Boundary, real: Engine | undefined, realOf: WeakM
     },
   };
   return real ? engine : replayedEngine(engine);
-}
-
-function boundServices(
-  boundary: Boundary,
-  name: string,
-  realOf: WeakMap<object, object>,
-  real: (() => readonly Staged[]) | undefined,
-): readonly Staged[] {
-  let services: readonly Staged[] = [];
-  const ports = boundPorts(boundary, name, serviceKinds, real && (() => (services = real())));
-  return remembered(
-    ports.map((port, index): Staged => ({
-      ...port,
-      run: (signal, given) =>
-        boundary.ask(`${name}[${index}].run`, [signal], async () => services[index]?.run(signal, givenOutside(given, realOf))),
-    })),
-    services,
-    realOf,
-  );
-}
-
-function boundContribution(
-  boundary: Boundary,
-  name: string,
-  real: Contribution | undefined,
-  realOf: WeakMap<object, object>,
-  hidden: HiddenValues | undefined,
-): Contribution {
-  const bound = boundPort(boundary, name, contributionKinds(hidden), real);
-  for (const key of ['pod', 'images', 'probes', 'hooks', 'volumeFiles'] as const) remembered([bound[key]], [real?.[key]], realOf);
-  const services = boundServices(boundary, `${name}.services`, realOf, real && (() => real.services ?? []));
-  return { ...bound, services, sources: remembered(bound.sources ?? [], real?.sources, realOf) };
-}
-
-/** The same, after it is known for each what it stands for. */
-function remembered<T>(inside: readonly T[], real: readonly T[] | undefined, realOf: WeakMap<object, object>): readonly T[] {
-  for (const [index, each] of inside.entries()) {
-    const one = real?.[index];
-    if (typeof each === 'object' && each !== null && typeof one === 'object' && one !== null) realOf.set(each, one);
-  }
-  return inside;
-}
-
-/** What all capabilities contribute, as it is given to what lies outside. */
-function givenOutside(given: Given, realOf: WeakMap<object, object>): Given {
-  const real = <T extends object>(each: T): T => (realOf.get(each) as T | undefined) ?? each;
-  return {
-    ...given,
-    sources: given.sources.map(real),
-    participants: given.participants.map(({ name, pod }) => ({ name, pod: real(pod) })),
-    services: given.services.map(real),
-    images: real(given.images),
-    probes: real(given.probes),
-    hooks: real(given.hooks),
-    volumeFiles: real(given.volumeFiles),
-  };
-}
-
-/** The agent's own parts for what lies outside: what is asked of them there comes in in its turn. */
-function ownParts(boundary: Boundary, { statuses, ends, pleg, wake }: NodeParts): Pick<NodeParts, 'wake' | 'ends' | 'statuses' | 'pleg'> {
-  const looked =
-    <A extends readonly unknown[], T>(look: (...args: A) => T) =>
-    (...args: A): T => {
-      let found: { readonly value: T } | undefined;
-      boundary.tell(() => void (found = { value: look(...args) }));
-      if (found === undefined) throw new Error('nothing lies outside');
-      return found.value;
-    };
-  return {
-    wake: boundary.callable('wake', wake),
-    ends: {
-      end: boundary.callable('end', (uid, end) => ends.end(uid, end)),
-      startOver: boundary.callable('start over', (uid) => ends.startOver(uid)),
-      of: looked((uid) => ends.of(uid)),
-    },
-    statuses: {
-      get: (uid) => statuses.get(uid),
-      changes: statuses.changes,
-      before: looked((pod) => statuses.before(pod)),
-      adopt: boundary.callable('adopt status', (uid, before) => statuses.adopt(uid, before)),
-      amend: boundary.callable('amend status', (uid, change) => statuses.amend(uid, change)),
-    },
-    pleg: {
-      changes: boundary.followable('pleg changes', pleg.changes),
-      relists: boundary.followable('pleg relists', pleg.relists),
-      recoveries: boundary.followable('pleg recoveries', pleg.recoveries),
-      health: () => pleg.health(),
-      missed: () => pleg.missed(),
-    },
-  };
 }
 
 function once<A, T>(make: (arg: A) => T): (arg: A) => T {
