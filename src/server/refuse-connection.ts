@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
-import { closeSocket } from './close-socket.ts';
+import { closeSocket } from '../base/close-socket.ts';
 
 export type AnswerHeaders = readonly (readonly [name: string, value: string])[];
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { constants, createDeflate, createInflate } from 'node:zlib';
-import { FedDuplex } from '../../src/server/streaming/fed-duplex.ts';
+import { FedDuplex } from '../../src/base/spdy/fed-duplex.ts';
 import {
   FLAG_FIN,
   FrameType,
@@ -12,10 +12,10 @@ import {
   pingFrame,
   resetFrame,
   synStreamFrame,
-} from '../../src/server/streaming/spdy-frame.ts';
-import { SpdyFrameReader } from '../../src/server/streaming/spdy-frame-reader.ts';
-import { spdyDictionary } from '../../src/server/streaming/spdy-dictionary.ts';
-import { serializeHeaders } from '../../src/server/streaming/spdy-header-block.ts';
+} from '../../src/base/spdy/spdy-frame.ts';
+import { SpdyFrameReader } from '../../src/base/spdy/spdy-frame-reader.ts';
+import { spdyDictionary } from '../../src/base/spdy/spdy-dictionary.ts';
+import { serializeHeaders } from '../../src/base/spdy/spdy-header-block.ts';
 
 /** One stream, as a client sees it: a Duplex that half-closes. */
 export class ClientStream extends FedDuplex {

@@ -21,7 +21,7 @@ import { podLifecycleEvents } from '../../src/agent/pleg/pod-lifecycle-events.ts
 import type { KubeApi } from '../../src/ports/kube-api.ts';
 import { KeyedWorkQueue } from '../../src/agent/queue/keyed-work-queue.ts';
 import { ExpiringCache } from '../../src/server/auth/expiring-cache.ts';
-import { IdleTimer } from '../../src/server/streaming/idle-timer.ts';
+import { IdleTimer } from '../../src/base/spdy/idle-timer.ts';
 import { CpuRates } from '../../src/stats/cpu-rates.ts';
 import { SharedMeasure } from '../../src/stats/shared-measure.ts';
 import { FailedMounts } from '../../src/volumes/failed-mounts.ts';

@@ -1,6 +1,6 @@
 import type { WebSocketChannel, WebSocketChannels } from './websocket-channels.ts';
 import { HttpError } from '../../ports/route.ts';
-import { whenFinished } from '../close-socket.ts';
+import { whenFinished } from '../../base/close-socket.ts';
 import { type PortForwardDeps, portForwardFailure } from './port-forward-deps.ts';
 import { parsePort } from './port-forward-streams.ts';
 import { relayPort } from './relay-port.ts';

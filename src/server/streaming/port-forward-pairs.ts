@@ -3,8 +3,8 @@ import { aborted } from '../../base/aborted.ts';
 import { type PortForwardDeps, portForwardFailure } from './port-forward-deps.ts';
 import { parsePort, portRequestId, portStreamFault } from './port-forward-streams.ts';
 import { relayPort } from './relay-port.ts';
-import type { SpdyConnection } from './spdy-connection.ts';
-import type { SpdyStream } from './spdy-stream.ts';
+import type { SpdyConnection } from '../../base/spdy/spdy-connection.ts';
+import type { SpdyStream } from '../../base/spdy/spdy-stream.ts';
 import type { SpdyUse } from './spdy-upgrade.ts';
 
 /** A forwarded connection whose second stream has not come yet. */

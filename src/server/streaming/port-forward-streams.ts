@@ -1,5 +1,5 @@
-import type { SpdyHeaders } from './spdy-header-block.ts';
-import type { SpdyStream } from './spdy-stream.ts';
+import type { SpdyHeaders } from '../../base/spdy/spdy-header-block.ts';
+import type { SpdyStream } from '../../base/spdy/spdy-stream.ts';
 
 /** Undefined for what is no port. */
 export function parsePort(text: string): number | undefined {

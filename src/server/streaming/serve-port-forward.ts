@@ -1,11 +1,11 @@
 import type { Duplex } from 'node:stream';
 import { createWebSocketStream, type WebSocket } from 'ws';
 import { HttpError, type RouteRequest } from '../../ports/route.ts';
-import { whenClosed } from '../close-socket.ts';
+import { whenClosed } from '../../base/close-socket.ts';
 import { forwardChannels, portsQuery } from './port-forward-channels.ts';
 import type { PortForwardDeps } from './port-forward-deps.ts';
 import { PortForwardPairs } from './port-forward-pairs.ts';
-import { SpdyConnection } from './spdy-connection.ts';
+import { SpdyConnection } from '../../base/spdy/spdy-connection.ts';
 import { upgradeToSpdy } from './spdy-upgrade.ts';
 import { wantedUpgrade } from './upgrade-answer.ts';
 import { WebSocketChannels } from './websocket-channels.ts';

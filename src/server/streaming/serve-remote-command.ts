@@ -3,7 +3,7 @@ import { errorText } from '../../base/error-text.ts';
 import { unlessAborted } from '../../base/unless-aborted.ts';
 import type { ContainerSession, StreamsWanted } from '../../ports/container-access.ts';
 import { HttpError, type RouteRequest } from '../../ports/route.ts';
-import { whenFinished } from '../close-socket.ts';
+import { whenFinished } from '../../base/close-socket.ts';
 import { execQuery } from './exec-query.ts';
 import { relaySession } from './relay-session.ts';
 import { exitStatus, internalErrorStatus, type RemoteCommandStatus, statusText, successStatus } from './remote-command-status.ts';

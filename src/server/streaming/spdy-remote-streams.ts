@@ -2,10 +2,10 @@ import type { Duplex } from 'node:stream';
 import { aborted } from '../../base/aborted.ts';
 import type { StreamsWanted } from '../../ports/container-access.ts';
 import type { RouteRequest } from '../../ports/route.ts';
-import { whenFinished } from '../close-socket.ts';
+import { whenFinished } from '../../base/close-socket.ts';
 import type { RemoteStreams, StreamingDeps } from './remote-streams.ts';
-import type { SpdyConnection } from './spdy-connection.ts';
-import type { SpdyStream } from './spdy-stream.ts';
+import type { SpdyConnection } from '../../base/spdy/spdy-connection.ts';
+import type { SpdyStream } from '../../base/spdy/spdy-stream.ts';
 import { upgradeToSpdy } from './spdy-upgrade.ts';
 
 /** k8s.io/apimachinery/pkg/util/remotecommand SupportedStreamingProtocols. */

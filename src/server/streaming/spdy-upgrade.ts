@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { refuseConnection } from '../refuse-connection.ts';
 import { HttpError, type RouteRequest } from '../../ports/route.ts';
 import type { StreamingDeps } from './remote-streams.ts';
-import { SpdyConnection, type SpdyConnectionOptions } from './spdy-connection.ts';
+import { SpdyConnection, type SpdyConnectionOptions } from '../../base/spdy/spdy-connection.ts';
 import { listedValues, switchProtocols, wantedUpgrade } from './upgrade-answer.ts';
 
 const VERSION_HEADER = 'X-Stream-Protocol-Version';

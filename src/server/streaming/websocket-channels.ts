@@ -2,10 +2,10 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { Clock } from '../../base/clock.ts';
 import { errorText } from '../../base/error-text.ts';
-import { whenClosed } from '../close-socket.ts';
-import { FedDuplex, sendInPieces } from './fed-duplex.ts';
-import { IdleTimer } from './idle-timer.ts';
-import { WriteGate } from './write-gate.ts';
+import { whenClosed } from '../../base/close-socket.ts';
+import { FedDuplex, sendInPieces } from '../../base/spdy/fed-duplex.ts';
+import { IdleTimer } from '../../base/spdy/idle-timer.ts';
+import { WriteGate } from '../../base/spdy/write-gate.ts';
 
 /** What a channel is for, as the server sees it. What comes on others than `read` and `both` is dropped. */
 export type ChannelKind = 'read' | 'write' | 'both' | 'ignore';

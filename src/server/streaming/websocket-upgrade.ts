@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
 import { HttpError } from '../../ports/route.ts';
 import { listedValues } from './upgrade-answer.ts';
-import { WriteGate } from './write-gate.ts';
+import { WriteGate } from '../../base/spdy/write-gate.ts';
 
 /** As golang.org/x/net/websocket: clients may send a whole file as one message. */
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;

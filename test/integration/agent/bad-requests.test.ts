@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
-import { FrameType, controlFrame, dataFrameHead } from '../../../src/server/streaming/spdy-frame.ts';
+import { FrameType, controlFrame, dataFrameHead } from '../../../src/base/spdy/spdy-frame.ts';
 import { connectSpdy, spdyHeaders, upgrade } from '../../builders/upgrade.ts';
 import { AgentUnderTest, NODE } from './agent-under-test.ts';
 import { app, pod, stays } from './pod-specs.ts';

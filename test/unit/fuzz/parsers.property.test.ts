@@ -21,7 +21,7 @@ import { healthCheckStatus } from '../../../src/probes/grpc-health.ts';
 import { GoUrlError, parseGoUrl } from '../../../src/probes/go-url.ts';
 import { requestTarget } from '../../../src/server/request-target.ts';
 import { ResizeDecoder } from '../../../src/server/streaming/resize-decoder.ts';
-import { SpdyFrameReader, SpdyProtocolError } from '../../../src/server/streaming/spdy-frame-reader.ts';
+import { SpdyFrameReader, SpdyProtocolError } from '../../../src/base/spdy/spdy-frame-reader.ts';
 import { readApiPod } from '../../../src/cluster/pods/read-api-pod.ts';
 import { staticPodReader } from '../../../src/sources/read-static-pods.ts';
 import { parseCounters } from '../../../src/stats/cgroup-texts.ts';

@@ -36,8 +36,8 @@ import { bearerToken, webSocketToken } from '../../../src/server/auth/bearer-tok
 import { queryOf, requestTarget } from '../../../src/server/request-target.ts';
 import { logOptions } from '../../../src/server/routes/log-options.ts';
 import { ResizeDecoder } from '../../../src/server/streaming/resize-decoder.ts';
-import { HeaderInflater, HeaderPacker } from '../../../src/server/streaming/spdy-header-block.ts';
-import { SpdyFrameReader } from '../../../src/server/streaming/spdy-frame-reader.ts';
+import { HeaderInflater, HeaderPacker } from '../../../src/base/spdy/spdy-header-block.ts';
+import { SpdyFrameReader } from '../../../src/base/spdy/spdy-frame-reader.ts';
 import { readApiPod } from '../../../src/cluster/pods/read-api-pod.ts';
 import { parseCounters } from '../../../src/stats/cgroup-texts.ts';
 import { disksOfV2, parseDiskNames } from '../../../src/stats/disk-texts.ts';

@@ -15,7 +15,7 @@ import type { ContainerId } from '../../../src/ports/container-runtime.ts';
 import { HookRunner } from '../../../src/probes/hook-runner.ts';
 import { ProbeResults } from '../../../src/probes/probe-results.ts';
 import { ProbeWorker } from '../../../src/probes/probe-worker.ts';
-import { closeSocket } from '../../../src/server/close-socket.ts';
+import { closeSocket } from '../../../src/base/close-socket.ts';
 import { httpSource } from '../../../src/sources/http-source.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
 import { aPodThat } from '../../builders/pods-that.ts';

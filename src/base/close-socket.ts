@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { Subscription } from 'rxjs';
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from './clock.ts';
 
 /** How long a client may take to close its side, once everything was sent. */
 const LINGER_MS = 5_000;

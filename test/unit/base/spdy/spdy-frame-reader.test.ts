@@ -9,8 +9,8 @@ import {
   pingFrame,
   resetFrame,
   type SpdyFrame,
-} from '../../../../src/server/streaming/spdy-frame.ts';
-import { MAX_CONTROL_FRAME_BYTES, SpdyFrameReader, SpdyProtocolError } from '../../../../src/server/streaming/spdy-frame-reader.ts';
+} from '../../../../src/base/spdy/spdy-frame.ts';
+import { MAX_CONTROL_FRAME_BYTES, SpdyFrameReader, SpdyProtocolError } from '../../../../src/base/spdy/spdy-frame-reader.ts';
 
 const dataFrame = (streamId: number, text: string, fin = false): Buffer =>
   Buffer.concat([dataFrameHead(streamId, Buffer.byteLength(text), fin), Buffer.from(text)]);

@@ -4,18 +4,11 @@ import { duplexPair, type Duplex } from 'node:stream';
 import { test } from 'node:test';
 import { constants, deflateSync } from 'node:zlib';
 import { silentLogger } from '../../../../src/base/logger.ts';
-import { SpdyConnection } from '../../../../src/server/streaming/spdy-connection.ts';
-import { spdyDictionary } from '../../../../src/server/streaming/spdy-dictionary.ts';
-import {
-  controlFrame,
-  dataFrameHead,
-  FrameType,
-  goAwayFrame,
-  pingFrame,
-  synStreamFrame,
-} from '../../../../src/server/streaming/spdy-frame.ts';
-import { serializeHeaders } from '../../../../src/server/streaming/spdy-header-block.ts';
-import type { SpdyStream } from '../../../../src/server/streaming/spdy-stream.ts';
+import { SpdyConnection } from '../../../../src/base/spdy/spdy-connection.ts';
+import { spdyDictionary } from '../../../../src/base/spdy/spdy-dictionary.ts';
+import { controlFrame, dataFrameHead, FrameType, goAwayFrame, pingFrame, synStreamFrame } from '../../../../src/base/spdy/spdy-frame.ts';
+import { serializeHeaders } from '../../../../src/base/spdy/spdy-header-block.ts';
+import type { SpdyStream } from '../../../../src/base/spdy/spdy-stream.ts';
 import { SpdyClient } from '../../../builders/spdy-client.ts';
 import { FakeClock } from '../../../fakes/fake-clock.ts';
 

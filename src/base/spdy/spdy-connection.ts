@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
-import type { Clock } from '../../base/clock.ts';
-import { errorText } from '../../base/error-text.ts';
-import type { Logger } from '../../base/logger.ts';
+import type { Clock } from '../clock.ts';
+import { errorText } from '../error-text.ts';
+import type { Logger } from '../logger.ts';
 import { closeSocket } from '../close-socket.ts';
 import { IdleTimer } from './idle-timer.ts';
 import {

@@ -1,5 +1,5 @@
 import type { Subscription } from 'rxjs';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../clock.ts';
 
 /** Calls `onIdle` once, when nothing was touched for `idleMs`. 0: never. A touch costs a look at the clock, no timer. */
 export class IdleTimer {
