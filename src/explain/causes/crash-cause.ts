@@ -139,7 +139,8 @@ export function oneLine(text: string): string {
 function ranFor({ startedAt, finishedAt }: Terminated): string {
   const [from, to] = [dateMs(startedAt), dateMs(finishedAt)];
   if (from === undefined || to === undefined || to < from || to - from > 3_600_000) return '';
-  return to - from < 1_000 ? ' at once' : ` after ${Math.round((to - from) / 1000)} s`;
+  // Whole seconds: those of what ran for a moment may be one apart.
+  return to - from <= 1_000 ? ' at once' : ` after ${Math.round((to - from) / 1000)} s`;
 }
 
 /** By what shells and kernels mean with it. */

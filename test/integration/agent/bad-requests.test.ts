@@ -34,10 +34,12 @@ describe('bad requests to a running agent', { timeout: 300_000 }, () => {
   before(async () => {
     // Whoever comes: so that all that comes is handled.
     const open = ['--anonymous-auth=true', '--authorization-mode=AlwaysAllow'];
-    agent = await AgentUnderTest.start({ after: (dispose) => void disposals.push(dispose) }, ...open);
+    // What chatty writes is all there, also once the engine has written all of it: it removes the oldest of what is more than it may keep.
+    const logs = '--container-log-max-size=100Mi';
+    agent = await AgentUnderTest.start({ after: (dispose) => void disposals.push(dispose) }, ...open, logs);
     await agent.declare('web', pod([app(`echo hello; ${stays}`)]));
     await agent.declare('job', pod([app('echo done; exit 0')], { restartPolicy: 'Never' }));
-    await agent.declare('chatty', pod([app('yes "a line that is written again and again and again" | head -c 200000000; sleep 1000')]));
+    await agent.declare('chatty', pod([app('yes "a line that is written again and again and again" | head -c 40000000; sleep 1000')]));
     await Promise.all([agent.phase('web', 'Running'), agent.phase('chatty', 'Running'), agent.phase('job', 'Succeeded')]);
     await agent.logged('it serves', ({ msg, listener }) => msg === 'serving' && listener === 'https');
     assert.equal((await fetched('/healthz')).status, 200);
@@ -235,8 +237,8 @@ describe('bad requests to a running agent', { timeout: 300_000 }, () => {
         idle.push(socket);
       }
     }
-    // While they do not, others read all there is.
-    const { body } = await fetched(`/containerLogs/${container('chatty')}?limitBytes=${20 * MiB}`);
+    // While they do not, others read on; they wait for what the container has not written yet.
+    const { body } = await fetched(`/containerLogs/${container('chatty')}?follow=true&limitBytes=${20 * MiB}`);
     assert.equal(body.length, 20 * MiB);
     await lives();
     const grown = (await rss()) - before;

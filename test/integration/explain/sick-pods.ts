@@ -67,7 +67,7 @@ export function sickPods({ registry, agent, takenPort = 0, hold }: Partial<SickW
     },
     'crash-loop': {
       spec: pod([app('echo cannot find my settings >&2; exit 3')]),
-      says: /crashes: exit code 3 at once: cannot find my settings/,
+      says: /crashes: exit code 3 (?:at once|after \d+ s): cannot find my settings/,
     },
     'out-of-memory': {
       spec: pod([app('tail /dev/zero', { command: ['tail', '/dev/zero'], resources: { limits: { memory: '16Mi' } } })]),
@@ -104,7 +104,7 @@ export function sickPods({ registry, agent, takenPort = 0, hold }: Partial<SickW
     },
     'read-only': {
       spec: pod([app('touch /data/x', { command: ['sh', '-c', 'touch /x'], securityContext: { readOnlyRootFilesystem: true } })]),
-      says: /crashes: exit code 1 at once: touch: \/x: Read-only file system/,
+      says: /crashes: exit code 1 (?:at once|after \d+ s): touch: \/x: Read-only file system/,
     },
     'command-not-found': { spec: pod([app('', { command: ['no-such-program'] })]), says: /its command "no-such-program" is not found/ },
     'command-not-found-in-shell': {
@@ -136,7 +136,7 @@ export function sickPods({ registry, agent, takenPort = 0, hold }: Partial<SickW
       says: /has not started up yet: its startup probe fails: .*connection refused/,
     },
     completed: { spec: pod([app('exit 0')], never), says: /has completed/ },
-    failed: { spec: pod([app('echo broken; exit 4')], never), says: /exit code 4 at once: broken/ },
+    failed: { spec: pod([app('echo broken; exit 4')], never), says: /exit code 4 (?:at once|after \d+ s): broken/ },
     dns: { spec: pod([app('wget -q -O- http://no-such-host.invalid/')]), says: /wget: bad address 'no-such-host\.invalid/ },
     seccomp: {
       spec: pod([app()], { securityContext: { seccompProfile: { type: 'Localhost', localhostProfile: 'none.json' } } }),

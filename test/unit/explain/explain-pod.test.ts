@@ -112,6 +112,19 @@ test('a crash loop tells the exit code, what the container wrote last, and until
   assert.equal(cause.untilMs, NOW + 70_000);
 });
 
+for (const [from, to, words] of [
+  // In whole seconds, as statuses have them: of half a second each second time.
+  [10, 10, 'at once'],
+  [11, 10, 'at once'],
+  [12, 10, 'after 2 s'],
+] as const)
+  test(`a container that began ${from} s ago and ended ${to} s ago crashed ${words}`, () => {
+    const ended = { exitCode: 4, startedAt: at(from), finishedAt: at(to) };
+    const app = { name: 'app', image: 'i:1', imageID: '', ready: false, restartCount: 0, state: { terminated: ended } };
+    const cause = firstCause(factsOf({ phase: 'Failed', containerStatuses: [app] }, { lastLines: new Map([['app', ['broken']]]) }));
+    assert.equal(cause?.text, `container app crashes: exit code 4 ${words}: broken`);
+  });
+
 test('a restart that was asked for is no crash', () => {
   const status: PodStatus = {
     phase: 'Running',
