@@ -30,7 +30,7 @@ export interface SickWorld {
 const object = (kind: 'ConfigMap' | 'Secret', name: string, data: object): string =>
   stringify({ apiVersion: 'v1', kind, metadata: { name }, data });
 const never = { restartPolicy: 'Never' } as const;
-const http = (path: string) => ({ httpGet: { path, port: 1 }, periodSeconds: 1 });
+const http = (path: string) => ({ httpGet: { path, port: 1 }, periodSeconds: 1, timeoutSeconds: 30 });
 const pulled = (image: string): V1PodSpec => pod([app(stays, { image, imagePullPolicy: 'Always' })]);
 
 /** Pods that do not disturb each other, and what is the matter with each. */
@@ -56,7 +56,12 @@ export function sickPods({ registry, agent, takenPort = 0, hold }: Partial<SickW
     'failing-liveness': {
       spec: pod([
         app(stays, {
-          livenessProbe: { exec: { command: ['sh', '-c', 'echo no life here; exit 3'] }, periodSeconds: 1, failureThreshold: 1 },
+          livenessProbe: {
+            exec: { command: ['sh', '-c', 'echo no life here; exit 3'] },
+            periodSeconds: 1,
+            failureThreshold: 1,
+            timeoutSeconds: 30,
+          },
         }),
       ]),
       says: /liveness probe of container app fails: no life here|because its liveness probe fails: no life here/,
