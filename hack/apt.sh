@@ -4,8 +4,10 @@ apt_install() {
   [ "$(id -u)" = 0 ] || die "installing $* needs root"
   say "installing $*"
   local log; log=$(mktemp)
+  # One script at a time: of two side by side apt would refuse one. What packages start must not keep the lock.
+  local apt=(flock --close /run/rxlet-apt.lock apt-get)
   export DEBIAN_FRONTEND=noninteractive
-  apt-get install -y --no-install-recommends "$@" >"$log" 2>&1 || { apt-get update >"$log" 2>&1 && apt-get install -y --no-install-recommends "$@" >"$log" 2>&1; } || { tail -n 20 "$log" >&2; die "could not install $*"; }
+  "${apt[@]}" install -y --no-install-recommends "$@" >"$log" 2>&1 || { "${apt[@]}" update >"$log" 2>&1 && "${apt[@]}" install -y --no-install-recommends "$@" >"$log" 2>&1; } || { tail -n 20 "$log" >&2; die "could not install $*"; }
   rm -f "$log"
 }
 # What a Docker Engine of one's own wants.

@@ -17,6 +17,23 @@ npm run -s build
 at_exit=()
 trap 'for command in "${at_exit[@]}"; do eval "$command" || true; done' EXIT
 
+# Kubernetes is built beside the parts that do not want it: it takes as long as they do, and mostly they wait for an engine.
+begin_build() {
+  build_log=$(mktemp)
+  setsid hack/kubeadm.sh build >"$build_log" 2>&1 &
+  build_pid=$!
+  at_exit+=('[ -z "$build_pid" ] || kill -- -"$build_pid"; rm -f "$build_log"')
+}
+# Until it is built; at once where nobody asked for it.
+end_build() {
+  [ -n "${build_pid:-}" ] || return 0
+  local status=0
+  wait "$build_pid" || status=$?
+  build_pid=
+  cat "$build_log" >&2
+  [ $status = 0 ] || die "Kubernetes could not be built"
+}
+
 engine_dir=${RXLET_TEST_ENGINE_DIR:-/var/lib/rxlet-test-engine}
 start_engine() {
   [ -z "${RXLET_TEST_DOCKER_ENDPOINT:-}" ] || return 0
@@ -40,13 +57,13 @@ start_cluster() {
   at_exit+=('hack/kube.sh down "$cluster_dir"')
   # Not on what a test run left that was cut short.
   hack/kube.sh down "$cluster_dir"
-  build_kubernetes
+  end_build
   hack/kube.sh up "$cluster_dir"
   export RXLET_TEST_CLUSTER=$cluster_dir
 }
 
 prepare_machines() {
-  build_kubernetes
+  end_build
   export RXLET_TEST_KUBEADM=${RXLET_TEST_KUBEADM:-/var/lib/rxlet-test-kubeadm}
   mkdir -p "$RXLET_TEST_KUBEADM"
   at_exit+=('hack/kubeadm.sh down "$RXLET_TEST_KUBEADM"')
@@ -56,9 +73,7 @@ if [ $# = 0 ]; then
   set -- unit contract vectors integration
   [ -z "$(find test/cluster -name '*.test.ts' 2>/dev/null)" ] || set -- "$@" cluster faults kubeadm
 fi
-# Once for all parts that want it.
-parts=$*
-build_kubernetes() { case " $parts " in *" kubeadm "*) hack/kubeadm.sh build ;; esac; }
+case " $* " in *" kubeadm "*) begin_build ;; esac
 run_part() {
   case $1 in
     unit) npm run -s test:unit ;;
