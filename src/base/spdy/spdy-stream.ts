@@ -31,13 +31,20 @@ export class SpdyStream extends FedDuplex {
     this.destroy();
   }
 
+  /** The same from a peer that closes so once it has said all: what came may still be read, and what is written goes nowhere. */
+  acceptClose(): void {
+    this.#peerReset = true;
+    this.acceptEnd();
+  }
+
   override _write(bytes: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    sendInPieces(bytes, (piece) => this.#outlet.sendData(this.id, piece, false), done);
+    if (this.#peerReset) done();
+    else sendInPieces(bytes, (piece) => this.#outlet.sendData(this.id, piece, false), done);
   }
 
   override _final(done: (error?: Error | null) => void): void {
     this.#finSent = true;
-    void this.#outlet.sendData(this.id, Buffer.alloc(0), true);
+    if (!this.#peerReset) void this.#outlet.sendData(this.id, Buffer.alloc(0), true);
     done();
   }
 
