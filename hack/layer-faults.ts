@@ -3,6 +3,8 @@ import { posix } from 'node:path';
 /** base ← model ← options ← ports ← islands (every other folder) ← files directly in src/. The queue is for all islands that have work to do. */
 const rank: Record<string, number> = { base: 0, model: 1, options: 2, ports: 3, 'agent/queue': 3.5 };
 const ISLAND = 4;
+/** What the other folders of its house share, and nobody else may use. */
+const shared: Record<string, { readonly house: string; readonly rank: number }> = { 'engines/common': { house: 'engines', rank: 3.5 } };
 /** Each folder of a house is an island of its own; the files directly in the house join them. */
 const houses: ReadonlySet<string> = new Set(['agent', 'cluster', 'engines']);
 /** Who may import a vendor library's code; its types are everybody's. */
@@ -59,6 +61,8 @@ function isForbidden(from: string, to: string): boolean {
   if (here === there) return false;
   // What joins the folders of a house.
   if (houses.has(here) && there.startsWith(`${here}/`)) return false;
+  const common = shared[there];
+  if (common !== undefined && !here.startsWith(`${common.house}/`)) return here !== common.house;
   return rankOf(there) >= rankOf(here);
 }
 
@@ -70,5 +74,5 @@ function unitOf(path: string): string {
 }
 
 function rankOf(unit: string): number {
-  return unit === '' ? ISLAND + 1 : (rank[unit] ?? ISLAND);
+  return unit === '' ? ISLAND + 1 : (rank[unit] ?? shared[unit]?.rank ?? ISLAND);
 }

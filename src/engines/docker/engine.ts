@@ -15,7 +15,7 @@ import { DockerImageService } from './images/docker-image-service.ts';
 import { dockerRuntime } from './docker-runtime.ts';
 import { engineClient } from './client/engine-client.ts';
 import { LogLinks } from './logs/log-links.ts';
-import { CONTAINER_LOGS_DIR, POD_LOGS_DIR } from './logs/log-paths.ts';
+import { CONTAINER_LOGS_DIR, POD_LOGS_DIR } from '../common/logs/log-paths.ts';
 import { logRotationNote } from './logs/log-rotation.ts';
 import { logLinkSweeper } from './logs/log-link-sweeper.ts';
 import { KnownFeatures } from './observe/known-features.ts';

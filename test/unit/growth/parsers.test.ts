@@ -7,7 +7,7 @@ import { parseClientIdentity } from '../../../src/cluster/certificates/client-id
 import { demux } from '../../../src/engines/docker/client/demux.ts';
 import { readPortsLabel } from '../../../src/engines/docker/identity/go-label-json.ts';
 import { jsonLines } from '../../../src/engines/docker/client/json-lines.ts';
-import { LogDecoder } from '../../../src/engines/docker/logs/log-decoder.ts';
+import { LogDecoder } from '../../../src/engines/common/logs/log-decoder.ts';
 import { credentialHelpersOf, parseDockercfg, parseDockerConfigJson } from '../../../src/images/docker-config.ts';
 import { globMatches } from '../../../src/base/glob.ts';
 import { credentialsFor, entriesOfSecrets } from '../../../src/images/keyring.ts';

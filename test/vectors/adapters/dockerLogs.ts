@@ -1,8 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseLogTime } from '../../../src/engines/docker/logs/log-time.ts';
-import { readLog } from '../../../src/engines/docker/logs/read-log.ts';
+import { parseLogTime } from '../../../src/engines/common/logs/log-time.ts';
+import { numberedLogs } from '../../../src/engines/common/logs/rotated-logs.ts';
+import { readLog } from '../../../src/engines/common/logs/read-log.ts';
 import { logSinceMs } from '../../../src/model/log-since.ts';
 import type { LogOptions } from '../../../src/ports/container-access.ts';
 
@@ -34,7 +35,7 @@ export async function run({ file, now, options: { sinceSeconds, sinceTime, tailL
   const written = { stdout: '', stderr: '' };
   try {
     await writeFile(path, file);
-    for await (const { stream, bytes } of readLog(path, options, undefined, new AbortController().signal)) {
+    for await (const { stream, bytes } of readLog(path, numberedLogs, options, undefined, new AbortController().signal)) {
       written[stream] += Buffer.from(bytes).toString('latin1');
     }
     return utf8(written);

@@ -8,7 +8,7 @@ import { containerDockerLabels, type StringMap } from '../identity/docker-labels
 import { containerDockerName } from '../identity/docker-names.ts';
 import { runtimeOfHandler } from '../identity/runtime-of-handler.ts';
 import type { LogConfig } from '../logs/log-rotation.ts';
-import { containerLogPath } from '../logs/log-paths.ts';
+import { containerLogPath } from '../../common/logs/log-paths.ts';
 import {
   apparmorOpts,
   dockerUser,

@@ -4,8 +4,9 @@ import type { LogOptions, LogPiece } from '../../../ports/container-access.ts';
 import type { EngineClient } from '../client/engine-client.ts';
 import { engineLogs } from './engine-logs.ts';
 import { inspectContainer } from '../client/inspect-container.ts';
-import type { LogWatches } from './log-watches.ts';
-import { readLog } from './read-log.ts';
+import type { LogWatches } from '../../common/logs/log-watches.ts';
+import { numberedLogs } from '../../common/logs/rotated-logs.ts';
+import { readLog } from '../../common/logs/read-log.ts';
 import { existingContainer } from '../client/running-container.ts';
 
 export interface LogsDeps {
@@ -38,7 +39,7 @@ export async function* containerLogs(
   }
   const watch = watches.open(path, () => isRunning(client, info.Id));
   try {
-    yield* readLog(path, options, watch, signal);
+    yield* readLog(path, numberedLogs, options, watch, signal);
   } finally {
     watch.close();
   }
@@ -53,7 +54,7 @@ export async function* writtenLog(
 ): AsyncGenerator<LogPiece> {
   const path = await readableLogFile(info);
   if (path === undefined) yield* engineLogs(client, info.Id, info.Config.Tty, options, signal);
-  else yield* readLog(path, options, undefined, signal);
+  else yield* readLog(path, numberedLogs, options, undefined, signal);
 }
 
 async function readableLogFile({ HostConfig, LogPath }: ContainerInspectInfo): Promise<string | undefined> {

@@ -5,7 +5,7 @@ import { isServers, leadsToServer } from '../../../base/leads-to-server.ts';
 import { type MountPoint, mountsNow } from '../../../base/mount-info.ts';
 import type { Logger } from '../../../base/logger.ts';
 import type { Pod } from '../../../model/pod.ts';
-import { containerLogDirectory, containerLogPath, legacyLogLink, podLogDirectory } from './log-paths.ts';
+import { containerLogDirectory, containerLogPath, legacyLogLink, podLogDirectory } from '../../common/logs/log-paths.ts';
 
 /** Which container's links: all that their paths are made of. */
 export interface LoggedContainer {

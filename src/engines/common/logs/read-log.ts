@@ -4,7 +4,7 @@ import { errorCode } from '../../../base/error-code.ts';
 import type { LogOptions, LogPiece } from '../../../ports/container-access.ts';
 import { LogDecoder } from './log-decoder.ts';
 import type { LogWatch } from './log-watches.ts';
-import { type OpenLog, openNewer, openNewest, openOldest, openOlder } from './rotated-logs.ts';
+import { type LogNames, type OpenLog, openNewer, openNewest, openOldest, openOlder } from './rotated-logs.ts';
 import { tailStart } from './tail-start.ts';
 
 const NEWLINE = 0x0a;
@@ -23,6 +23,7 @@ const MAX_LINE_BYTES = 32 << 20;
  */
 export async function* readLog(
   path: string,
+  names: LogNames,
   options: LogOptions,
   watch: LogWatch | undefined,
   signal: AbortSignal,
@@ -31,7 +32,7 @@ export async function* readLog(
   let generation = watch?.generation;
   let start: LogStart;
   try {
-    start = await startOf(path, options.tailLines, signal);
+    start = await startOf(path, names, options.tailLines, signal);
   } catch (error) {
     if (signal.aborted) return;
     throw error;
@@ -55,7 +56,7 @@ export async function* readLog(
       }
       if (!watch && newerFiles === 0) break;
       if (isOver) {
-        const newer = await openNewer(path, reader);
+        const newer = await openNewer(names, path, reader);
         if (newer !== 'later') {
           await reader.replace(newer);
           isOver = newer.index > 0;
@@ -88,15 +89,15 @@ interface LogStart extends OpenLog {
 }
 
 /** Where the last `tailLines` lines begin, in whichever file that is; undefined or negative: all of them. */
-async function startOf(path: string, tailLines = -1, signal: AbortSignal): Promise<LogStart> {
-  if (tailLines < 0) return { ...(await openOldest(path)), position: 0 };
+async function startOf(path: string, names: LogNames, tailLines = -1, signal: AbortSignal): Promise<LogStart> {
+  if (tailLines < 0) return { ...(await openOldest(names, path)), position: 0 };
   let log = await openNewest(path);
   try {
     let wanted = tailLines;
     for (;;) {
       const { position, lines } = await tailStart(log.file, wanted, signal);
       wanted -= lines;
-      const older = position === 0 && wanted > 0 ? await openOlder(path, log) : undefined;
+      const older = position === 0 && wanted > 0 ? await openOlder(names, path, log) : undefined;
       if (older === undefined) return { ...log, position };
       await log.file.close();
       log = older;

@@ -2,12 +2,16 @@ import type { Duplex } from 'node:stream';
 import type { Subscription } from 'rxjs';
 import type { Clock } from '../../../base/clock.ts';
 import { dialLoopback } from './dial-loopback.ts';
-import type { EngineClient } from '../client/engine-client.ts';
 import { NamespaceDialer } from './namespace-dialer.ts';
-import { runningContainer } from '../client/running-container.ts';
 
 /** A browser that opens a page through a forwarded port connects again and again; a helper takes 10 MB and 40 ms to start. */
 const IDLE_MS = 10_000;
+
+/** A sandbox that runs, and where its network is: the node's own, or that of a process of this machine. */
+export interface DialledSandbox {
+  readonly id: string;
+  readonly network: 'node' | { readonly pid: number };
+}
 
 interface InUse {
   readonly dialer: NamespaceDialer;
@@ -18,13 +22,14 @@ interface InUse {
 
 /** Connections into sandboxes, by one helper for each sandbox in use. */
 export class SandboxDialers {
-  readonly #client: EngineClient;
+  readonly #locate: (sandbox: string, signal: AbortSignal) => Promise<DialledSandbox>;
   readonly #clock: Clock;
   readonly #inUse = new Map<string, InUse>();
   #closed = false;
 
-  constructor(client: EngineClient, clock: Clock) {
-    this.#client = client;
+  /** `locate` rejects, in words for people, when there is no such sandbox or it does not run. */
+  constructor(locate: (sandbox: string, signal: AbortSignal) => Promise<DialledSandbox>, clock: Clock) {
+    this.#locate = locate;
     this.#clock = clock;
   }
 
@@ -32,15 +37,15 @@ export class SandboxDialers {
   async dial(sandbox: string, port: number, signal: AbortSignal): Promise<Duplex> {
     // As dockershim words it (streamingRuntime.PortForward).
     if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new Error(`invalid port ${port}`);
-    const { Id, State, HostConfig } = await runningContainer(this.#client, sandbox, signal);
-    if (HostConfig.NetworkMode === 'host') return dialLoopback(port, signal);
-    const entry = this.#entry(Id, State.Pid);
+    const { id, network } = await this.#locate(sandbox, signal);
+    if (network === 'node') return dialLoopback(port, signal);
+    const entry = this.#entry(id, network.pid);
     entry.users++;
     entry.idle?.unsubscribe();
     try {
       return await entry.dialer.dial(port, signal);
     } finally {
-      if (--entry.users === 0) this.#letGo(Id, entry);
+      if (--entry.users === 0) this.#letGo(id, entry);
     }
   }
 

@@ -3,8 +3,9 @@ import { appendFile, mkdtemp, readdir, rename, rm, unlink, writeFile } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { LogWatches } from '../../../../../src/engines/docker/logs/log-watches.ts';
-import { readLog } from '../../../../../src/engines/docker/logs/read-log.ts';
+import { LogWatches } from '../../../../../src/engines/common/logs/log-watches.ts';
+import { numberedLogs } from '../../../../../src/engines/common/logs/rotated-logs.ts';
+import { readLog } from '../../../../../src/engines/common/logs/read-log.ts';
 import type { LogOptions } from '../../../../../src/ports/container-access.ts';
 import { systemClock } from '../../../../../src/base/clock.ts';
 
@@ -57,7 +58,7 @@ describe('a log that is rotated', () => {
     const watch = follow ? watches.open(path, () => Promise.resolve(true)) : undefined;
     try {
       let text = '';
-      for await (const { bytes } of readLog(path, { follow, timestamps: false, ...options }, watch, gone.signal)) {
+      for await (const { bytes } of readLog(path, numberedLogs, { follow, timestamps: false, ...options }, watch, gone.signal)) {
         text += Buffer.from(bytes).toString();
         const whole = text.split('\n');
         text = whole.pop() ?? '';

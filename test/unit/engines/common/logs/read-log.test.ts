@@ -3,8 +3,9 @@ import { appendFile, mkdir, mkdtemp, rename, rm, truncate, writeFile } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { LogWatches } from '../../../../../src/engines/docker/logs/log-watches.ts';
-import { readLog } from '../../../../../src/engines/docker/logs/read-log.ts';
+import { LogWatches } from '../../../../../src/engines/common/logs/log-watches.ts';
+import { numberedLogs } from '../../../../../src/engines/common/logs/rotated-logs.ts';
+import { readLog } from '../../../../../src/engines/common/logs/read-log.ts';
 import type { LogOptions } from '../../../../../src/ports/container-access.ts';
 import { FakeClock } from '../../../../fakes/fake-clock.ts';
 
@@ -37,7 +38,7 @@ describe('a log file', () => {
     const watch = watches.open(path, () => Promise.resolve(running));
     let seen = '';
     try {
-      for await (const { bytes } of readLog(path, options, watch, gone.signal)) {
+      for await (const { bytes } of readLog(path, numberedLogs, options, watch, gone.signal)) {
         seen += Buffer.from(bytes).toString();
         for (const [text, step] of Object.entries(steps)) if (seen.endsWith(text)) await step();
       }
@@ -55,7 +56,8 @@ describe('a log file', () => {
   test('is read to its end without a watch', async () => {
     await writeFile(path, line('one') + line('two'));
     let seen = '';
-    for await (const { bytes } of readLog(path, { ...ALL, follow: false }, undefined, gone.signal)) seen += Buffer.from(bytes).toString();
+    for await (const { bytes } of readLog(path, numberedLogs, { ...ALL, follow: false }, undefined, gone.signal))
+      seen += Buffer.from(bytes).toString();
     assert.equal(seen, 'one\ntwo\n');
   });
 
@@ -64,7 +66,7 @@ describe('a log file', () => {
     await writeFile(path, lines.map(line).join(''));
     const read = async (options: LogOptions): Promise<string> => {
       let seen = '';
-      for await (const { bytes } of readLog(path, options, undefined, gone.signal)) seen += Buffer.from(bytes).toString();
+      for await (const { bytes } of readLog(path, numberedLogs, options, undefined, gone.signal)) seen += Buffer.from(bytes).toString();
       return seen;
     };
     assert.equal(await read({ ...ALL, follow: false }), lines.map((text) => `${text}\n`).join(''));
@@ -134,7 +136,7 @@ describe('a log file', () => {
   });
 
   test('that is not there cannot be read', async () => {
-    await assert.rejects(readLog(path, ALL, undefined, gone.signal).next(), { code: 'ENOENT' });
+    await assert.rejects(readLog(path, numberedLogs, ALL, undefined, gone.signal).next(), { code: 'ENOENT' });
   });
 
   test('has one watcher and one look at its container however many follow it', async () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { type DecodeOptions, LogDecoder } from '../../../../../src/engines/docker/logs/log-decoder.ts';
-import { parseDockerLine } from '../../../../../src/engines/docker/logs/log-line.ts';
+import { type DecodeOptions, LogDecoder } from '../../../../../src/engines/common/logs/log-decoder.ts';
+import { parseDockerLine } from '../../../../../src/engines/common/logs/log-line.ts';
 
 const NO_OPTIONS: DecodeOptions = { timestamps: false };
 
