@@ -31,6 +31,11 @@ export function logsInOrder(log: string, files: readonly string[]): readonly str
   return [...rotated.filter((file) => isUsed(file, rotated)).toSorted(), log];
 }
 
+/** Whether a file is an earlier one of the log, as `planLogRotation` names it, and not compressed. */
+export function isRotatedLog(log: string, file: string): boolean {
+  return file.startsWith(`${log}.`) && /^\d{8}-\d{6}$/.test(file.slice(log.length + 1));
+}
+
 /** What goes with the container (Clean). */
 export function logsOf(log: string, files: readonly string[]): readonly string[] {
   return files.filter((file) => file.startsWith(log));

@@ -169,16 +169,16 @@ async function peer(onSocket: (socket: Socket) => void) {
 
 const UPGRADED =
   'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: v4.channel.k8s.io\r\n\r\n';
-/** Upgrades, answers for the five streams that may come, and goes on with `then`. */
+/** Upgrades, answers for the five streams that may come, and goes on with `said`. */
 const upgraded =
-  (...then: readonly (Buffer | string)[]) =>
+  (...said: readonly (Buffer | string)[]) =>
   (socket: Socket): void =>
     void socket.once('data', () => {
       const packer = new HeaderPacker();
       socket.write(UPGRADED);
       socket.once('data', () => {
         for (const id of [1, 3, 5, 7, 9]) socket.write(synReplyFrame(id, packer.encode(new Map())));
-        for (const bytes of then) socket.write(bytes);
+        for (const bytes of said) socket.write(bytes);
       });
     });
 const answers =
@@ -249,31 +249,31 @@ test('one that opens no streams, too', async () => {
   await assert.rejects(opened, { message: "the opening of a command's streams by the runtime took longer than 30 s" });
 });
 
-for (const { what, then, says } of [
-  { what: 'no JSON', then: [status('what?')], says: /is no JSON object: "what\?"$/ },
-  { what: 'a list', then: [status('[]')], says: /is no JSON object: "\[\]"$/ },
-  { what: 'neither success nor failure', then: [status('{"status":"Maybe"}')], says: /is neither Success nor Failure/ },
+for (const { what, answers: said, says } of [
+  { what: 'no JSON', answers: [status('what?')], says: /is no JSON object: "what\?"$/ },
+  { what: 'a list', answers: [status('[]')], says: /is no JSON object: "\[\]"$/ },
+  { what: 'neither success nor failure', answers: [status('{"status":"Maybe"}')], says: /is neither Success nor Failure/ },
   {
     what: 'a failure without its exit code',
-    then: [status('{"status":"Failure","reason":"NonZeroExitCode","details":{"causes":[{"reason":"ExitCode","message":"-1"}]}}')],
+    answers: [status('{"status":"Failure","reason":"NonZeroExitCode","details":{"causes":[{"reason":"ExitCode","message":"-1"}]}}')],
     says: /has no exit code/,
   },
   {
     what: 'nothing',
-    then: [dataFrameHead(1, 0, true)],
+    answers: [dataFrameHead(1, 0, true)],
     says: /the connection to the container broke: .* ended the session without saying how$/,
   },
-  { what: 'goodbye', then: [goAwayFrame(9, 0)], says: /the connection to the container broke: the server has gone away$/ },
-  { what: 'too much', then: [dataFrameHead(1, 70_000, false), Buffer.alloc(70_000, 'x')], says: /has more than 65536 bytes/ },
+  { what: 'goodbye', answers: [goAwayFrame(9, 0)], says: /the connection to the container broke: the server has gone away$/ },
+  { what: 'too much', answers: [dataFrameHead(1, 70_000, false), Buffer.alloc(70_000, 'x')], says: /has more than 65536 bytes/ },
   {
     what: 'a reset',
-    then: [controlFrame(FrameType.RST_STREAM, 0, Buffer.of(0, 0, 0, 1, 0, 0, 0, 5))],
+    answers: [controlFrame(FrameType.RST_STREAM, 0, Buffer.of(0, 0, 0, 1, 0, 0, 0, 5))],
     says: /the connection to the container broke/,
   },
-  { what: 'garbage', then: ['\xff'.repeat(100)], says: /the connection to the container broke: SPDY version/ },
+  { what: 'garbage', answers: ['\xff'.repeat(100)], says: /the connection to the container broke: SPDY version/ },
 ])
   test(`a status that is ${what} breaks the session`, async () => {
-    await using at = await peer(upgraded(...then));
+    await using at = await peer(upgraded(...said));
     const session = await at.open();
     await assert.rejects(session.ended, { message: says });
     assert.ok(session.stdout!.destroyed);
