@@ -10,6 +10,7 @@ const inCluster = ({ kubeconfig }: KubeletOptions): boolean => kubeconfig !== ''
 /** What the agent can do, a folder each. Their order is the order in pods' lives: of admission, preparing and additions; release goes backwards. */
 export const capabilities: readonly Capability[] = [
   { name: 'explain', wanted: serves, load: () => import('./explain/capability.ts') },
+  { name: 'plan', wanted: serves, load: () => import('./agent/plan-capability.ts') },
   { name: 'metrics', wanted: serves, load: () => import('./metrics/capability.ts') },
   { name: 'sources', wanted: always, load: () => import('./sources/capability.ts') },
   { name: 'images', wanted: always, load: () => import('./images/capability.ts') },

@@ -78,13 +78,8 @@ async function validate(argv: readonly string[]): Promise<number> {
 }
 
 async function plan(argv: readonly string[]): Promise<number> {
-  const [{ runPlan }, { declaredIn }, { planManifests }] = await Promise.all([
-    import('./cli/plan.ts'),
-    import('./sources/declared-in.ts'),
-    import('./agent/plan-manifests.ts'),
-  ]);
-  const read: Parameters<typeof runPlan>[2]['read'] = (paths) => declaredIn(paths, { nodeName: 'node', clock: systemClock });
-  return runPlan(argv, process, { read, plan: planManifests });
+  const [{ runPlan }, { planTools }] = await Promise.all([import('./cli/plan.ts'), import('./plan-tools.ts')]);
+  return runPlan(argv, process, planTools({ nodeName: 'node', clock: systemClock }), optionsTable.rootDir.default);
 }
 
 async function openLog({ logFormat }: KubeletOptions, verbosity: (stream: string) => number): Promise<Logger> {

@@ -6,6 +6,7 @@ import type { ContainerProbes } from '../ports/container-probes.ts';
 import type { Contribution, Given } from '../ports/contribution.ts';
 import type { Happenings } from '../ports/happenings.ts';
 import type { ImagePuller } from '../ports/image-puller.ts';
+import type { NodeManifests } from '../ports/node-manifests.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
 import type { PodStats } from '../ports/pod-stats.ts';
 import type { VolumeFiles } from '../ports/volume-files.ts';
@@ -53,6 +54,7 @@ export async function gather(
     probes: lastOf(all, 'probes') ?? noProbes,
     hooks: lastOf(all, 'hooks') ?? noHooks,
     volumeFiles: lastOf(all, 'volumeFiles') ?? noVolumes,
+    manifests: lastOf(all, 'manifests') ?? noManifests,
     stats: lastOf(all, 'stats') ?? noStats(node.clock),
   };
 }
@@ -107,6 +109,13 @@ export const noHooks: ContainerHooks = {
 };
 
 const noVolumes: VolumeFiles = { read: async () => undefined };
+
+/** Where there is no manifest directory. */
+export const noManifests: NodeManifests = {
+  path: '',
+  current: () => undefined,
+  read: async () => ({ pods: new Map(), objects: new Map(), refused: [], unreadable: [] }),
+};
 
 /** Where nothing is measured, nothing is known. */
 const noStats = (clock: Pick<Clock, 'now'>): PodStats => ({

@@ -9,15 +9,17 @@ import { plannedPod, type PodThatRuns } from './reconcile/planned-pod.ts';
 /**
  * What would become of the pods of `before`, which are taken to run as they are declared, if `after` took its place: a whole directory in
  * place of all of it, a file in place of what a file of its name, or a pod or object of its names, declared. What has faults takes no pod
- * away, as for the file source. Pure.
+ * away, as for the file source. `seen` knows better where pods do not run as they are declared. Pure.
  */
-export function planManifests(before: DeclaredManifests, after: DeclaredManifests): PlannedChanges {
-  const stays = staysAfter(after);
-  const newPods = merged(before.pods, after.pods, stays);
-  const newObjects = merged(before.objects, after.objects, stays);
+export function planManifests(before: DeclaredManifests, after: DeclaredManifests, seen: SeenPods = asDeclaredPods): PlannedChanges {
+  const { pods: newPods, objects: newObjects } = countingAfter(before, after);
   const pods = namesIn(before.pods, newPods).map((name) => {
     const [old, now] = [before.pods.get(name), newPods.get(name)];
-    return { pod: name, file: (now ?? old)?.file ?? '', ...plannedPod(old && asDeclared(old.pod), now?.pod) };
+    return {
+      pod: name,
+      file: (now ?? old)?.file ?? '',
+      ...plannedPod(old && (seen.running(old.pod) ?? asDeclared(old.pod)), now?.pod, now && seen.given(now.pod)),
+    };
   });
   const refused = after.refused.flatMap(({ file, pods: names, faults }) => {
     const kept = [...before.pods].filter(([, old]) => basename(old.file) === basename(file)).map(([name]) => name);
@@ -31,6 +33,22 @@ export function planManifests(before: DeclaredManifests, after: DeclaredManifest
     return planned ? [{ ...planned, file: (now ?? old)?.file ?? '' }] : [];
   });
   return { pods: [...pods.filter(({ pod }) => !refusedNames.has(pod)), ...refused].sort((a, b) => (a.pod < b.pod ? -1 : 1)), objects };
+}
+
+/** What is known of the pods besides their manifests. */
+export interface SeenPods {
+  /** Undefined: it is taken to run as it is declared. */
+  readonly running: (pod: Pod) => PodThatRuns | undefined;
+  /** The pod as it is to be with what it would be given of the node's resources. */
+  readonly given: (pod: Pod) => Pod;
+}
+
+const asDeclaredPods: SeenPods = { running: () => undefined, given: (pod) => pod };
+
+/** What would count of both together. */
+export function countingAfter(before: DeclaredManifests, after: DeclaredManifests): Pick<DeclaredManifests, 'pods' | 'objects'> {
+  const stays = staysAfter(after);
+  return { pods: merged(before.pods, after.pods, stays), objects: merged(before.objects, after.objects, stays) };
 }
 
 const namesIn = (before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>): readonly string[] =>

@@ -22,7 +22,20 @@ export class AgentClient {
   }
 
   async json(path: string): Promise<unknown> {
-    const text = await this.text(path);
+    return this.#parsed(path, await this.text(path));
+  }
+
+  /** Sends JSON, which is answered with JSON. */
+  async post(path: string, body: string): Promise<unknown> {
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const headers = { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)) };
+      this.#request(path, headers, reject, 'POST').on('response', resolve).end(body);
+    });
+    if (response.statusCode !== 200) throw await refusal(response);
+    return this.#parsed(path, await bodyOf(response));
+  }
+
+  #parsed(path: string, text: string): unknown {
     try {
       return JSON.parse(text);
     } catch (error) {
@@ -50,9 +63,14 @@ export class AgentClient {
     throw await refusal(answer);
   }
 
-  #request(path: string, headers: Readonly<Record<string, string>>, reject: (error: CommandError) => void): ClientRequest {
+  #request(
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    reject: (error: CommandError) => void,
+    method: 'GET' | 'POST' = 'GET',
+  ): ClientRequest {
     // "localhost": there is no host, and one must be said.
-    const sent = request({ socketPath: this.#socketPath, path, headers: { Host: 'localhost', ...headers }, agent: false });
+    const sent = request({ method, socketPath: this.#socketPath, path, headers: { Host: 'localhost', ...headers }, agent: false });
     return sent.on('error', (error) => reject(new CommandError(this.#explain(error))));
   }
 

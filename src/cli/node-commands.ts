@@ -1,6 +1,5 @@
-import { join, resolve } from 'node:path';
-import { LOCAL_SOCKET_NAME } from '../base/local-socket-name.ts';
 import { AgentClient } from './agent-client.ts';
+import { agentFlags, takeAgentFlags } from './agent-flags.ts';
 import { CommandError, type CommandIo, UsageError } from './command-io.ts';
 import { execUsage, runExec } from './exec.ts';
 import { explainUsage, runExplain } from './explain.ts';
@@ -22,19 +21,15 @@ const commands: Readonly<Record<NodeCommand, { readonly run: Run; readonly usage
   watch: { run: runWatch, usage: watchUsage },
 };
 
-const common = `
-Any of these takes --root-dir DIR, as the agent was given it, or --socket PATH, and --help.
-`;
-
 export type NodeCommand = 'ps' | 'logs' | 'exec' | 'stats' | 'explain' | 'timeline' | 'watch';
 
 /** One of the commands that talk to the agent on this machine. Resolves with the exit code: 0, 1, 2 for a wrong command line, exec's own. */
 export async function runNodeCommand(name: NodeCommand, argv: readonly string[], io: CommandIo, defaultRootDir: string): Promise<number> {
   const { run, usage } = commands[name];
   try {
-    const { own, help, socketPath } = takeCommon(argv, defaultRootDir);
+    const { own, help, socketPath } = takeAgentFlags(argv, defaultRootDir);
     if (help) {
-      io.stdout.write(usage + common);
+      io.stdout.write(usage + agentFlags);
       return 0;
     }
     return await run(own, new AgentClient(socketPath), io);
@@ -44,29 +39,4 @@ export async function runNodeCommand(name: NodeCommand, argv: readonly string[],
     io.stderr.write(`error: ${error.message}\n${hint}`);
     return error.exitCode;
   }
-}
-
-/** Takes out what all of them share. */
-function takeCommon(argv: readonly string[], defaultRootDir: string): { own: readonly string[]; help: boolean; socketPath: string } {
-  const own: string[] = [];
-  let rootDir = defaultRootDir;
-  let socket: string | undefined;
-  let help = false;
-  for (let at = 0; at < argv.length; at++) {
-    const word = argv[at] ?? '';
-    if (word === '--') {
-      own.push(...argv.slice(at));
-      break;
-    }
-    const [, flag, inline] = /^--(root-dir|socket)(?:=(.*))?$/s.exec(word) ?? [];
-    if (word === '--help' || word === '-h') help = true;
-    else if (flag === undefined) own.push(word);
-    else {
-      const value = inline ?? argv[++at];
-      if (value === undefined || value === '') throw new UsageError(`--${flag} needs a value`);
-      if (flag === 'socket') socket = value;
-      else rootDir = value;
-    }
-  }
-  return { own, help, socketPath: socket ?? join(resolve(rootDir), LOCAL_SOCKET_NAME) };
 }

@@ -1,14 +1,20 @@
 import { printable } from '../base/printable.ts';
-import { formatManifestFault } from '../model/manifest-fault.ts';
-import { hasChanges, type PlannedChanges, type PlannedObject, type PlannedPod } from '../model/planned-changes.ts';
-import type { DeclaredManifests } from '../ports/declared-manifests.ts';
-import { UsageError } from './command-io.ts';
+import { hasChanges, type PlanAnswer, type PlannedObject, type PlannedPod } from '../model/planned-changes.ts';
+import { takeAgentFlags } from './agent-flags.ts';
+import { CommandError, UsageError } from './command-io.ts';
 import { parseArguments } from './parse-arguments.ts';
 
-/** How manifests are read, and what is made of them. */
+/** How plans are made. All reject with CommandError, in words for people. */
 export interface PlanTools {
-  read(paths: readonly string[]): Promise<DeclaredManifests>;
-  plan(before: DeclaredManifests, after: DeclaredManifests): PlannedChanges;
+  /** Of what manifests say in place of other manifests. */
+  against(paths: readonly string[], directory: string): Promise<Planned>;
+  /** Of what manifests say in place of what the agent at the socket runs. */
+  onNode(paths: readonly string[], socketPath: string): Promise<Planned>;
+}
+
+export interface Planned {
+  readonly answer: PlanAnswer;
+  readonly unreadable: readonly { readonly file: string; readonly why: string }[];
 }
 
 interface Io {
@@ -16,67 +22,72 @@ interface Io {
   readonly stderr: { write(text: string): unknown };
 }
 
-const planUsage = `Usage: rxlet plan PATH... --against=DIR [--output=text|json]
+const planUsage = `Usage: rxlet plan PATH... [--against=DIR] [--output=text|json] [--root-dir=DIR | --socket=PATH]
 
-Says what would happen if manifests took the place of others: for each pod what differs, and whether it starts, restarts, goes on with
-other resources, is made again or stops. Nothing is changed, and no agent is needed: the pods of DIR are taken to run as they are declared
-there. Whether the node has room for a pod is not judged.
+Says what would happen if manifests took the place of those that the agent on this machine runs: for each pod what differs, and whether it
+starts, restarts, goes on with other resources, is made again, stops, or may not run here and why. Nothing is changed. The agent is asked over
+its local socket, which --root-dir, as it was given it, or --socket names. With --against=DIR no agent is needed: the manifests take the place
+of those of DIR, whose pods are taken to run as they are declared there, and whether the node has room for a pod is not judged.
 
-A PATH that is a directory takes the place of all of DIR: pods that it lacks stop. A PATH that is a manifest takes the place of the manifest
-of its file name, and of the pod or object of its name; all others stay. A manifest with faults takes no pod away.
-Values of Secrets, ConfigMaps and environments are not shown.
+A PATH that is a directory takes the place of all manifests: pods that it lacks stop. A PATH that is a manifest takes the place of the manifest
+of its file name, and of the pod or object of its name; all others stay. A manifest with faults takes no pod away. Whether there are CPUs and
+memory of their own for containers (cpuManagerPolicy, memoryManagerPolicy) is decided when a pod starts, and not judged here.
+What may be a password is not shown: values of Secrets, ConfigMaps, environments and headers, commands and their arguments, passwords in URLs.
 
-Exit code: 0 nothing would change, 1 something would, 2 there are faults or something could not be read.
+Exit code: 0 nothing would change, 1 something would, 2 there are faults, or something could not be read or asked.
 `;
 
-const planFlags = { against: { value: true }, output: { short: 'o', value: true }, help: { short: 'h' } } as const;
+const planFlags = { against: { value: true }, output: { short: 'o', value: true } } as const;
+const FAULTS = 2;
 
 /** `rxlet plan`. Resolves with the exit code. */
-export async function runPlan(argv: readonly string[], { stdout, stderr }: Io, tools: PlanTools): Promise<number> {
-  let asked: { readonly paths: readonly string[]; readonly against: string; readonly json: boolean } | 'help';
+export async function runPlan(argv: readonly string[], { stdout, stderr }: Io, tools: PlanTools, defaultRootDir: string): Promise<number> {
   try {
-    asked = askedBy(argv);
+    const asked = askedBy(argv, defaultRootDir);
+    if (asked === 'help') {
+      stdout.write(planUsage);
+      return 0;
+    }
+    const { paths, against, socketPath, json } = asked;
+    const { answer, unreadable } = await (against === undefined ? tools.onNode(paths, socketPath) : tools.against(paths, against));
+    for (const { file, why } of unreadable) stderr.write(`${printable(`${file}: cannot be read: ${why}`)}\n`);
+    stdout.write(json ? `${JSON.stringify(answer, undefined, 2)}\n` : planText(answer));
+    if (answer.faults.length > 0 || unreadable.length > 0) return FAULTS;
+    return hasChanges(answer) ? 1 : 0;
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    stderr.write(`${error.message}\n\n${planUsage}`);
-    return 2;
+    if (!(error instanceof CommandError)) throw error;
+    stderr.write(`error: ${printable(error.message)}\n${error instanceof UsageError ? `\n${planUsage}` : ''}`);
+    return FAULTS;
   }
-  if (asked === 'help') {
-    stdout.write(planUsage);
-    return 0;
-  }
-  const [before, after] = [await tools.read([asked.against]), await tools.read(asked.paths)];
-  for (const { file, why } of [...before.unreadable, ...after.unreadable])
-    stderr.write(`${printable(`${file}: cannot be read: ${why}`)}\n`);
-  const planned = tools.plan(before, after);
-  const faults = [...before.refused, ...after.refused].flatMap(({ file, faults: all }) => all.map((fault) => ({ file, fault })));
-  if (asked.json) {
-    const shown = faults.map(({ file, fault: { type, field, detail, line, column } }) => ({ file, type, field, detail, line, column }));
-    stdout.write(`${JSON.stringify({ ...planned, faults: shown }, undefined, 2)}\n`);
-  } else {
-    for (const { file, fault } of faults) stdout.write(`${printable(formatManifestFault(file, fault))}\n`);
-    stdout.write(planText(planned));
-  }
-  if (faults.length > 0 || before.unreadable.length > 0 || after.unreadable.length > 0) return 2;
-  return hasChanges(planned) ? 1 : 0;
+}
+
+interface Asked {
+  readonly paths: readonly string[];
+  /** Undefined: against what runs. */
+  readonly against: string | undefined;
+  readonly socketPath: string;
+  readonly json: boolean;
 }
 
 /** Throws UsageError. */
-function askedBy(argv: readonly string[]): { paths: readonly string[]; against: string; json: boolean } | 'help' {
-  const { flags, words, rest = [] } = parseArguments(argv, planFlags);
-  const { against = '', output = 'text', help } = flags;
-  if (help === 'true') return 'help';
+function askedBy(argv: readonly string[], defaultRootDir: string): Asked | 'help' {
+  const { own, help, socketPath } = takeAgentFlags(argv, defaultRootDir);
+  if (help) return 'help';
+  const { flags, words, rest = [] } = parseArguments(own, planFlags);
+  const { against, output = 'text' } = flags;
   if (output !== 'text' && output !== 'json') throw new UsageError(`--output is text or json, not ${JSON.stringify(output)}`);
   const paths = [...words, ...rest];
   if (paths.length === 0) throw new UsageError('which manifest?');
-  if (against === '') throw new UsageError('against which manifests? --against=DIR names those that run');
-  return { paths, against, json: output === 'json' };
+  if (against === '') throw new UsageError('against which manifests? --against=DIR names them');
+  return { paths, against, socketPath, json: output === 'json' };
 }
 
-function planText({ pods, objects }: PlannedChanges): string {
+function planText({ pods, objects, faults, moreFaults }: PlanAnswer): string {
   const changed = pods.filter((pod) => hasChanges({ pods: [pod], objects: [] }));
   const same = pods.length - changed.length;
   const lines = [
+    ...faults.map(({ file, line, column, message }) => `${file}:${line}:${column} ${message}`.replaceAll(/[\r\n]+\s*/g, ' ')),
+    ...(moreFaults > 0 ? [`and ${moreFaults} more faults`] : []),
     ...changed.flatMap(podLines),
     ...objects.flatMap(objectLines),
     ...(same > 0 ? [`${same} ${same === 1 ? 'pod stays' : 'pods stay'} as ${same === 1 ? 'it is' : 'they are'}`] : []),

@@ -1,6 +1,7 @@
 import { parseThresholds } from '../model/eviction/parse-thresholds.ts';
 import type { Contribution } from '../ports/contribution.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
+import type { PodParticipant } from '../ports/pod-participant.ts';
 import { EvictionManager } from './eviction-manager.ts';
 import { refusalUnderPressure } from './refusal-under-pressure.ts';
 
@@ -13,8 +14,9 @@ export function capability(node: NodeParts): Contribution {
     maxPodGraceSeconds: options.evictionMaxPodGracePeriodSeconds,
     localStorageCapacityIsolation: options.localStorageCapacityIsolation,
   });
+  const admit: PodParticipant['admit'] = async (pod) => refusalUnderPressure(pod, manager.pressures);
   return {
-    pod: { admit: async (pod) => refusalUnderPressure(pod, manager.pressures) },
+    pod: { admit, wouldAdmit: admit },
     node: { conditions: () => manager.conditions(), changes: manager.changes },
     services: [{ name: 'eviction', stage: 'beside pods', run: (signal, given) => manager.run(given, signal) }],
   };

@@ -33,10 +33,11 @@ interface ManifestPlace {
 
 /** `file:line:column field: what is wrong`, on one line. */
 export function formatManifestFault(file: string, fault: ManifestFault | ManifestWarning): string {
-  return `${file}:${fault.line}:${fault.column} ${words(fault)}`.replaceAll(/[\r\n]+\s*/g, ' ');
+  return `${file}:${fault.line}:${fault.column} ${faultWords(fault)}`.replaceAll(/[\r\n]+\s*/g, ' ');
 }
 
-function words(fault: ManifestFault | ManifestWarning): string {
+/** "spec.containers[0].name: Required value" */
+export function faultWords(fault: ManifestFault | ManifestWarning): string {
   if ('type' in fault && fault.type.startsWith('FieldValue')) return formatFieldError({ ...fault, type: fault.type as FieldErrorType });
   return fault.field === '' ? fault.detail : `${fault.field}: ${fault.detail}`;
 }

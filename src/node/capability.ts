@@ -2,6 +2,8 @@ import { aborted } from '../base/aborted.ts';
 import { isCriticalPod } from '../model/critical-pod.ts';
 import { isStaticPod } from '../model/mirror-pod.ts';
 import type { Node } from '../model/node.ts';
+import type { NodeUse } from '../model/node-use.ts';
+import type { Pod } from '../model/pod.ts';
 import { admitPod, type PodRefusal } from '../model/pod-admission.ts';
 import { roomFor } from '../model/room-for.ts';
 import { nodeReference } from '../model/object-reference.ts';
@@ -21,20 +23,29 @@ import { runtimeErrors } from './runtime-errors.ts';
 export function capability(node: NodeParts): Contribution {
   const rules = admissionRules(node.options);
   const rooms = new RoomMaker(node);
+  const judgeFor = async (pod: Pod, others: NodeUse, signal: AbortSignal): Promise<(known: Node) => PodRefusal | undefined> => {
+    const engine = dependsOnEngine(pod) ? engineSupport(await node.engine.features(signal)) : noEngineSupport;
+    return (known) => admitPod({ pod, otherPods: others, node: withFeatures(known, engine), engine }, rules);
+  };
+  const unlessRoomHelps = (pod: Pod, others: NodeUse, refusal: PodRefusal | undefined): PodRefusal | undefined => {
+    if (!refusal?.lacking || !isCriticalPod(pod)) return refusal;
+    const room = roomFor(pod, others.pods, refusal.lacking);
+    return 'preempted' in room ? refusal : room;
+  };
   return {
     pod: {
       admit: async (pod, others, signal) => {
-        const engine = dependsOnEngine(pod) ? engineSupport(await node.engine.features(signal)) : noEngineSupport;
-        const judge = (known: Node): PodRefusal | undefined =>
-          admitPod({ pod, otherPods: others, node: withFeatures(known, engine), engine }, rules);
+        const judge = await judgeFor(pod, others, signal);
         const refusal = judge(node.node.known());
         if (refusal?.reason === 'NodeAffinity' && !isStaticPod(pod)) {
           const fresh = await freshNode(node, signal);
           return fresh ? judge(fresh) : refusal;
         }
-        if (!refusal?.lacking || !isCriticalPod(pod)) return refusal;
-        const room = roomFor(pod, others.pods, refusal.lacking);
-        return 'preempted' in room ? refusal : room;
+        return unlessRoomHelps(pod, others, refusal);
+      },
+      wouldAdmit: async (pod, others, signal) => {
+        const judge = await judgeFor(pod, others, signal);
+        return unlessRoomHelps(pod, others, judge(node.node.known()));
       },
       makeRoom: (pod, refusal, others, signal) => rooms.makeRoom(pod, refusal, others, signal),
     },

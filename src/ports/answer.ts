@@ -3,7 +3,7 @@ import { abortable } from '../base/abortable.ts';
 import { HttpError } from './route.ts';
 
 const PLAIN_TEXT = 'text/plain; charset=utf-8';
-/** More than any body that a route here takes. */
+/** More than most bodies that a route here takes. */
 const MAX_BODY_BYTES = 64 * 1024;
 
 /** What people or scripts read; a browser must not take it for anything else. */
@@ -50,13 +50,13 @@ export async function flushTo(response: ServerResponse, bytes: Uint8Array, signa
 }
 
 /** A request's body as text. Rejects with 413 for one that is too long to be meant. */
-export async function readBody(message: IncomingMessage): Promise<string> {
+export async function readBody(message: IncomingMessage, mostBytes = MAX_BODY_BYTES): Promise<string> {
   const pieces: Buffer[] = [];
   let length = 0;
   for await (const piece of message) {
     const bytes = Buffer.from(piece);
     length += bytes.length;
-    if (length > MAX_BODY_BYTES) throw new HttpError(413, 'request body is too large');
+    if (length > mostBytes) throw new HttpError(413, 'request body is too large');
     pieces.push(bytes);
   }
   return Buffer.concat(pieces).toString();

@@ -3,6 +3,7 @@ import type { ContainerProbes } from './container-probes.ts';
 import type { Happenings } from './happenings.ts';
 import type { ImagePuller } from './image-puller.ts';
 import type { MetricText } from './metric-text.ts';
+import type { NodeManifests } from './node-manifests.ts';
 import type { NodeParticipant, Reclaimer } from './node-participant.ts';
 import type { PodParticipant } from './pod-participant.ts';
 import type { PodSource } from './pod-source.ts';
@@ -32,6 +33,7 @@ export interface Contribution {
   readonly probes?: ContainerProbes;
   readonly hooks?: ContainerHooks;
   readonly volumeFiles?: VolumeFiles;
+  readonly manifests?: NodeManifests;
   readonly stats?: PodStats;
 }
 
@@ -50,5 +52,6 @@ export interface Given {
   readonly probes: ContainerProbes;
   readonly hooks: ContainerHooks;
   readonly volumeFiles: VolumeFiles;
+  readonly manifests: NodeManifests;
   readonly stats: PodStats;
 }

@@ -57,6 +57,11 @@ export interface PodParticipant {
    * follows. All pods that are to be admitted wait for the answer: after 10 s it is a failure.
    */
   admit?(pod: Pod, others: NodeUse, signal: AbortSignal): Promise<PodRefusal | undefined>;
+  /**
+   * What `admit` would say, by looking alone, of a pod that is only planned: nothing is allocated, ended or asked for. Without it a plan does
+   * not say what `admit` would.
+   */
+  wouldAdmit?(pod: Pod, others: NodeUse, signal: AbortSignal): Promise<PodRefusal | undefined>;
   /** Makes room for a pod that was refused beside these. Resolves with whether to ask for its admission again; after 2 minutes it has failed. */
   makeRoom?(pod: Pod, refusal: PodRefusal, others: NodeUse, signal: AbortSignal): Promise<boolean>;
   /**

@@ -132,6 +132,7 @@ export function objectsKinds(hidden: HiddenValues | undefined): KindsOf<PodObjec
 
 const participantKinds: KindsOf<PodParticipant> = {
   admit: 'ask',
+  wouldAdmit: 'aside',
   makeRoom: 'ask',
   prepare: 'ask',
   sandbox: 'ask',
@@ -171,6 +172,7 @@ export function contributionKinds(hidden: HiddenValues | undefined): KindsOf<Con
     probes: { port: probesKinds },
     hooks: { port: hooksKinds },
     volumeFiles: { port: volumeFilesKinds },
+    manifests: 'aside',
     stats: 'aside',
   };
 }

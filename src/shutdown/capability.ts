@@ -1,5 +1,6 @@
 import type { Contribution } from '../ports/contribution.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
+import type { PodParticipant } from '../ports/pod-participant.ts';
 import { type Logind, logind } from './logind.ts';
 import { NodeShutdown } from './node-shutdown.ts';
 import { shutdownTable } from './shutdown-table.ts';
@@ -16,8 +17,9 @@ export function capability(
     table: shutdownTable(node.options),
     times: new ShutdownTimes(node.files, node),
   });
+  const admit: PodParticipant['admit'] = async () => shutdown.refusal();
   return {
-    pod: { admit: async () => shutdown.refusal() },
+    pod: { admit, wouldAdmit: admit },
     node: { errors: () => shutdown.errors(), changes: shutdown.changes },
     services: [{ name: 'node shutdown', stage: 'beside pods', run: (signal) => shutdown.run(signal) }],
   };

@@ -5,10 +5,11 @@ import { rememberedFor } from '../base/remembered-for.ts';
 import type { Contribution } from '../ports/contribution.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
 import type { PodSource } from '../ports/pod-source.ts';
-import { fileSource } from './file-source.ts';
+import { type FileSource, fileSource } from './file-source.ts';
 import { httpSource } from './http-source.ts';
 import { lastGoodManifests } from './last-good-manifests.ts';
 import { hostManifestFiles } from './manifest-files.ts';
+import { nodeManifests } from './node-manifests.ts';
 
 /** How long the kernel's table of mounts is believed: it is long where many pods run, and looked at for each file, and each second. */
 const MOUNTS_KNOWN_MS = 10_000;
@@ -18,10 +19,14 @@ export type SourcesNeeds = Pick<NodeParts, 'options' | 'clock' | 'log' | 'tell' 
 /** Pods of the manifests that the options name, and the objects that lie beside them. */
 export function capability(node: SourcesNeeds): Contribution {
   const { podManifestPath, manifestUrl } = node.options;
-  return { sources: [...(podManifestPath === '' ? [] : [ofDirectory(node)]), ...(manifestUrl === '' ? [] : [ofUrl(node)])] };
+  const directory = podManifestPath === '' ? undefined : ofDirectory(node);
+  return {
+    sources: [...(directory ? [directory] : []), ...(manifestUrl === '' ? [] : [ofUrl(node)])],
+    ...(directory && { manifests: nodeManifests(node, directory) }),
+  };
 }
 
-function ofDirectory({ options, clock, log, tell, hostFiles, objects }: SourcesNeeds): PodSource {
+function ofDirectory({ options, clock, log, tell, hostFiles, objects }: SourcesNeeds): FileSource {
   const { podManifestPath: path, nodeName, rootDir, fileCheckFrequencyMs } = options;
   const mounts = rememberedFor(MOUNTS_KNOWN_MS, clock, () => mountsNow());
   return fileSource({

@@ -3,6 +3,7 @@ import { OngoingFaults } from '../base/ongoing-faults.ts';
 import type { ManifestObject } from '../model/manifest-object.ts';
 import { referenceKey } from '../model/pod-references.ts';
 import { type Pod, showPod } from '../model/pod.ts';
+import type { DeclaredManifests } from '../ports/declared-manifests.ts';
 import type { ManifestNews } from './manifest-news.ts';
 
 /** What one manifest declares. */
@@ -67,7 +68,7 @@ export class Declarations {
         }),
     );
     this.#collisions.retain((collision) => collisions.has(collision));
-    return { pods, objects };
+    return { pods: pods.map(({ part }) => part), objects: objects.map(({ part }) => part) };
   }
 }
 
@@ -77,8 +78,8 @@ function winners<T>(
   partsOf: (made: Declaration) => readonly T[],
   keyOf: (part: T) => string,
   onCollision: (key: string, winner: string, loser: string) => void,
-): readonly T[] {
-  const found = new Map<string, { readonly path: string; readonly part: T; readonly gone: boolean }>();
+): readonly Winner<T>[] {
+  const found = new Map<string, Winner<T>>();
   for (const { path, made, gone } of files) {
     for (const part of made ? partsOf(made) : []) {
       const key = keyOf(part);
@@ -87,7 +88,39 @@ function winners<T>(
       else if (!gone) onCollision(key, winner.path, path);
     }
   }
-  return [...found.values()].map(({ part }) => part);
+  return [...found.values()];
+}
+
+interface Winner<T> {
+  readonly path: string;
+  readonly part: T;
+  readonly gone: boolean;
+}
+
+/** What counts of what the files declare, with the file of each. `isWhole`: there is no more than that. */
+export function countingNow(files: readonly DeclaringFile[], nodeName: string): DeclaredManifests {
+  const sorted = files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const pods = winners(
+    sorted,
+    ({ pod }) => (pod ? [pod] : []),
+    showPod,
+    () => {},
+  );
+  const objects = winners(
+    sorted,
+    (made) => made.objects,
+    objectKey,
+    () => {},
+  );
+  // As the manifest names it: without the node's name at its end.
+  const written = (name: string): string => name.slice(0, -(nodeName.length + 1));
+  return {
+    pods: new Map(pods.map(({ part: pod, path }) => [`${pod.metadata.namespace}/${written(pod.metadata.name)}`, { pod, file: path }])),
+    objects: new Map(objects.map(({ part: object, path }) => [objectKey(object), { object, file: path }])),
+    refused: [],
+    unreadable: [],
+    isWhole: true,
+  };
 }
 
 /** "Secret default/login" */

@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { ManifestObject } from '../model/manifest-object.ts';
 import type { PodSource } from '../ports/pod-source.ts';
+import type { DeclaringFile } from './declarations.ts';
 import type { LastGoodManifests } from './last-good-manifests.ts';
 import { ManifestDirectory } from './manifest-directory.ts';
 import { type ManifestFiles, manifestFiles, ownManifestFiles } from './manifest-files.ts';
@@ -31,6 +32,11 @@ export interface FileSourceDeps {
   readonly settleMs?: number;
 }
 
+export interface FileSource extends PodSource {
+  /** What each file declares now; undefined: they have not been read yet. */
+  readonly declaring: () => readonly DeclaringFile[] | undefined;
+}
+
 /** How often at most a manifest that keeps changing may be half written before the first snapshot goes without it. */
 const FIRST_LOOKS = 10;
 
@@ -39,15 +45,15 @@ const FIRST_LOOKS = 10;
  * waits for manifests that seem half written, for what is not declared is removed then; what cannot be read or is not valid takes no pod
  * away (see ManifestDirectory).
  */
-export function fileSource(deps: FileSourceDeps): PodSource {
+export function fileSource(deps: FileSourceDeps): FileSource {
   const { path, nodeName, rescanMs, onObjects, lastGood, servers, clock, log, tell, settleMs = 100 } = deps;
   const files = servers ? manifestFiles(ownManifestFiles, servers.files, servers.isServers) : ownManifestFiles;
-  let isFaulty = (): boolean => false;
+  let directory: ManifestDirectory | undefined;
   const snapshots = defer(() => {
     const read = manifestReader({ source: 'file', nodeName, references: 'manifests', objects: true }, clock);
     const trimmed = path.length > 1 ? path.replace(/\/+$/, '') : path;
-    const directory = new ManifestDirectory({ path: trimmed, files, read, settleMs, lastGood, clock, log, tell });
-    isFaulty = () => directory.isFaulty;
+    const own = new ManifestDirectory({ path: trimmed, files, read, settleMs, lastGood, clock, log, tell });
+    directory = own;
     const doubts = new Subject<boolean>();
     const settled = doubts.pipe(switchMap((unsettled) => (unsettled ? timer(settleMs, clock) : [])));
     const looks = merge(interval(rescanMs, clock), settled).pipe(
@@ -55,7 +61,7 @@ export function fileSource(deps: FileSourceDeps): PodSource {
       startWith(undefined),
     );
     return merge(watchManifests({ path: trimmed, isServers: servers?.isServers ?? (() => false), clock, log }), looks).pipe(
-      coalesceMap((names) => directory.scan(names)),
+      coalesceMap((names) => own.scan(names)),
       tap(({ unsettled, objects }) => {
         onObjects?.(objects);
         doubts.next(unsettled);
@@ -67,5 +73,5 @@ export function fileSource(deps: FileSourceDeps): PodSource {
       distinctUntilChanged(samePods),
     );
   });
-  return { name: 'file', snapshots, isFaulty: () => isFaulty() };
+  return { name: 'file', snapshots, isFaulty: () => directory?.isFaulty ?? false, declaring: () => directory?.declaring };
 }

@@ -9,7 +9,7 @@ import { OngoingFaults } from '../base/ongoing-faults.ts';
 import type { ManifestFault, ManifestWarning } from '../model/manifest-fault.ts';
 import type { ManifestObject } from '../model/manifest-object.ts';
 import type { Pod } from '../model/pod.ts';
-import { type Declaration, Declarations, namesOf, objectKey } from './declarations.ts';
+import { type Declaration, Declarations, type DeclaringFile, namesOf, objectKey } from './declarations.ts';
 import type { LastGoodManifests } from './last-good-manifests.ts';
 import { logFaults, logWarnings } from './manifest-log.ts';
 import { type ManifestNews, manifestRead } from './manifest-news.ts';
@@ -85,6 +85,11 @@ export class ManifestDirectory {
   /** Whether a file is there that makes no pod, which has been said. */
   get isFaulty(): boolean {
     return [...this.#files.values()].some(({ faulty }) => faulty);
+  }
+
+  /** What each file declares; undefined: they have not been read yet. */
+  get declaring(): readonly DeclaringFile[] | undefined {
+    return this.#settled ? [...this.#files].map(([path, { made, gone = false }]) => ({ path, made, gone })) : undefined;
   }
 
   /** Looks at the files named, whatever their stamps say; undefined among them means at all that have changed. One call at a time. */

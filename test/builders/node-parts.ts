@@ -5,7 +5,7 @@ import { CONFIG_SOURCE_ANNOTATION } from '../../src/model/config-annotations.ts'
 import { EntryHub } from '../../src/agent/trace/entry-hub.ts';
 import { DesiredPods } from '../../src/agent/mux/desired-pods.ts';
 import { podLifecycleEvents } from '../../src/agent/pleg/pod-lifecycle-events.ts';
-import { noHooks, noProbes } from '../../src/agent/gather.ts';
+import { noHooks, noManifests, noProbes } from '../../src/agent/gather.ts';
 import { noCluster } from '../../src/cluster/no-cluster.ts';
 import { embeddedEngine } from '../../src/engines/fake/engine.ts';
 import { fakeEngine, type FakeEngineControls } from '../../src/engines/fake/fake-engine.ts';
@@ -178,6 +178,7 @@ export const nothingGiven: Given = {
   probes: noProbes,
   hooks: noHooks,
   volumeFiles: { read: async () => undefined },
+  manifests: noManifests,
   stats: {
     node: () => Promise.reject(new Error('nothing is measured here')),
     pods: () => Promise.reject(new Error('nothing is measured here')),

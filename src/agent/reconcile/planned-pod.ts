@@ -1,11 +1,14 @@
+import { isDeepStrictEqual } from 'node:util';
 import { CONFIG_HASH_ANNOTATION } from '../../model/config-annotations.ts';
 import { fieldDifferences } from '../../model/field-differences.ts';
 import type { PlannedPod } from '../../model/planned-changes.ts';
+import { allContainers } from '../../model/pod-predicates.ts';
 import type { Pod } from '../../model/pod.ts';
 import type { ObservedPod } from '../../ports/container-runtime.ts';
 import type { PlanFacts, PodAction } from '../../ports/pod-plan.ts';
 import type { DesiredPod } from '../../ports/pod-store.ts';
 import { changesForLater } from './changes-for-later.ts';
+import { isRunning } from './instances.ts';
 import { planPodLife } from './plan-pod-life.ts';
 
 /** A pod that is declared now, as the engine has it. */
@@ -20,43 +23,58 @@ const MOST_CHANGES = 100;
 
 /**
  * What would become of a pod if `after` took the place of what is declared now; undefined: there is none. The planner that moves pods
- * decides, applied to what its own steps bring about.
+ * decides, applied to what its own steps bring about. `given`: the new pod with the resources that it would get in place of those that it
+ * asks for.
  */
-export function plannedPod(before: PodThatRuns | undefined, after: Pod | undefined): Omit<PlannedPod, 'pod' | 'file'> {
+export function plannedPod(before: PodThatRuns | undefined, after: Pod | undefined, given = after): Omit<PlannedPod, 'pod' | 'file'> {
   const changes = before && after ? fieldDifferences(asWritten(before.pod), asWritten(after)) : [];
   const told = { changes: changes.slice(0, MOST_CHANGES), moreChanges: Math.max(0, changes.length - MOST_CHANGES) };
   if (!before) return { consequence: after ? 'start' : 'nothing', containers: [], because: ['no manifest declared it before'], ...told };
-  if (!after) return { ...ended(before, 'no manifest declares it any more'), ...told };
-  if (before.pod.metadata.uid !== after.metadata.uid) {
-    // The uid of a static pod follows from its manifest.
-    const { because } = ended(before, 'its manifest makes it another pod: the one that runs is stopped before the new one starts');
-    return { consequence: 'recreate', containers: [], because, ...told };
-  }
-  return { ...changed(before, after, changes.length > 0), ...told };
+  if (!after || !given)
+    return { consequence: 'stop', containers: [], because: [undeclared, ...(runs(before) ? [] : [nothingRuns])], ...told };
+  if (before.pod.metadata.uid === after.metadata.uid) return { ...changed(before, given, changes.length > 0), ...told };
+  // The uid of a static pod follows from its manifest.
+  if (runs(before))
+    return {
+      consequence: 'recreate',
+      containers: [],
+      because: [`${another}: the one that runs is stopped before the new one starts`],
+      ...told,
+    };
+  return { consequence: 'start', containers: [], because: [another, 'nothing of the old one runs'], ...told };
 }
+
+const undeclared = 'no manifest declares it any more';
+const nothingRuns = 'nothing of it runs';
+const another = 'its manifest makes it another pod';
 
 type Outcome = Pick<PlannedPod, 'consequence' | 'containers' | 'because'>;
 
-function ended({ pod, observed, facts }: PodThatRuns, because: string): Outcome {
+/** Whether something of it would be stopped at its end. */
+function runs({ pod, observed, facts }: PodThatRuns): boolean {
   const { actions } = followed(undefined, observed, { ...facts, life: 'terminating', previousPod: pod });
-  const stops = actions.some(({ do: kind }) => kind === 'stopContainer' || kind === 'stopSandbox');
-  return { consequence: 'stop', containers: [], because: [because, ...(stops ? [] : ['nothing of it runs'])] };
+  return actions.some(({ do: kind }) => kind === 'stopContainer' || kind === 'stopSandbox');
 }
 
 function changed({ pod, observed, facts }: PodThatRuns, after: Pod, differs: boolean): Outcome {
-  const desired: DesiredPod = { pod: after, source: 'file' };
-  const { actions, because } = followed(desired, observed, { ...facts, previousPod: pod });
-  const namesOf = (kind: 'startContainer' | 'stopContainer' | 'updateContainer'): readonly string[] => [
-    ...new Set(actions.flatMap((action) => (action.do === kind ? [action.name] : []))),
-  ];
+  if (!differs) return { consequence: 'nothing', containers: [], because: [] };
+  const next = followed({ pod: after, source: 'file' }, observed, { ...facts, previousPod: pod });
+  const usual = followed({ pod, source: 'file' }, observed, facts);
+  const news = next.because.filter((why) => !usual.because.includes(why));
+  const because = news.length > 0 ? news : next.because;
+  /** Without what would happen anyway, such as the next start of a container that keeps crashing. */
+  const namesOf = (kind: 'startContainer' | 'stopContainer' | 'updateContainer'): readonly string[] => {
+    const anyway = new Set(namesIn(usual.actions, kind).filter((name) => isSameContainer(pod, after, name)));
+    return namesIn(next.actions, kind).filter((name) => !anyway.has(name));
+  };
   const [starts, stops, updates] = [namesOf('startContainer'), namesOf('stopContainer'), namesOf('updateContainer')];
-  if (actions.some(({ do: kind }) => kind === 'runSandbox')) return { consequence: 'recreate', containers: [], because };
+  const isNew = ({ do: kind }: PodAction): boolean => kind === 'runSandbox';
+  if (next.actions.some(isNew) && !usual.actions.some(isNew)) return { consequence: 'recreate', containers: [], because };
   const restarts = stops.filter((name) => starts.includes(name));
   if (restarts.length > 0) return { consequence: 'restart', containers: restarts, because };
-  if (stops.length > 0) return { consequence: 'stop', containers: stops, because };
+  if (stops.length > 0) return { consequence: 'stop', containers: isAll(stops, observed) ? [] : stops, because };
   if (starts.length > 0) return { consequence: 'start', containers: starts, because };
   if (updates.length > 0) return { consequence: 'in place', containers: updates, because };
-  if (!differs) return { consequence: 'nothing', containers: [], because: [] };
   const later = changesForLater(pod, after);
   if (later.length === 0) return { consequence: 'in place', containers: [], because: ['the pod goes on, and no container restarts'] };
   return {
@@ -64,6 +82,19 @@ function changed({ pod, observed, facts }: PodThatRuns, after: Pod, differs: boo
     containers: [],
     because: later.map(({ container, fields }) => `container ${container} goes on: ${fields.join(', ')} count from its next start`),
   };
+}
+
+const namesIn = (actions: readonly PodAction[], kind: 'startContainer' | 'stopContainer' | 'updateContainer'): readonly string[] => [
+  ...new Set(actions.flatMap((action) => (action.do === kind ? [action.name] : []))),
+];
+
+function isSameContainer(before: Pod, after: Pod, name: string): boolean {
+  const [old, now] = [before, after].map(({ spec }) => allContainers(spec).find((each) => each.name === name));
+  return isDeepStrictEqual(old, now);
+}
+
+function isAll(names: readonly string[], { containers }: ObservedPod): boolean {
+  return containers.every((container) => !isRunning(container) || names.includes(container.name));
 }
 
 /** The planner's steps, one look after the other, until something starts or nothing is left to be done at once. */

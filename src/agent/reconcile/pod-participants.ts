@@ -58,6 +58,7 @@ export class PodParticipants {
     const having = (verb: keyof PodParticipant): Given['participants'] => participants.filter(({ pod }) => pod[verb] !== undefined);
     this.#in = {
       admit: having('admit'),
+      wouldAdmit: having('wouldAdmit'),
       makeRoom: having('makeRoom'),
       prepare: having('prepare'),
       sandbox: having('sandbox'),
@@ -76,19 +77,24 @@ export class PodParticipants {
    */
   async admit(pod: Pod, others: NodeUse, signal: AbortSignal, recount: () => void = () => {}): Promise<PodRefusal | undefined> {
     try {
-      const refusal = await this.#askAll(pod, others, signal);
+      const refusal = await this.#askAll('admit', pod, others, signal);
       if (refusal === undefined || !(await this.#makeRoom(pod, refusal, others, signal))) {
         if (refusal) await this.release(pod.metadata.uid, signal);
         return refusal;
       }
       recount();
-      const still = await this.#askAll(pod, others, signal);
+      const still = await this.#askAll('admit', pod, others, signal);
       if (still) await this.release(pod.metadata.uid, signal);
       return still;
     } catch (error) {
       await this.release(pod.metadata.uid, signal);
       throw error;
     }
+  }
+
+  /** What would be said of a pod that is only planned, as far as that can be known by looking. */
+  wouldAdmit(pod: Pod, others: NodeUse, signal: AbortSignal): Promise<PodRefusal | undefined> {
+    return this.#askAll('wouldAdmit', pod, others, signal);
   }
 
   /** Rejects with the first that fails. Resolves with what is as it was before, of all of them. */
@@ -147,10 +153,10 @@ export class PodParticipants {
     return this.#eachBackwards('release', uid, signal);
   }
 
-  #askAll(pod: Pod, others: NodeUse, signal: AbortSignal): Promise<PodRefusal | undefined> {
+  #askAll(verb: 'admit' | 'wouldAdmit', pod: Pod, others: NodeUse, signal: AbortSignal): Promise<PodRefusal | undefined> {
     return withDeadline(this.#clock, ADMIT_WITHIN_MS, 'admission', signal, async (within) => {
-      for (const each of this.#in.admit) {
-        const refusal = await this.#asked(each.pod.admit?.(pod, others, within), within);
+      for (const each of this.#in[verb]) {
+        const refusal = await this.#asked(each.pod[verb]?.(pod, others, within), within);
         if (refusal) return refusal;
       }
       return undefined;

@@ -4,9 +4,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { planManifests } from '../../../src/agent/plan-manifests.ts';
 import { runPlan } from '../../../src/cli/plan.ts';
-import { declaredIn } from '../../../src/sources/declared-in.ts';
+import { planTools } from '../../../src/plan-tools.ts';
 import { aManifest } from '../../builders/a-manifest.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 
@@ -31,9 +30,8 @@ const secret = (value: string): string => `apiVersion: v1\nkind: Secret\nmetadat
 async function plan(...argv: readonly string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
   let [out, err] = ['', ''];
   const io = { stdout: { write: (text: string) => (out += text) }, stderr: { write: (text: string) => (err += text) } };
-  const clock = new FakeClock();
-  const read = (paths: readonly string[]): ReturnType<typeof declaredIn> => declaredIn(paths, { nodeName: 'n1', clock });
-  const code = await runPlan(argv, io, { read, plan: planManifests });
+  const tools = planTools({ nodeName: 'n1', clock: new FakeClock() });
+  const code = await runPlan(argv, io, tools, directory);
   return { code, out: out.replaceAll(directory, ''), err: err.replaceAll(directory, '') };
 }
 const planned = (...paths: readonly string[]): ReturnType<typeof plan> =>
@@ -226,12 +224,12 @@ test('two thousand pods are planned, and all that has not changed is one line', 
 test('a command line that is wrong, and help', async () => {
   for (const [argv, why] of [
     [[], 'which manifest?'],
-    [['x'], 'against which manifests?'],
+    [['x', '--against='], 'against which manifests?'],
     [['x', '--against=y', '-o', 'xml'], '--output is text or json'],
   ] as const) {
     const { code, err } = await plan(...argv);
     assert.equal(code, 2);
-    assert.ok(err.startsWith(why), err);
+    assert.ok(err.startsWith(`error: ${why}`), err);
   }
   const { code, out } = await plan('--help');
   assert.equal(code, 0);
