@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { LruMap } from '../base/lru-map.ts';
 import { type PodFullName, type PodUid, showPod } from '../model/pod.ts';
 import type { Happenings, ImagePulling, ProbeTried } from '../ports/happenings.ts';
+import type { ReconcileRecord } from '../ports/pod-plan.ts';
 import type { PodStore } from '../ports/pod-store.ts';
 import type { StatusChange } from '../ports/pod-statuses.ts';
 import type { SeenEvent, SeenPod, SeenPull, SeenRecord, SeenStep } from './pod-facts.ts';
@@ -46,10 +47,12 @@ export class KnownPods {
 
   readonly listener: Partial<Happenings> = {
     reconciled: (record) => {
-      // The record of its end comes after it: what was forgotten stays so.
       const isDeclared = this.#deps.pods.get(record.uid) !== undefined;
-      const isOver = record.life === 'terminated' && !isDeclared;
-      const entry = isOver ? this.#pods.get(record.uid) : this.#entry(record.uid, record.pod);
+      const isLast = endsPod(record);
+      const isOver = !isDeclared && (isLast || record.life === 'terminated');
+      // The record of its end comes after it: what was forgotten stays so.
+      const mayBeForgotten = isOver && !(isLast && this.#deps.remembersGone);
+      const entry = mayBeForgotten ? this.#pods.get(record.uid) : this.#entry(record.uid, record.pod);
       if (!entry) return;
       const seen: SeenRecord = { record, endedAtMs: this.#now() };
       entry.pod = record.pod;
@@ -61,7 +64,7 @@ export class KnownPods {
         entry.acted = seen;
       if (isDeclared) this.#isBack(record.uid, entry);
       // A pod of the API ends while it is declared, and is gone once it is not.
-      else if (isOver && record.phase === undefined && record.failed === undefined && entry.goneAtMs === undefined)
+      else if (isOver && (isLast || record.phase === undefined) && record.failed === undefined && entry.goneAtMs === undefined)
         this.#isGone(record.uid, entry);
     },
     stepBegun: ({ uid, life, action, because }) => {
@@ -163,6 +166,10 @@ export class KnownPods {
     return this.#deps.clock.now();
   }
 }
+
+/** Whether nothing of the pod was left, and what it had has been released. */
+const endsPod = ({ life, failed, outcomes }: ReconcileRecord): boolean =>
+  life === 'terminating' && failed === undefined && outcomes.at(-1)?.action.do === 'release';
 
 function seenPull(pull: ImagePulling, before: SeenPull | undefined, atMs: number): SeenPull {
   const fails = pull.stage === 'failed' || pull.stage === 'backing off';

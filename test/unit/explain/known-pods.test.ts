@@ -62,6 +62,34 @@ test('where nothing of the past is kept, a pod that is gone is forgotten', () =>
   assert.equal(get('web'), undefined);
 });
 
+const released: ReconcileRecord['outcomes'] = [{ action: { do: 'release' }, tookMs: 1 }];
+
+test('where nothing of the past is kept, the record of its end brings no pod back', () => {
+  const { known, tell, names } = knowing({ remembersGone: false }, 'web');
+  tell('reconciled', aRecord('web'));
+  names.delete('web');
+  tell('podEnded', { uid: 'web' as PodUid, freeName: undefined });
+  tell('reconciled', aRecord('web', { life: 'terminating', phase: undefined, outcomes: released }));
+  assert.deepEqual(known.uids(), []);
+});
+
+test('what nobody declared, and ended in one look, is gone and not here for ever', () => {
+  const { known, tell, pass, get } = knownPods();
+  tell('podEnded', { uid: 'orphan' as PodUid, freeName: undefined });
+  tell('reconciled', aRecord('orphan', { life: 'terminating', phase: undefined, outcomes: released }));
+  assert.ok(get('orphan')?.goneAtMs);
+  pass(HOUR_MS + 1);
+  assert.deepEqual(known.uids(), []);
+});
+
+test('what is still ending is here', () => {
+  const { tell, get } = knownPods();
+  const stopped: ReconcileRecord['outcomes'] = [{ action: { do: 'release' }, tookMs: 1, error: 'busy' }];
+  tell('reconciled', aRecord('orphan', { life: 'terminating', outcomes: stopped, failed: 'busy' }));
+  assert.equal(get('orphan')?.pod, 'default/orphan');
+  assert.equal(get('orphan')?.goneAtMs, undefined);
+});
+
 test('a pod that ended while it was declared is gone once it is not', () => {
   const { tell, names, pass, get } = knownPods('web');
   tell('podEnded', { uid: 'web' as PodUid, freeName: undefined });
