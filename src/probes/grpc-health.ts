@@ -1,26 +1,22 @@
-// The two messages of grpc.health.v1.Health/Check (github.com/grpc/grpc/blob/master/src/proto/grpc/health/v1/health.proto), framed as gRPC sends them.
+// The two messages of grpc.health.v1.Health/Check (github.com/grpc/grpc/blob/master/src/proto/grpc/health/v1/health.proto).
 
 /** HealthCheckResponse.ServingStatus, by number. */
 const statuses = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'] as const;
 
-/** HealthCheckRequest: `string service = 1`, empty ones left out, behind gRPC's prefix of a flag and a length. */
+/** HealthCheckRequest: `string service = 1`, empty ones left out. */
 export function healthCheckRequest(service: string): Buffer {
   const name = Buffer.from(service);
-  const message = name.length === 0 ? name : Buffer.concat([Buffer.of(0x0a), varint(name.length), name]);
-  const prefix = Buffer.alloc(5);
-  prefix.writeUInt32BE(message.length, 1);
-  return Buffer.concat([prefix, message]);
+  return name.length === 0 ? name : Buffer.concat([Buffer.of(0x0a), varint(name.length), name]);
 }
 
 /** HealthCheckResponse: `ServingStatus status = 1`; the name of the status, or its number where it has none. Undefined: this is no such message. */
-export function healthCheckStatus(frame: Buffer): string | undefined {
-  if (frame.length < 5 || frame[0] !== 0 || frame.readUInt32BE(1) !== frame.length - 5) return undefined;
+export function healthCheckStatus(message: Buffer): string | undefined {
   let status = 0;
-  for (let at = 5; at < frame.length;) {
-    const tag = readVarint(frame, at);
+  for (let at = 0; at < message.length;) {
+    const tag = readVarint(message, at);
     if (tag === undefined) return undefined;
     const [kind, start] = [tag.value & 7, tag.end];
-    const value = readVarint(frame, start);
+    const value = readVarint(message, start);
     if (kind === 0 && value !== undefined) {
       if (tag.value >> 3 === 1) status = value.value;
       at = value.end;

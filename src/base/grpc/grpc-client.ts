@@ -1,0 +1,66 @@
+import {
+  create,
+  type DescMessage,
+  type DescMethodServerStreaming,
+  type DescMethodUnary,
+  fromBinary,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary,
+} from '@bufbuild/protobuf';
+import { errorText } from '../error-text.ts';
+import { type GrpcCallOptions, GrpcChannel, type GrpcChannelOptions } from './grpc-channel.ts';
+import { GrpcError } from './grpc-error.ts';
+
+/** The methods that protocol files describe, called over one GrpcChannel. Rejects as that does; Internal also for an answer that is of another type. */
+export class GrpcClient {
+  readonly #channel: GrpcChannel;
+
+  constructor(options: GrpcChannelOptions) {
+    this.#channel = new GrpcChannel(options);
+  }
+
+  async unary<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodUnary<I, O>,
+    input: MessageInitShape<I>,
+    options: GrpcCallOptions,
+    signal: AbortSignal,
+  ): Promise<MessageShape<O>> {
+    return decoded(method, await this.#channel.unary(pathOf(method), encoded(method.input, input), options, signal));
+  }
+
+  /** Breaking off the iteration cancels the call. */
+  async *stream<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodServerStreaming<I, O>,
+    input: MessageInitShape<I>,
+    options: GrpcCallOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<MessageShape<O>> {
+    for await (const message of this.#channel.stream(pathOf(method), encoded(method.input, input), options, signal))
+      yield decoded(method, message);
+  }
+
+  /** Ends all calls, and refuses others. */
+  close(): void {
+    this.#channel.close();
+  }
+}
+
+const pathOf = ({ parent, name }: { readonly parent: { readonly typeName: string }; readonly name: string }): string =>
+  `/${parent.typeName}/${name}`;
+
+function encoded<I extends DescMessage>(type: I, input: MessageInitShape<I>): Uint8Array {
+  return toBinary(type, create(type, input));
+}
+
+function decoded<O extends DescMessage>(
+  { name, output }: { readonly name: string; readonly output: O },
+  message: Uint8Array,
+): MessageShape<O> {
+  try {
+    return fromBinary(output, message);
+  } catch (cause) {
+    const details = `the server answered with what is no ${output.typeName}: ${errorText(cause)}`;
+    throw new GrpcError(name, { code: 'Internal', details }, { connected: true, cause });
+  }
+}

@@ -1,0 +1,95 @@
+import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2';
+import { connect as connectSocket } from 'node:net';
+import type { Clock } from '../clock.ts';
+import { errorText } from '../error-text.ts';
+import { exponential } from '../exponential.ts';
+import { jitter } from '../jitter.ts';
+
+export type GrpcTarget = { readonly socketPath: string } | { readonly host: string; readonly port: number };
+
+/** After an attempt that failed the next is made no sooner; calls in between fail at once, so that nothing queues up behind a server that is gone. */
+const FIRST_RETRY_MS = 50;
+const LAST_RETRY_MS = 1000;
+const retryMs = exponential(FIRST_RETRY_MS, LAST_RETRY_MS);
+
+/** A session to ask on, with what has become of it. */
+export interface GrpcSession {
+  readonly http2: ClientHttp2Session;
+  /** Whether the peer has shown that it speaks HTTP/2. */
+  readonly connected: boolean;
+  /** Why it ended before its time. */
+  readonly fault: Error | undefined;
+}
+
+/** One HTTP/2 connection, in the clear, which is made when it is first asked for and made again when it has ended or is ending (GOAWAY). */
+export class GrpcConnection {
+  readonly #target: GrpcTarget;
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #random: (() => number) | undefined;
+  #session: GrpcSession | undefined;
+  #failures = 0;
+  #retryAtMs = -Infinity;
+  #lastFault: Error | undefined;
+  #closed = false;
+
+  constructor(target: GrpcTarget, clock: Pick<Clock, 'monotonicMs'>, random?: () => number) {
+    this.#target = target;
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /** Throws the last fault while it is too early to try again, and where this is closed. */
+  session(): GrpcSession {
+    if (this.#closed) throw new Error('the client is closed');
+    const { http2 } = this.#session ?? {};
+    if (this.#session !== undefined && http2 !== undefined && !http2.closed && !http2.destroyed) return this.#session;
+    if (this.#lastFault !== undefined && this.#clock.monotonicMs() < this.#retryAtMs) throw this.#lastFault;
+    return (this.#session = this.#open());
+  }
+
+  /** Ends all calls. */
+  close(): void {
+    this.#closed = true;
+    this.#session?.http2.destroy();
+  }
+
+  #open(): GrpcSession {
+    const socket = 'socketPath' in this.#target ? connectSocket(this.#target.socketPath) : connectSocket(this.#target);
+    const authority = 'socketPath' in this.#target ? 'localhost' : authorityOf(this.#target);
+    const http2 = connectHttp2(`http://${authority}`, { createConnection: () => socket, settings: { enablePush: false } });
+    const session = { http2, connected: false, fault: undefined as Error | undefined };
+    http2.once('remoteSettings', () => {
+      session.connected = true;
+      this.#failures = 0;
+      this.#lastFault = undefined;
+    });
+    // The calls that it takes along say so.
+    http2.on('error', (error) => (session.fault ??= error));
+    // What is under way may end; what comes next takes another.
+    http2.on('goaway', () => {
+      if (this.#session === session) this.#session = undefined;
+    });
+    http2.once('close', () => {
+      session.fault ??= new Error('the connection was closed');
+      if (session.connected) return;
+      this.#failures++;
+      this.#lastFault = session.fault;
+      this.#retryAtMs = this.#clock.monotonicMs() + jitter(retryMs(this.#failures), 0.2, this.#random);
+    });
+    return session;
+  }
+}
+
+/** Where the target is, for people: "unix:///run/containerd/containerd.sock", "10.0.0.1:80". */
+export function grpcTargetText(target: GrpcTarget): string {
+  return 'socketPath' in target ? `unix://${target.socketPath}` : authorityOf(target);
+}
+
+function authorityOf({ host, port }: { readonly host: string; readonly port: number }): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** Why a session ended, without what HTTP/2 wraps it in. */
+export function faultText(error: unknown): string {
+  return errorText(error instanceof Error && error.cause !== undefined ? error.cause : error);
+}
