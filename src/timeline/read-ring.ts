@@ -36,10 +36,8 @@ async function* wantedLines(directory: string, wanted: TimelineQuery, untilSeq: 
   for (const segment of segmentsAmong(await readdir(directory, { withFileTypes: true }).catch(noneIfMissing))) {
     const path = join(directory, segment);
     const found = await stat(path).catch(undefinedIfMissing);
-    // What was last written to before then has nothing from after it.
-    if (found === undefined || (wanted.sinceMs !== undefined && found.mtimeMs < wanted.sinceMs)) continue;
-    for await (const lines of linesOf(path, found.size))
-      yield lines.filter(({ seq, line }) => seq <= untilSeq && isWantedLine(line, wanted));
+    if (found === undefined) continue;
+    for await (const lines of linesOf(path, found.size)) yield lines.filter((line) => line.seq <= untilSeq && isWantedLine(line, wanted));
   }
 }
 
@@ -69,7 +67,9 @@ async function* linesOf(path: string, size: number): AsyncGenerator<readonly Kep
 }
 
 /** Read as JSON only where the text alone does not say no. */
-function isWantedLine(line: string, wanted: TimelineQuery): boolean {
+function isWantedLine({ atMs, line }: KeptLine, wanted: TimelineQuery): boolean {
+  // Line by line: a clock may have been set back, so that no segment is all from before another.
+  if (atMs < (wanted.sinceMs ?? atMs) || atMs > (wanted.untilMs ?? atMs)) return false;
   if (wanted.pod !== undefined && !line.includes(JSON.stringify(wanted.pod).slice(1, -1))) return false;
   const entry = parseLine(line);
   return entry !== undefined && isWanted(entry, wanted);

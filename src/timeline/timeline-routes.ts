@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.ts';
+import { errorText } from '../base/error-text.ts';
 import type { StreamEntry } from '../model/stream-entry.ts';
 import { beginStream, writeTo } from '../ports/answer.ts';
 import type { Route } from '../ports/route.ts';
@@ -37,7 +38,7 @@ export function timelineRoutes({ entries, ring, clock }: TimelineRoutesDeps): re
         // Before what has happened is read: nothing falls between the two.
         const news = wanted.follow ? new FollowedEntries(entries.all, (entry) => isWanted(entry, wanted)) : undefined;
         try {
-          const lastSeq = await writePast(response, { entries, ring }, wanted, signal);
+          const lastSeq = await writePast(response, { entries, ring }, wanted, clock.now(), signal);
           if (news === undefined || lastSeq === undefined) return;
           for (;;) {
             const { entries: come, lost } = await news.next(signal);
@@ -62,24 +63,34 @@ async function writePast(
   response: ServerResponse,
   { entries, ring }: Pick<TimelineRoutesDeps, 'entries' | 'ring'>,
   wanted: TimelineQuery,
+  nowMs: number,
   signal: AbortSignal,
 ): Promise<number | undefined> {
   await ring?.flush();
   const tail = entries.tail();
-  const [first] = tail;
-  const written = ring?.writtenSeq ?? (first === undefined ? Number.POSITIVE_INFINITY : first.seq - 1);
-  const inMemory = newest(
-    tail.filter((entry) => (ring === undefined || entry.seq > written) && isWanted(entry, wanted)),
-    wanted.limit,
-  );
+  const after = (seq: number): readonly StreamEntry[] =>
+    newest(
+      tail.filter((entry) => entry.seq > seq && isWanted(entry, wanted)),
+      wanted.limit,
+    );
+  const written = ring?.writtenSeq ?? (tail[0] === undefined ? Number.POSITIVE_INFINITY : tail[0].seq - 1);
+  let inMemory = after(ring === undefined ? 0 : written);
   if (ring !== undefined) {
     // Seldom asked for: loaded then.
     const { readRing } = await import('./read-ring.ts');
     const limit = wanted.limit === undefined ? undefined : wanted.limit - inMemory.length;
-    for await (const lines of readRing(ring.directory, { ...wanted, limit }, written)) {
-      if (!response.headersSent) beginStream(response, NDJSON);
-      const text = lines.map((line) => `${line}\n`).join('');
-      if (text !== '' && !(await writeTo(response, Buffer.from(text), signal))) return undefined;
+    let isBegun = false;
+    try {
+      for await (const lines of readRing(ring.directory, { ...wanted, limit }, written)) {
+        if (!response.headersSent) beginStream(response, NDJSON);
+        const text = lines.map((line) => `${line}\n`).join('');
+        isBegun ||= text !== '';
+        if (text !== '' && !(await writeTo(response, Buffer.from(text), signal))) return undefined;
+      }
+    } catch (error) {
+      if (signal.aborted) throw error;
+      inMemory = isBegun ? inMemory : after(0);
+      inMemory = [unreadable(ring.directory, error, inMemory[0] ?? { seq: (tail.at(-1)?.seq ?? 0) + 1, atMs: nowMs }), ...inMemory];
     }
   }
   if (!response.headersSent) beginStream(response, NDJSON);
@@ -100,6 +111,16 @@ async function writeEntries(response: ServerResponse, entries: readonly StreamEn
   }
   return true;
 }
+
+/** In place of what is on the disk. */
+const unreadable = (directory: string, error: unknown, { seq, atMs }: Pick<StreamEntry, 'seq' | 'atMs'>): StreamEntry => ({
+  seq: seq - 1,
+  atMs,
+  stream: 'timeline',
+  level: 'warning',
+  message: 'entries left out: the timeline on disk cannot be read',
+  fields: { directory, error: errorText(error) },
+});
 
 /** In place of what did not find room. */
 const lossOf = ({ seq, atMs }: StreamEntry, lost: number): StreamEntry => ({

@@ -10,6 +10,7 @@ import {
   statSync,
   symlinkSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -229,6 +230,17 @@ test('a pod, a stream, times and a number limit what is read', async () => {
   assert.deepEqual(await seqs(directory, 'limit=2&pod=default/web-1'), [491, 496]);
   assert.deepEqual(await seqs(directory, `until=${new Date(2_000).toISOString()}`), [1, 2]);
   assert.deepEqual(await seqs(directory, `since=${new Date(499_000).toISOString()}`), [499, 500]);
+});
+
+test('what happened while the clock was ahead is read also after it was set back', async () => {
+  const directory = aDirectory();
+  const { ring } = aRing(directory);
+  ring.add(anEntry(1, { atMs: 9_000_000 }));
+  await ring.close();
+  // By the clock as it is now.
+  const [segment = ''] = readdirSync(directory);
+  utimesSync(join(directory, segment), 1_000, 1_000);
+  assert.deepEqual(await seqs(directory, `since=${new Date(8_000_000).toISOString()}`), [1]);
 });
 
 test('a file that was cut short is no fault of its reader', async () => {

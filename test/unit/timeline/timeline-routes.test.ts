@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, test } from 'node:test';
@@ -112,6 +112,35 @@ test('what is kept from before a restart comes first, and nothing comes twice', 
     assert.deepEqual(await messages(''), ['old 1', 'old 2', 'old 3', 'before it ran', 'new', 'newer']);
     assert.deepEqual(await messages('?limit=2'), ['new', 'newer']);
     await again.stop();
+  } finally {
+    rmSync(rootDir, { recursive: true });
+  }
+});
+
+test('where the disk cannot be read, there is what is in memory, and that something is missing', async () => {
+  const rootDir = mkdtempSync(join(tmpdir(), 'rxlet-timeline-'));
+  try {
+    // A link to itself: not even root can read it.
+    symlinkSync('timeline', join(rootDir, 'timeline'));
+    const { node, hear } = nodeUnderTest({ options: { rootDir, timelineMaxMib: 1 } });
+    const { routes = [], services } = capability(node);
+    served = await serveRoutes(routes);
+    const running = runServices(services);
+    hear(about('one'));
+    hear(about('two'));
+    const answer = await get();
+    assert.equal(answer.status, 200);
+    const [missing, ...there] = entriesOf(await answer.text());
+    assert.deepEqual(
+      [missing?.level, missing?.message, missing?.fields['directory']],
+      ['warning', 'entries left out: the timeline on disk cannot be read', join(rootDir, 'timeline')],
+    );
+    assert.match(String(missing?.fields['error']), /ELOOP/);
+    assert.deepEqual(
+      there.map(({ message }) => message).filter((message) => /^(one|two)$/.test(message)),
+      ['one', 'two'],
+    );
+    await running.stop();
   } finally {
     rmSync(rootDir, { recursive: true });
   }
