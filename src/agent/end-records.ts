@@ -1,13 +1,12 @@
 import { isJsonObject } from '../base/json-object.ts';
-import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { PodUid } from '../model/pod.ts';
 import type { PodEnd } from '../ports/pod-ends.ts';
 import type { StateFiles } from '../ports/state-files.ts';
-import { PodRecords } from './reconcile/pod-records.ts';
+import { PodRecords, type RecordsClock } from './reconcile/pod-records.ts';
 
 /** Why the node ended each pod. What a crash loses is decided again. */
-export const endRecords = (filesOf: (uid: PodUid) => StateFiles, clock: Pick<Clock, 'schedule'>, log: Logger): PodRecords<PodEnd> =>
+export const endRecords = (filesOf: (uid: PodUid) => StateFiles, clock: RecordsClock, log: Logger): PodRecords<PodEnd> =>
   new PodRecords({
     clock,
     filesOf,

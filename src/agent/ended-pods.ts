@@ -62,9 +62,9 @@ export class EndedPods implements PodEnds {
     return this.#known(uid)?.sinceMs;
   }
 
-  /** Resolves once nothing more is written of the pod. */
-  settled(uid: PodUid): Promise<void> {
-    return this.#deps.records.settled(uid);
+  /** See PodRecords. */
+  settled(uid: PodUid, signal: AbortSignal): Promise<void> {
+    return this.#deps.records.settled(uid, signal);
   }
 
   /** Nothing of the pod is left. */

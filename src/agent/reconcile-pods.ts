@@ -82,7 +82,7 @@ export function reconcilePods(
   const release = async (uid: PodUid, isDeclared: boolean, signal: AbortSignal): Promise<void> => {
     probes.forget(uid);
     hooks.forget(uid);
-    await Promise.all([resizes.settled(uid), ends.settled(uid)]);
+    await Promise.all([resizes.settled(uid, signal), ends.settled(uid, signal)]);
     await participants.release(uid, signal);
     if (isDeclared) return;
     for (const each of [memory, restarts, addresses, backoff, statuses, admissions, ends, resizes]) each.forget(uid);

@@ -1,5 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
+import { unlessAborted } from '../../base/unless-aborted.ts';
+import { withDeadline } from '../../base/with-deadline.ts';
 import type { PodUid } from '../../model/pod.ts';
 import type { StateFile, StateFiles } from '../../ports/state-files.ts';
 
@@ -15,8 +17,13 @@ interface Entry<T> {
 /** How soon it is looked whether a disk that took nothing has room again: with one record, whatever their number. */
 const RETRY_MS = 1_000;
 
+/** A disk that hangs is reported with the pod that waits for it, which is tried again. */
+const SETTLED_WITHIN_MS = 30_000;
+
+export type RecordsClock = Pick<Clock, 'schedule' | 'monotonicMs'>;
+
 export interface PodRecordsDeps<T> {
-  readonly clock: Pick<Clock, 'schedule'>;
+  readonly clock: RecordsClock;
   readonly filesOf: (uid: PodUid) => StateFiles;
   readonly log: Logger;
   /** "end.json" */
@@ -51,9 +58,12 @@ export class PodRecords<T> {
     if (entry) this.#write(uid, entry, value);
   }
 
-  /** Resolves once nothing is written any more: the pod's directory may be removed. */
-  async settled(uid: PodUid): Promise<void> {
-    await this.#entries.get(uid)?.saved;
+  /** Resolves once nothing is written any more: the pod's directory may be removed. Rejects where that takes longer than 30 s. */
+  async settled(uid: PodUid, signal: AbortSignal): Promise<void> {
+    const entry = this.#entries.get(uid);
+    if (!entry) return;
+    const { clock, what } = this.#deps;
+    await withDeadline(clock, SETTLED_WITHIN_MS, `writing the ${what} to disk`, signal, (within) => unlessAborted(entry.saved, within));
   }
 
   forget(uid: PodUid): void {

@@ -1,11 +1,10 @@
 import { isJsonObject } from '../../base/json-object.ts';
-import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Allocation } from '../../model/pod-allocations.ts';
 import type { PodSpec, PodUid } from '../../model/pod.ts';
 import { Quantity } from '../../model/quantity.ts';
 import type { StateFiles } from '../../ports/state-files.ts';
-import { PodRecords } from './pod-records.ts';
+import { PodRecords, type RecordsClock } from './pod-records.ts';
 
 type Requirements = NonNullable<PodSpec['resources']>;
 type Amounts = NonNullable<Requirements['limits']>;
@@ -32,7 +31,7 @@ export class ResourceRecords {
   /** Those that are written: see `save`. */
   readonly #kept = new Set<PodUid>();
 
-  constructor(filesOf: (uid: PodUid) => StateFiles, clock: Pick<Clock, 'schedule'>, log: Logger) {
+  constructor(filesOf: (uid: PodUid) => StateFiles, clock: RecordsClock, log: Logger) {
     const what = 'resources of a pod';
     this.#records = new PodRecords({
       clock,
@@ -64,9 +63,9 @@ export class ResourceRecords {
     this.#records.save(uid, { allocation, actuated: Object.fromEntries(actuated) });
   }
 
-  /** Resolves once nothing is written any more: the pod's directory may be removed. */
-  settled(uid: PodUid): Promise<void> {
-    return this.#records.settled(uid);
+  /** See PodRecords. */
+  settled(uid: PodUid, signal: AbortSignal): Promise<void> {
+    return this.#records.settled(uid, signal);
   }
 
   forget(uid: PodUid): void {

@@ -10,6 +10,7 @@ import type { PodUid } from '../../../../src/model/pod.ts';
 import { FakeClock } from '../../../fakes/fake-clock.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
 
+const never = new AbortController().signal;
 const uid = 'u1' as PodUid;
 const given = { requests: { cpu: '100m' }, limits: { cpu: '1', memory: '64Mi' } };
 const record: ResourceRecord = {
@@ -37,11 +38,11 @@ describe('what pods were given, on the disk', () => {
     assert.equal(before.load(uid), undefined);
     before.save(uid, { ...record, actuated: new Map() });
     before.save(uid, record);
-    await before.settled(uid);
+    await before.settled(uid, never);
     assert.deepEqual(records().load(uid), record);
     const withoutPod = { ...record, allocation: { pod: undefined, containers: new Map() } };
     before.save(uid, withoutPod);
-    await before.settled(uid);
+    await before.settled(uid, never);
     assert.deepEqual(records().load(uid), withoutPod);
     assert.deepEqual(log.lines, []);
   });
@@ -65,7 +66,7 @@ describe('what pods were given, on the disk', () => {
       );
       assert.equal(await readFile(path('resources.json.damaged'), 'utf8'), text);
       after.save(uid, record);
-      await after.settled(uid);
+      await after.settled(uid, never);
       assert.deepEqual(records().load(uid), record);
     });
 
@@ -76,11 +77,11 @@ describe('what pods were given, on the disk', () => {
       actuated: new Map([['app', {}]]),
     };
     some.save(uid, nothing);
-    await some.settled(uid);
+    await some.settled(uid, never);
     assert.deepEqual(await readdir(rootDir), []);
     some.save(uid, record);
     some.save(uid, nothing);
-    await some.settled(uid);
+    await some.settled(uid, never);
     assert.deepEqual(records().load(uid), nothing);
   });
 
@@ -89,11 +90,11 @@ describe('what pods were given, on the disk', () => {
     const some = records();
     const later = async (): Promise<void> => {
       await clock.advance(1_000);
-      await some.settled(uid);
+      await some.settled(uid, never);
     };
     for (const actuated of [new Map(), record.actuated]) {
       some.save(uid, { ...record, actuated });
-      await some.settled(uid);
+      await some.settled(uid, never);
     }
     await later();
     assert.deepEqual(
@@ -112,7 +113,7 @@ describe('what pods were given, on the disk', () => {
     const some = records();
     const stranger = '../..' as PodUid;
     some.save(stranger, record);
-    await some.settled(stranger);
+    await some.settled(stranger, never);
     assert.equal(some.load(stranger), undefined);
     assert.deepEqual(await readdir(rootDir), []);
   });
