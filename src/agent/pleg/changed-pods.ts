@@ -1,12 +1,13 @@
 import type { PodUid } from '../../model/pod.ts';
 import type { PodSummary } from '../../ports/container-runtime.ts';
 
-/** The parts and their phases as one text; their order says nothing. */
-const stateOf = ({ parts }: PodSummary): string =>
-  parts
-    .map(({ id, phase }) => `${id} ${phase}`)
-    .sort()
-    .join('\n');
+/** Whether the parts and their phases are the same; their order says nothing. Each listing asks it of all pods, and mostly they are as they were. */
+function isAsBefore({ parts: before }: PodSummary, { parts }: PodSummary): boolean {
+  if (before.length !== parts.length) return false;
+  if (parts.every(({ id, phase }, i) => before[i]?.id === id && before[i].phase === phase)) return true;
+  const phases = new Map(before.map(({ id, phase }) => [id, phase]));
+  return phases.size === parts.length && parts.every(({ id, phase }) => phases.get(id) === phase);
+}
 
 /** Pods that came, went or differ between two listings, each under its "namespace/name". */
 export function changedPods(
@@ -17,7 +18,7 @@ export function changedPods(
   const changed: PodSummary[] = [];
   for (const pod of after) {
     const was = old.get(pod.uid);
-    if (!was || stateOf(was) !== stateOf(pod)) changed.push(pod);
+    if (!was || !isAsBefore(was, pod)) changed.push(pod);
     old.delete(pod.uid);
   }
   return [...changed, ...old.values()].map(({ uid, namespace, name }) => ({ uid, pod: `${namespace}/${name}` }));

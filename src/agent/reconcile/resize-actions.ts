@@ -64,6 +64,7 @@ export function resizeContainer(
   updates: ContainersToUpdate,
 ): { readonly resize: Resize; readonly updates: ContainersToUpdate } {
   const { name, resizePolicy = [] } = container;
+  if (pod.spec.resources === actuated.pod && container.resources === actuated.container(name)) return { resize: 'none', updates };
   const desired = amountsOf(pod.spec.resources, container.resources);
   const current = amountsOf(actuated.pod, actuated.container(name));
   const changed = kinds.filter(
@@ -83,6 +84,8 @@ export function resizeContainer(
 
 /** Whether what the pod as a whole asks for differs from what it was last given (computePodLevelResourcesResizeAction). */
 export function podLevelChanged({ spec }: Pick<Pod, 'spec'>, actuated: Requirements | undefined): boolean {
+  // Most pods ask for nothing as a whole.
+  if (spec.resources === actuated) return false;
   const desired = amountsOf(undefined, spec.resources);
   const current = amountsOf(undefined, actuated);
   return (['cpuRequest', 'cpuLimit', 'memoryRequest', 'memoryLimit'] as const).some((each) => desired[each] !== current[each]);
