@@ -1,10 +1,10 @@
 import { errorText } from './error-text.ts';
+import { hideUrlPasswords, REDACTED } from './hide-url-passwords.ts';
 import type { LogFields } from './logger.ts';
 
 /** What a log field becomes before it is written. */
 export type Plain = string | number | boolean | null | readonly Plain[] | { readonly [key: string]: Plain };
 
-const REDACTED = '[redacted]';
 const MAX_DEPTH = 6;
 const MAX_ITEMS = 100;
 const MAX_TEXT = 8_192;
@@ -156,14 +156,8 @@ function plainObject(value: object, above: readonly object[]): Plain | undefined
 
 function plainText(text: string): string {
   const short = text.length > MAX_TEXT ? `${withoutHalfUrl(text.slice(0, MAX_TEXT))}… [${text.length - MAX_TEXT} more]` : text;
-  return short.includes('@') ? short.replace(/\/\/([^/\s]+)@/g, (_, user: string) => `//${withoutPassword(user)}@`) : short;
+  return hideUrlPasswords(short);
 }
 
 /** What is behind the slashes may be a password whose end is cut off. */
 const withoutHalfUrl = (text: string): string => text.replace(/\/\/[^/\s]*$/, `//${REDACTED}`);
-
-/** A user without a password may be a token. */
-function withoutPassword(user: string): string {
-  const colon = user.indexOf(':');
-  return colon < 0 ? REDACTED : `${user.slice(0, colon)}:${REDACTED}`;
-}

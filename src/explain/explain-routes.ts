@@ -1,7 +1,8 @@
-import { sendJson } from '../ports/answer.ts';
+import { sendText } from '../ports/answer.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
 import type { Contribution, Given } from '../ports/contribution.ts';
 import { HttpError, type RouteRequest } from '../ports/route.ts';
+import { jsonWithoutCredentials } from './hide-credentials.ts';
 import type { KnownManifests } from './known-manifests.ts';
 import type { KnownPods } from './known-pods.ts';
 import type { NodeWatch } from './node-watch.ts';
@@ -25,7 +26,7 @@ export function explainRoutes(deps: ExplainRoutesDeps): NonNullable<Contribution
     methods: ['GET'],
     path,
     debugging: true,
-    handle: async (request, response) => sendJson(response, await answer(request)),
+    handle: async (request, response) => sendText(response, jsonWithoutCredentials(await answer(request)), { type: 'application/json' }),
   });
   return [
     route('/rxlet/v1/explain', async () => {
