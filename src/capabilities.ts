@@ -5,10 +5,13 @@ const always = (): boolean => true;
 const serves = ({ runOnce }: KubeletOptions): boolean => !runOnce;
 const delaysShutdown = (options: KubeletOptions): boolean =>
   serves(options) && (options.shutdownGracePeriodMs > 0 || options.shutdownGracePeriodByPodPriority.length > 0);
+const traces = ({ tracingEndpoint, tracingSamplingRatePerMillion }: KubeletOptions): boolean =>
+  tracingEndpoint !== undefined || tracingSamplingRatePerMillion !== undefined;
 const inCluster = ({ kubeconfig }: KubeletOptions): boolean => kubeconfig !== '';
 
 /** What the agent can do, a folder each. Their order is the order in pods' lives: of admission, preparing and additions; release goes backwards. */
 export const capabilities: readonly Capability[] = [
+  { name: 'tracing', wanted: traces, load: () => import('./tracing/capability.ts') },
   { name: 'explain', wanted: serves, load: () => import('./explain/capability.ts') },
   { name: 'plan', wanted: serves, load: () => import('./agent/plan-capability.ts') },
   { name: 'metrics', wanted: serves, load: () => import('./metrics/capability.ts') },

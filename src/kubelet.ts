@@ -8,7 +8,7 @@ import { reconcilePods } from './agent/reconcile-pods.ts';
 import { drainInto } from './base/drain-into.ts';
 import { exponential } from './base/exponential.ts';
 import { firstOf } from './base/first-of.ts';
-import { aboutPod, type PodUid } from './model/pod.ts';
+import { aboutPod, podFullName, type PodFullName, type PodUid } from './model/pod.ts';
 import type { Given } from './ports/contribution.ts';
 import type { NodeParts } from './ports/node-parts.ts';
 import type { Staged } from './ports/staged.ts';
@@ -19,7 +19,7 @@ import type { Handler, PodWake, WakeReason } from './ports/work-queue.ts';
  * Building starts nothing: its services do, in their stages.
  */
 export function kubelet(node: NodeParts, state: AgentState, given: Given): readonly Staged[] {
-  const { clock, log, events, pleg, tell } = node;
+  const { clock, log, events, pleg, tell, tracing } = node;
   const { pods, updates, lives } = state;
 
   // What should run: every source's pods, each change once.
@@ -68,8 +68,13 @@ export function kubelet(node: NodeParts, state: AgentState, given: Given): reado
     tell.podEnded({ uid, freeName });
   });
 
+  const nameOf = (uid: PodUid): PodFullName | undefined => {
+    const declared = pods.get(uid);
+    return declared ? podFullName(declared.pod) : lives.nameOf(uid);
+  };
   const looked = Promise.withResolvers<void>();
-  const reconcileFirst: Handler<PodUid> = (...look) => reconcile(...look).finally(looked.resolve);
+  const traced: Handler<PodUid> = (uid, ...how) => tracing.within({ do: 'look', uid, name: nameOf(uid) }, () => reconcile(uid, ...how));
+  const reconcileFirst: Handler<PodUid> = (...look) => traced(...look).finally(looked.resolve);
   // Pods come first, where what is declared is known at once.
   const firstLook = pods.syncedOnce.then(() => (pods.list().length === 0 ? undefined : looked.promise));
 

@@ -31,6 +31,7 @@ import type { Capability } from './ports/capability.ts';
 import type { Cluster } from './ports/cluster.ts';
 import type { Ground, NodeParts } from './ports/node-parts.ts';
 import type { Staged } from './ports/staged.ts';
+import { LaterTracing } from './ports/tracing.ts';
 import type { Surroundings } from './surroundings.ts';
 
 export { capabilities };
@@ -54,6 +55,7 @@ export async function runAgent(
   const { tell } = happenings;
   happenings.add(happeningsLog(log));
   happenings.add(new TraceLog({ clock, log: folded.stream(RECONCILE), printed, hear }));
+  const tracing = new LaterTracing();
   const cgroups = await from.cgroups();
   const ground: Ground = {
     options,
@@ -63,6 +65,7 @@ export async function runAgent(
     entries,
     random,
     tell,
+    tracing,
     origins: from.origins,
     verbosity: from.verbosity,
     ...(await from.openDisk(options, folded)),
@@ -93,6 +96,7 @@ export async function runAgent(
       pleg: podLifecycleEvents({ runtime: engine.runtime, clock, log: log.stream('pleg'), tell }),
     };
     const given = await gather(list, options, node, (listener) => happenings.add(listener));
+    tracing.use(given.tracing);
     const services = [...cluster.services, ...engine.services(node.pleg), ...given.services, ...kubelet(node, state, given)];
     const sources = given.sources.map(({ name }) => name).join(', ') || 'none';
     log.info('starting', {

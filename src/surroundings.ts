@@ -25,7 +25,7 @@ import type { Ground } from './ports/node-parts.ts';
 import type { PodObjects } from './ports/pod-objects.ts';
 import type { ThisNode } from './ports/this-node.ts';
 
-type Opening = Pick<Ground, 'clock' | 'log' | 'tell' | 'random'>;
+type Opening = Pick<Ground, 'clock' | 'log' | 'tell' | 'tracing' | 'random'>;
 
 /** What the agent stands in: all that a test may want to be another. */
 export interface Surroundings {

@@ -9,6 +9,7 @@ import type { ImagePuller } from '../ports/image-puller.ts';
 import type { NodeManifests } from '../ports/node-manifests.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
 import type { PodStats } from '../ports/pod-stats.ts';
+import { notTraced } from '../ports/tracing.ts';
 import type { VolumeFiles } from '../ports/volume-files.ts';
 
 /**
@@ -56,6 +57,7 @@ export async function gather(
     volumeFiles: lastOf(all, 'volumeFiles') ?? noVolumes,
     manifests: lastOf(all, 'manifests') ?? noManifests,
     stats: lastOf(all, 'stats') ?? noStats(node.clock),
+    tracing: lastOf(all, 'tracing') ?? notTraced,
   };
 }
 

@@ -39,7 +39,7 @@ export function reconcilePods(
   given: Given,
   onEnded: (uid: PodUid, freeName: PodFullName | undefined) => void,
 ): Handler<PodUid> {
-  const { options, clock, log, random, tell, cluster, engine, events, pods, objects } = node;
+  const { options, clock, log, random, tell, tracing, cluster, engine, events, pods, objects } = node;
   const { runtime } = engine;
   const { lives, statuses, ends } = state;
   const { images, probes, hooks, volumeFiles } = given;
@@ -94,6 +94,7 @@ export function reconcilePods(
     lives,
     statuses,
     tell,
+    tracing,
     onEnded,
     plan: planPodLife,
     allocated: (pod) => resizes.allocated(pod),

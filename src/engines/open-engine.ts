@@ -5,7 +5,7 @@ import type { Happenings } from '../ports/happenings.ts';
 import type { Ground } from '../ports/node-parts.ts';
 import { reportingEngine } from './reporting-engine.ts';
 
-export type EngineGround = Pick<Ground, 'clock' | 'log' | 'random' | 'cgroups' | 'memory'> & {
+export type EngineGround = Pick<Ground, 'clock' | 'log' | 'random' | 'cgroups' | 'memory' | 'tracing'> & {
   readonly tell: Pick<Happenings, 'engineCalled' | 'runtimeOperated'>;
 };
 

@@ -3,13 +3,15 @@ import type { ContainerRuntime } from '../ports/container-runtime.ts';
 import type { Engine } from '../ports/engine.ts';
 import type { Happenings } from '../ports/happenings.ts';
 import type { ImageService } from '../ports/image-service.ts';
+import type { Tracing } from '../ports/tracing.ts';
 
 export interface ReportedBy {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly tell: Pick<Happenings, 'runtimeOperated'>;
+  readonly tracing: Tracing;
 }
 
-/** The engine, with each verb of its runtime and its images reported when it ends. */
+/** The engine, with each verb of its runtime and its images traced, and reported when it ends. */
 export function reportingEngine(engine: Engine, by: ReportedBy): Engine {
   return { ...engine, runtime: reportingRuntime(engine.runtime, by), images: reportingImages(engine.images, by) };
 }
@@ -53,12 +55,12 @@ export function reportingImages(images: ImageService, by: ReportedBy): ImageServ
   };
 }
 
-function timer({ clock, tell }: ReportedBy): <T>(operation: string, run: () => Promise<T>) => Promise<T> {
+function timer({ clock, tell, tracing }: ReportedBy): <T>(operation: string, run: () => Promise<T>) => Promise<T> {
   return async (operation, run) => {
     const startedAtMs = clock.monotonicMs();
     let failed = true;
     try {
-      const result = await run();
+      const result = await tracing.within({ do: 'operate', operation }, run);
       failed = false;
       return result;
     } finally {

@@ -25,12 +25,12 @@ const DOCKER_CONFIG_MS = 1000;
 
 export type ImageNeeds = Pick<
   NodeParts,
-  'options' | 'clock' | 'log' | 'folded' | 'engine' | 'events' | 'objects' | 'tell' | 'node' | 'pods' | 'statuses'
+  'options' | 'clock' | 'log' | 'folded' | 'engine' | 'events' | 'objects' | 'tell' | 'tracing' | 'node' | 'pods' | 'statuses'
 >;
 
 /** Pull policies, credentials, queueing and back-off as the options want them; and images that nothing uses are removed. */
 export function capability(needs: ImageNeeds): Contribution {
-  const { options, clock, log, engine, events, objects, tell } = needs;
+  const { options, clock, log, engine, events, objects, tell, tracing } = needs;
   const { registryQps, registryBurst, serializeImagePulls, maxParallelImagePulls, rootDir } = options;
   const { images } = engine;
   const removals = new ImageRemovals(images);
@@ -50,6 +50,7 @@ export function capability(needs: ImageNeeds): Contribution {
         log,
         keyring: keyring({ entries: rememberedFor(DOCKER_CONFIG_MS, clock, () => nodeConfig.entries()) }),
         tell,
+        tracing,
         pulls: new PullQueue({
           images,
           limiter: registryQps > 0 ? new TokenBucket({ qps: registryQps, burst: registryBurst, clock }) : undefined,

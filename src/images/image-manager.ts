@@ -14,6 +14,7 @@ import type { EventReason, EventRecorder } from '../ports/event-recorder.ts';
 import type { Happenings, ImagePulling } from '../ports/happenings.ts';
 import type { ImagePuller } from '../ports/image-puller.ts';
 import type { ImageInfo, ImageService } from '../ports/image-service.ts';
+import type { Tracing } from '../ports/tracing.ts';
 import type { Keyring, PullSecret } from './keyring.ts';
 import type { PullQueue } from './pull-queue.ts';
 import { PullReporter } from './pull-reporter.ts';
@@ -25,6 +26,8 @@ export interface ImageManagerDependencies {
   readonly log: Logger;
   readonly keyring: Keyring;
   readonly tell: Pick<Happenings, 'noted' | 'imagePulled' | 'imagePulling'>;
+  /** Each pull runs within it. */
+  readonly tracing: Tracing;
   readonly pulls: Pick<PullQueue, 'pull'>;
   /** 10 s doubling to 300 s for the kubelet; keys are its own. */
   readonly backoff: Backoff;
@@ -63,7 +66,7 @@ interface Ask {
  * that is there never waits for anybody's pull, a back-off remembers why, and an aborted pull counts as no failure.
  */
 export function imageManager(dependencies: ImageManagerDependencies): ImagePuller {
-  const { images, events, clock, log, keyring, tell, pulls, backoff, mayUse, pullSecrets } = dependencies;
+  const { images, events, clock, log, keyring, tell, tracing, pulls, backoff, mayUse, pullSecrets } = dependencies;
   const failures = new Map<string, Failures>();
   const backoffKey = ({ pod, name }: Ask): string => `${pod.metadata.uid}_${name}`;
 
@@ -219,7 +222,8 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
       let pullStartMs = startMs;
       let id: string;
       try {
-        id = await pull(ask, signal, () => (pullStartMs = clock.monotonicMs()));
+        const work = { do: 'pull', image, container: container.name } as const;
+        id = await tracing.within(work, () => pull(ask, signal, () => (pullStartMs = clock.monotonicMs())));
       } catch (error) {
         if (signal.aborted) {
           noted(pod, `pulling ${name}: stopped`, { image: name });

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { hash } from 'node:crypto';
 import { abortable } from '../base/abortable.ts';
 import type { ImageService, PullProgress, RegistryCredentials } from '../ports/image-service.ts';
@@ -31,6 +32,8 @@ interface Pull {
   readonly credentials: readonly RegistryCredentials[];
   readonly waiters: Set<Waiter>;
   readonly stop: AbortController;
+  /** Runs something in the name of the one who asked first: its turn comes when another pull ends. */
+  readonly asAsked: <T>(run: () => T) => T;
 }
 
 /**
@@ -53,7 +56,9 @@ export class PullQueue {
   pull(image: string, credentials: readonly RegistryCredentials[], listener: PullListener, signal: AbortSignal): Promise<string> {
     return abortable(signal, (resolve, reject) => {
       const key = hash('sha256', JSON.stringify([image, credentials]));
-      const pull = this.#pulls.get(key) ?? this.#enqueue({ key, image, credentials, waiters: new Set(), stop: new AbortController() });
+      const pull =
+        this.#pulls.get(key) ??
+        this.#enqueue({ key, image, credentials, waiters: new Set(), stop: new AbortController(), asAsked: AsyncLocalStorage.snapshot() });
       const waiter: Waiter = { listener, resolve, reject };
       pull.waiters.add(waiter);
       this.#startNext();
@@ -90,7 +95,7 @@ export class PullQueue {
       }
       this.#running++;
       for (const { listener } of pull.waiters) listener.onStarted?.();
-      void this.#run(pull);
+      void pull.asAsked(() => this.#run(pull));
     }
   }
 

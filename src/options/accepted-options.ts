@@ -130,7 +130,5 @@ export const acceptedOptions: readonly AcceptedOption[] = [
   { config: 'podLogsDir', kind: string, unset: '/var/log/pods', path: true },
   { config: 'preloadedImagesVerificationAllowlist', kind: strings },
   { config: 'tlsCurvePreferences', kind: numbers },
-  { config: 'tracing.endpoint', kind: string },
-  { config: 'tracing.samplingRatePerMillion', kind: int32 },
   { config: 'userNamespaces.idsPerPod', kind: int64 },
 ];

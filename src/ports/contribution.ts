@@ -11,6 +11,7 @@ import type { PodStats } from './pod-stats.ts';
 import type { Route } from './route.ts';
 import type { Staged } from './staged.ts';
 import type { TopologyHintProvider } from './topology-hint-provider.ts';
+import type { Tracing } from './tracing.ts';
 import type { VolumeFiles } from './volume-files.ts';
 
 /** What one capability adds to the agent. */
@@ -35,6 +36,7 @@ export interface Contribution {
   readonly volumeFiles?: VolumeFiles;
   readonly manifests?: NodeManifests;
   readonly stats?: PodStats;
+  readonly tracing?: Tracing;
 }
 
 /** All contributions together, in the list's order. */
@@ -54,4 +56,5 @@ export interface Given {
   readonly volumeFiles: VolumeFiles;
   readonly manifests: NodeManifests;
   readonly stats: PodStats;
+  readonly tracing: Tracing;
 }

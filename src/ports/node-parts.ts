@@ -22,6 +22,7 @@ import type { StateFiles } from './state-files.ts';
 import type { PodStatuses } from './pod-statuses.ts';
 import type { StreamEntries } from './stream-entries.ts';
 import type { ThisNode } from './this-node.ts';
+import type { Tracing } from './tracing.ts';
 import type { WakePod } from './wake-pod.ts';
 
 /** What everything stands on; needs nothing else. */
@@ -39,6 +40,8 @@ export interface Ground {
   readonly random: () => number;
   readonly verbosity: VerbosityControl;
   readonly tell: Happenings;
+  /** Work runs within it, so that it can be traced. */
+  readonly tracing: Tracing;
   readonly files: StateFiles;
   /** A pod's, which go with its directory. Throws where the uid cannot name a directory. */
   readonly podFiles: (uid: PodUid) => StateFiles;

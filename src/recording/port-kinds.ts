@@ -174,6 +174,7 @@ export function contributionKinds(hidden: HiddenValues | undefined): KindsOf<Con
     volumeFiles: { port: volumeFilesKinds },
     manifests: 'aside',
     stats: 'aside',
+    tracing: 'aside',
   };
 }
 

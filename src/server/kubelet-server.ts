@@ -12,6 +12,7 @@ import type { Service } from '../base/service.ts';
 import { tlsCipherSuites } from '../model/tls-settings.ts';
 import type { KubeApi } from '../ports/kube-api.ts';
 import type { Happenings } from '../ports/happenings.ts';
+import { notTraced, type Tracing } from '../ports/tracing.ts';
 import type { ServingCertificate, ServingPair } from '../ports/serving-certificate.ts';
 import { ClientCaFile } from './auth/client-ca.ts';
 import { clientCertificateUser } from './auth/client-certificate.ts';
@@ -39,6 +40,7 @@ export interface KubeletServerDeps {
   readonly certificate: ServingCertificate;
   /** Of what comes through the HTTPS and the read-only port. */
   readonly tell: Pick<Happenings, 'requestBegun' | 'requestEnded'>;
+  readonly tracing: Tracing;
   readonly nodeName: string;
   /** How many files the agent may have open at a time, connections included. */
   readonly openFiles: number;
@@ -97,7 +99,7 @@ export function servingAddress({ options, origins, api }: Pick<KubeletServerDeps
 }
 
 async function https(deps: ListenerDeps, stop: AbortSignal): Promise<void> {
-  const { options, origins, routes, api, certificate, tell, nodeName, clock, onTried } = deps;
+  const { options, origins, routes, api, certificate, tell, tracing, nodeName, clock, onTried } = deps;
   const { strangers, guests } = serverLimits(deps.openFiles);
   const log = deps.log.child({ listener: 'https' });
   const clientCa = options.clientCaFile === '' ? undefined : await ClientCaFile.open(options.clientCaFile, clock, log);
@@ -116,6 +118,7 @@ async function https(deps: ListenerDeps, stop: AbortSignal): Promise<void> {
       onLetIn: (socket) => connections.letIn(socket),
     },
     tell,
+    tracing,
     clock,
     log,
   });
@@ -201,7 +204,14 @@ async function plain(
 ): Promise<void> {
   const { openFiles, clock, tell, onTried } = deps;
   const log = deps.log.child({ listener: name });
-  const handler = requestHandler({ router, access: undefined, tell: name === 'healthz' ? undefined : tell, clock, log });
+  const handler = requestHandler({
+    router,
+    access: undefined,
+    tell: name === 'healthz' ? undefined : tell,
+    tracing: notTraced,
+    clock,
+    log,
+  });
   const server = createHttpServer({ ...httpBounds, ...upgradesTo(handler) });
   const { unasked } = serverLimits(openFiles);
   const connections = roomFor({ strangers: unasked, guests: 0, strangerMs: Number.POSITIVE_INFINITY }, clock, log);
@@ -216,9 +226,16 @@ async function plain(
 
 /** Everything, for the owner of the agent's files. */
 async function localSocket(deps: ListenerDeps, stop: AbortSignal): Promise<void> {
-  const { options, routes, clock, onTried } = deps;
+  const { options, routes, tracing, clock, onTried } = deps;
   const log = deps.log.child({ listener: 'local' });
-  const handler = requestHandler({ router: new Router(routes, { debugging: true }), access: undefined, tell: undefined, clock, log });
+  const handler = requestHandler({
+    router: new Router(routes, { debugging: true }),
+    access: undefined,
+    tell: undefined,
+    tracing,
+    clock,
+    log,
+  });
   const server = createHttpServer({ ...localBounds, ...upgradesTo(handler) });
   const connections = new ListenerConnections();
   let remove: (() => Promise<void>) | undefined;

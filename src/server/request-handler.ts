@@ -15,6 +15,7 @@ import { requestLabels } from './request-labels.ts';
 import { queryOf, requestTarget } from './request-target.ts';
 import { HttpError, type Route, type RouteRequest } from '../ports/route.ts';
 import type { Router } from './router.ts';
+import type { Tracing, TracedWork } from '../ports/tracing.ts';
 
 /** What takes requests off a listener. Nothing here throws or rejects. */
 export interface RequestHandler {
@@ -38,6 +39,8 @@ export interface RequestHandlerDeps {
     | undefined;
   /** Undefined: what comes here is not counted. */
   readonly tell: Pick<Happenings, 'requestBegun' | 'requestEnded'> | undefined;
+  /** What is let in is answered within it; what strangers ask for is not traced, whatever their headers say. */
+  readonly tracing: Tracing;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -54,7 +57,7 @@ interface Refusal {
 type Found = { readonly route: Route; readonly params: RouteRequest['params']; readonly query: URLSearchParams };
 
 /** Reads the target, asks who it is and what they may, finds the route, and has it answer. */
-export function requestHandler({ router, access, tell, clock, log }: RequestHandlerDeps): RequestHandler {
+export function requestHandler({ router, access, tell, tracing, clock, log }: RequestHandlerDeps): RequestHandler {
   const measure = ({ method, url }: IncomingMessage, stream: Duplex | ServerResponse): void => {
     if (tell === undefined) return;
     const request: ServedRequest = { labels: requestLabels(method ?? '', url ?? '', access ? 'readwrite' : 'readonly') };
@@ -115,7 +118,7 @@ export function requestHandler({ router, access, tell, clock, log }: RequestHand
         }
         const { route, params, query } = found;
         if (route.handle === undefined) throw new HttpError(400, 'Upgrade request required');
-        await route.handle({ message, params, query, signal }, response);
+        await tracing.within(serving(message, route), async () => route.handle?.({ message, params, query, signal }, response));
         if (!response.writableEnded) response.end();
       } catch (error) {
         if (response.headersSent || response.destroyed) {
@@ -148,7 +151,7 @@ export function requestHandler({ router, access, tell, clock, log }: RequestHand
         }
         const { route, params, query } = found;
         if (route.upgrade === undefined) throw new HttpError(400, 'this cannot be upgraded');
-        await route.upgrade({ message, params, query, signal }, socket, head);
+        await tracing.within(serving(message, route), async () => route.upgrade?.({ message, params, query, signal }, socket, head));
       } catch (error) {
         if (socket.destroyed) return;
         if (sentOn(socket) !== before) {
@@ -162,6 +165,13 @@ export function requestHandler({ router, access, tell, clock, log }: RequestHand
     },
   };
 }
+
+const serving = ({ method = '', headers }: IncomingMessage, { path }: Route): TracedWork => ({
+  do: 'serve',
+  method,
+  route: path,
+  traceparent: [headers['traceparent']].flat().join(),
+});
 
 /** A signal that aborts with `stop`, or when `stream` has closed. */
 function linked(stop: AbortSignal, stream: Duplex | ServerResponse): AnySignal {

@@ -17,7 +17,7 @@ export interface ServerParts {
 
 /** Serves the node's own routes and all that was contributed, until the signal aborts. */
 export async function runServer(node: NodeParts, given: Given, parts: ServerParts, signal: AbortSignal): Promise<void> {
-  const { options, origins, clock, folded: log, tell, cluster } = node;
+  const { options, origins, clock, folded: log, tell, tracing, cluster } = node;
   const { certificate, threadPool, onListening } = parts;
   const openFiles = openFileLimit();
   const service = kubeletServer({
@@ -27,6 +27,7 @@ export async function runServer(node: NodeParts, given: Given, parts: ServerPart
     api: cluster.exists ? cluster.clients.reviews : undefined,
     certificate,
     tell,
+    tracing,
     nodeName: options.nodeName,
     openFiles,
     onListening,

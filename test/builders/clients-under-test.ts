@@ -4,6 +4,7 @@ import type { ClusterAccess } from '../../src/cluster/kube/cluster-access.ts';
 import { kubeClients, type KubeClientsOptions, type OwnedKubeClients } from '../../src/cluster/kube/kube-clients.ts';
 import { loadKubeconfig } from '../../src/cluster/kube/load-kubeconfig.ts';
 import { RecordedHappenings } from '../fakes/recorded-happenings.ts';
+import { notTraced } from '../../src/ports/tracing.ts';
 
 export const accessOf = (kubeconfig: string, log: Logger = silentLogger): Promise<ClusterAccess> =>
   loadKubeconfig(kubeconfig, { clock: systemClock, log });
@@ -19,6 +20,7 @@ export function clientsFor(access: ClusterAccess, over: Partial<KubeClientsOptio
     events: limit,
     heartbeatTimeoutMs: 10_000,
     tell: new RecordedHappenings().tell,
+    tracing: notTraced,
     userAgent: 'agent/1',
     ...over,
   });

@@ -28,6 +28,7 @@ import { directHostFiles } from '../fakes/direct-host-files.ts';
 import { type Happened, RecordedHappenings } from '../fakes/recorded-happenings.ts';
 import { RecordingLogger } from '../fakes/recording-logger.ts';
 import { defaultOptions, someOptions } from './some-options.ts';
+import { notTraced } from '../../src/ports/tracing.ts';
 
 export interface RecordedEvent {
   /** Of the pod, or of what else it is about. */
@@ -93,6 +94,7 @@ export function nodeUnderTest(
     verbosity: new Verbosity(0),
     entries,
     tell,
+    tracing: notTraced,
     files: filesInMemory(),
     podFiles: podFilesInMemory(),
     restartMarks: { mark: async () => {}, load: async () => new Map() },
@@ -183,6 +185,7 @@ export const nothingGiven: Given = {
     node: () => Promise.reject(new Error('nothing is measured here')),
     pods: () => Promise.reject(new Error('nothing is measured here')),
   },
+  tracing: notTraced,
 };
 
 /** A node that no API server knows. */

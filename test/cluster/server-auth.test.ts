@@ -21,6 +21,7 @@ import { connectAs } from '../builders/clients-under-test.ts';
 import { clusterDirectory, kubectl, nodeKubeconfig } from '../builders/cluster-under-test.ts';
 import { RecordedHappenings } from '../fakes/recorded-happenings.ts';
 import { RecordingLogger } from '../fakes/recording-logger.ts';
+import { notTraced } from '../../src/ports/tracing.ts';
 
 const nodeName = `auth-${randomUUID().slice(0, 8)}`;
 const SECRET = 'what only some may read';
@@ -159,6 +160,7 @@ async function serve(options: Partial<ServerOptions>, certificate?: Parameters<t
     api: clients.reviews,
     certificate: certificate ?? { pairs: of(serverCa.issue({ commonName: nodeName, hosts: ['127.0.0.1'] })) },
     tell: { requestBegun: () => {}, requestEnded: () => {} },
+    tracing: notTraced,
     onListening: () => {},
     nodeName,
     openFiles: 4_096,

@@ -181,13 +181,14 @@ function participant({ cluster, outOfDate, node }: Parts): PodParticipant {
 }
 
 /** Nothing limits pulls, and nothing of the machine's registries is looked at. */
-function unlimitedImages({ engine, events, clock, log, tell }: NodeParts): Contribution['images'] & {} {
+function unlimitedImages({ engine, events, clock, log, tell, tracing }: NodeParts): Contribution['images'] & {} {
   return imageManager({
     images: engine.images,
     events,
     clock,
     log,
     tell,
+    tracing,
     keyring: { lookup: async () => [] },
     pulls: new PullQueue({ images: engine.images, limiter: undefined, maxParallelPulls: undefined }),
     backoff: new Backoff({ clock, baseMs: 10_000, maxMs: 300_000 }),

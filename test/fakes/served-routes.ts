@@ -6,6 +6,7 @@ import { silentLogger } from '../../src/base/logger.ts';
 import { requestHandler } from '../../src/server/request-handler.ts';
 import type { Route } from '../../src/ports/route.ts';
 import { Router } from '../../src/server/router.ts';
+import { notTraced } from '../../src/ports/tracing.ts';
 
 /** Routes behind a plain HTTP server of their own, for whoever can connect. */
 export interface ServedRoutes {
@@ -20,6 +21,7 @@ export async function serveRoutes(routes: readonly Route[], path?: string): Prom
     router: new Router(routes, { debugging: true }),
     access: undefined,
     tell: undefined,
+    tracing: notTraced,
     clock: systemClock,
     log: silentLogger,
   });

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { errorText } from '../../base/error-text.ts';
 import type { ActionOutcome, PodAction } from '../../ports/pod-plan.ts';
+import { notTraced, type Tracing } from '../../ports/tracing.ts';
 
 /** What came of an action that worked, where that is more than that it worked. */
 export interface ActionNote {
@@ -39,7 +40,13 @@ export async function executePlan<Context>(
     clock,
     signal,
     onBegun,
-  }: { readonly clock: Pick<Clock, 'monotonicMs'>; readonly signal: AbortSignal; readonly onBegun?: (action: PodAction) => void },
+    tracing = notTraced,
+  }: {
+    readonly clock: Pick<Clock, 'monotonicMs'>;
+    readonly signal: AbortSignal;
+    readonly onBegun?: (action: PodAction) => void;
+    readonly tracing?: Tracing;
+  },
 ): Promise<Execution> {
   const outcomes: ActionOutcome[] = [];
   const errors: unknown[] = [];
@@ -51,7 +58,7 @@ export async function executePlan<Context>(
     const tookMs = (): number => clock.monotonicMs() - startedAtMs;
     onBegun?.(action);
     try {
-      const noted = await execute(action, executors, context, signal, next);
+      const noted = await tracing.within({ do: 'act', action }, () => execute(action, executors, context, signal, next));
       if (noted?.retryInMs !== undefined) retryInMs = Math.min(noted.retryInMs, retryInMs ?? noted.retryInMs);
       outcomes.push({ action, tookMs: tookMs(), ...(noted && { note: noted.note }) });
       return true;

@@ -7,6 +7,7 @@ import type { Happenings } from '../../ports/happenings.ts';
 import type { ActionOutcome, HeldStart, PlanFacts, PlanPod, PodAction, PodPhaseOfLife, PodPlan } from '../../ports/pod-plan.ts';
 import type { DesiredPod, PodStore } from '../../ports/pod-store.ts';
 import type { PodStatuses } from '../../ports/pod-statuses.ts';
+import type { Tracing } from '../../ports/tracing.ts';
 import type { Handler, Next, WakeReason } from '../../ports/work-queue.ts';
 import { type Execution, type Executors, executePlan } from './execute-plan.ts';
 import { isGone } from './plan-pod-life.ts';
@@ -42,6 +43,8 @@ export interface PodReconcilerDeps {
   readonly showStatus: (desired: DesiredPod, observed: ObservedPod) => void;
   readonly statuses: Pick<PodStatuses, 'get'>;
   readonly tell: Pick<Happenings, 'reconciled' | 'stepBegun'>;
+  /** Each action runs within it. */
+  readonly tracing: Tracing;
   /** When to look again at a pod that gives no earlier cause. */
   readonly resyncMs: () => number;
   /** A pod has ended. `freeName` is the name that another pod may wait for; the pod itself may have been declared again meanwhile. */
@@ -123,7 +126,7 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
     const act = async (step: PodPlan, now: ObservedPod): Promise<void> => {
       const context: StepContext = { uid, desired, observed: now, sandbox: now.sandboxes.find(({ ready }) => ready)?.id };
       const onBegun = (action: PodAction): void => tell.stepBegun({ uid, life: at.life, action, because: step.because });
-      run.add(step, await executePlan(step.actions, deps.executors, context, { clock, signal, onBegun }));
+      run.add(step, await executePlan(step.actions, deps.executors, context, { clock, signal, onBegun, tracing: deps.tracing }));
       if (signal.aborted) run.fail(signal.reason);
     };
 

@@ -4,10 +4,12 @@ import { jitter } from '../../base/jitter.ts';
 import type { TokenBucket } from '../../base/token-bucket.ts';
 import { ApiUnreachableError } from '../../model/api-error.ts';
 import type { ApiRequest, KubeApi } from '../../ports/kube-api.ts';
+import type { ApiClientName } from '../../ports/tracing.ts';
 import { apiErrorOf, jsonOf, retryAfterOf } from './api-answer.ts';
 import type { ApiTransport, TransportRequest } from './api-transport.ts';
 
 export interface ApiDoorOptions {
+  readonly client: ApiClientName;
   readonly transport: ApiTransport;
   readonly clock: Clock;
   readonly bucket: TokenBucket;
@@ -30,11 +32,11 @@ export function apiDoor(options: ApiDoorOptions): KubeApi {
 }
 
 async function send(
-  { transport, clock, bucket, deadlineMs, patienceMs }: ApiDoorOptions,
+  { client, transport, clock, bucket, deadlineMs, patienceMs }: ApiDoorOptions,
   request: ApiRequest,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const wire = toWire(request);
+  const wire = toWire(client, request);
   const what = transport.describe(wire);
   await transport.ready(signal);
   let patienceLeftMs = patienceMs;
@@ -84,9 +86,10 @@ async function readText(
   }
 }
 
-function toWire({ method, path, query = {}, body, contentType }: ApiRequest): TransportRequest {
+function toWire(client: ApiClientName, { method, path, query = {}, body, contentType }: ApiRequest): TransportRequest {
   const search = queryText(query);
   return {
+    client,
     method,
     path: search === '' ? path : `${path}?${search}`,
     body: body === undefined ? undefined : JSON.stringify(body),

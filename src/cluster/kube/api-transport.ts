@@ -8,6 +8,7 @@ import { isSamePair, type PemPair } from '../../base/pem-pair.ts';
 import { unlessAborted } from '../../base/unless-aborted.ts';
 import { ApiUnreachableError } from '../../model/api-error.ts';
 import type { Happenings } from '../../ports/happenings.ts';
+import type { ApiClientName, Tracing } from '../../ports/tracing.ts';
 import { apiConnector } from './api-connector.ts';
 import { cancelClosedStreams } from './cancelled-streams.ts';
 import type { ClusterAccess } from './cluster-access.ts';
@@ -28,6 +29,7 @@ export interface ApiTransportOptions {
   /** Undefined: as docs/adr/0006-silent-connections.md has it. */
   readonly silence: SilenceSettings | undefined;
   readonly tell: ApiHappenings;
+  readonly tracing: Tracing;
 }
 
 /** When a connection counts as dead. Milliseconds. */
@@ -47,6 +49,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const MAX_CONCURRENT_STREAMS = 250;
 
 export interface TransportRequest {
+  readonly client: ApiClientName;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With the query. */
   readonly path: string;
@@ -105,7 +108,7 @@ export class ApiTransport {
   /** "GET https://10.0.0.1:6443/api/v1/nodes", and through which proxy: without the query. */
   describe({ method, path }: Pick<TransportRequest, 'method' | 'path'>): string {
     const { server, proxy } = this.#options.access;
-    return `${method} ${server}${path.replace(/\?.*$/s, '')}${through(proxy)}`;
+    return `${method} ${server}${withoutQuery(path)}${through(proxy)}`;
   }
 
   /** Resolves when there are credentials. Rejects where there will be none, or with the signal's reason. */
@@ -114,45 +117,12 @@ export class ApiTransport {
   }
 
   /** Sends, and resolves with whatever the server answers. Rejects with ApiUnreachableError, with the credentials' own error, or the signal's reason. */
-  async open(request: TransportRequest, signal: AbortSignal): Promise<OpenAnswer> {
-    const { credentials } = this.#options.access;
-    const { identity, authorization } = await credentials.current(signal);
-    signal.throwIfAborted();
-    const generation = this.#generationOf(identity);
-    const { method, path, body, contentType } = request;
-    const headers: Record<string, string | string[]> = {
-      accept: 'application/json',
-      'user-agent': this.#options.userAgent,
-      ...this.#options.access.impersonation,
-    };
-    if (authorization !== undefined) headers['authorization'] = authorization;
-    if (body !== undefined) headers['content-type'] = contentType ?? 'application/json';
-    const sentAtMs = this.#options.clock.monotonicMs();
-    let code: number | undefined;
-    try {
-      // Deadlines are the caller's. Until there is a connection undici does not hear the signal.
-      const sent = generation.pool.request({
-        method,
-        path: `${this.#basePath}${path}`,
-        headers,
-        body: body ?? null,
-        signal,
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      });
-      const answer = await unlessAborted(sent, signal);
-      this.#heard();
-      const { statusCode: status, headers: answered, body: content } = answer;
-      code = status;
-      const disbelieved = status === 401 && credentials.refused();
-      return { status, headers: answered, body: content, retired: generation.retired.signal, watched: generation.http2, disbelieved };
-    } catch (error) {
-      signal.throwIfAborted();
-      throw this.unreachable(request, error);
-    } finally {
-      const tookMs = this.#options.clock.monotonicMs() - sentAtMs;
-      this.#options.tell.apiRequested({ method, server: this.#origin, status: code, tookMs });
-    }
+  open(request: TransportRequest, signal: AbortSignal): Promise<OpenAnswer> {
+    const { client, method } = request;
+    const path = withoutQuery(`${this.#basePath}${request.path}`);
+    return this.#options.tracing.within({ do: 'ask the API', client, method, server: this.#origin, path }, (traceparent) =>
+      this.#open(request, traceparent, signal),
+    );
   }
 
   /** A request has had to wait for its turn. */
@@ -196,6 +166,48 @@ export class ApiTransport {
     const error = new Error('the client was closed');
     await Promise.all([...this.#generations].map((generation) => this.#destroy(generation, error)));
     this.#leaveStreams();
+  }
+
+  async #open(request: TransportRequest, traceparent: string | undefined, signal: AbortSignal): Promise<OpenAnswer> {
+    const { credentials } = this.#options.access;
+    const { identity, authorization } = await credentials.current(signal);
+    signal.throwIfAborted();
+    const generation = this.#generationOf(identity);
+    const { method, path, body, contentType } = request;
+    const headers: Record<string, string | string[]> = {
+      accept: 'application/json',
+      'user-agent': this.#options.userAgent,
+      ...this.#options.access.impersonation,
+    };
+    if (traceparent !== undefined) headers['traceparent'] = traceparent;
+    if (authorization !== undefined) headers['authorization'] = authorization;
+    if (body !== undefined) headers['content-type'] = contentType ?? 'application/json';
+    const sentAtMs = this.#options.clock.monotonicMs();
+    let code: number | undefined;
+    try {
+      // Deadlines are the caller's. Until there is a connection undici does not hear the signal.
+      const sent = generation.pool.request({
+        method,
+        path: `${this.#basePath}${path}`,
+        headers,
+        body: body ?? null,
+        signal,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      });
+      const answer = await unlessAborted(sent, signal);
+      this.#heard();
+      const { statusCode: status, headers: answered, body: content } = answer;
+      code = status;
+      const disbelieved = status === 401 && credentials.refused();
+      return { status, headers: answered, body: content, retired: generation.retired.signal, watched: generation.http2, disbelieved };
+    } catch (error) {
+      signal.throwIfAborted();
+      throw this.unreachable(request, error);
+    } finally {
+      const tookMs = this.#options.clock.monotonicMs() - sentAtMs;
+      this.#options.tell.apiRequested({ method, server: this.#origin, status: code, tookMs });
+    }
   }
 
   #heard(): void {
@@ -255,6 +267,8 @@ export class ApiTransport {
     generation.watch.stop();
   }
 }
+
+const withoutQuery = (path: string): string => path.replace(/\?.*$/s, '');
 
 /** What OpenSSL does not take is a fault of the kubeconfig. */
 function usable<T>({ origin }: ClusterAccess, make: () => T): T {

@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import { TokenBucket } from '../../base/token-bucket.ts';
 import type { KubeClients } from '../../ports/kube-api.ts';
+import type { ApiClientName, Tracing } from '../../ports/tracing.ts';
 import { apiDoor } from './api-door.ts';
 import { type ApiHappenings, ApiTransport, type SilenceSettings } from './api-transport.ts';
 import type { ClusterAccess } from './cluster-access.ts';
@@ -26,6 +27,7 @@ export interface KubeClientsOptions {
   /** "rxlet/0.1.0 (linux/amd64)" */
   readonly userAgent: string;
   readonly tell: ApiHappenings;
+  readonly tracing: Tracing;
   /** For tests: how soon silence is noticed. */
   readonly silence?: (SilenceSettings & { readonly idleMs: number }) | undefined;
 }
@@ -46,17 +48,17 @@ const REVIEW_DEADLINE_MS = 10_000;
 
 /** The four doors and the informers, on shared connections. Dials at the first request. */
 export function kubeClients(options: KubeClientsOptions): OwnedKubeClients {
-  const { access, clock, log, main, events, heartbeatTimeoutMs, userAgent, silence, tell } = options;
-  const transport = new ApiTransport({ access, clock, log, userAgent, silence, tell });
-  const door = (bucket: TokenBucket, deadlineMs: number, patienceMs: number) =>
-    apiDoor({ transport, clock, bucket, deadlineMs, patienceMs });
+  const { access, clock, log, main, events, heartbeatTimeoutMs, userAgent, silence, tell, tracing } = options;
+  const transport = new ApiTransport({ access, clock, log, userAgent, silence, tell, tracing });
+  const door = (client: ApiClientName, bucket: TokenBucket, deadlineMs: number, patienceMs: number) =>
+    apiDoor({ client, transport, clock, bucket, deadlineMs, patienceMs });
   const mainBucket = new TokenBucket({ ...main, clock });
-  const api = door(mainBucket, DEADLINE_MS, PATIENCE_MS);
+  const api = door('main', mainBucket, DEADLINE_MS, PATIENCE_MS);
   return {
     main: api,
-    events: door(new TokenBucket({ ...events, clock }), DEADLINE_MS, PATIENCE_MS),
-    heartbeat: door(new TokenBucket({ qps: 0, burst: 1, clock }), heartbeatTimeoutMs, heartbeatTimeoutMs),
-    reviews: door(new TokenBucket({ ...REVIEWS, clock }), REVIEW_DEADLINE_MS, REVIEW_DEADLINE_MS),
+    events: door('events', new TokenBucket({ ...events, clock }), DEADLINE_MS, PATIENCE_MS),
+    heartbeat: door('heartbeat', new TokenBucket({ qps: 0, burst: 1, clock }), heartbeatTimeoutMs, heartbeatTimeoutMs),
+    reviews: door('reviews', new TokenBucket({ ...REVIEWS, clock }), REVIEW_DEADLINE_MS, REVIEW_DEADLINE_MS),
     informer: informerOn({ api, transport, bucket: mainBucket, clock, log, idleMs: silence?.idleMs }),
     refreshCredentials: (signal) => transport.refreshCredentials(signal),
     close: () => transport.close(),

@@ -54,7 +54,7 @@ export async function* watchStream<T extends WatchedObject>(
 ): AsyncGenerator<WatchEvent<T>, void, undefined> {
   const { path, fieldSelector, labelSelector } = target;
   const query = queryText({ watch: true, allowWatchBookmarks: true, resourceVersion, timeoutSeconds, fieldSelector, labelSelector });
-  const request = { method: 'GET', path: `${path}?${query}` } as const;
+  const request = { client: 'main', method: 'GET', path: `${path}?${query}` } as const;
   const what = `${transport.describe(request)} (watch)`;
   let patienceMs = HEADERS_DEADLINE_MS;
   using within = deadline(clock, patienceMs, what, signal);

@@ -1,5 +1,5 @@
 import { type LevelOfFiles, vmodule } from '../accepted-kinds.ts';
-import { int32, oneOf, orUnset, uint, uint32 } from '../kinds.ts';
+import { int32, oneOf, orUnset, string, uint, uint32 } from '../kinds.ts';
 import { option } from '../option.ts';
 
 export const loggingOptions = {
@@ -31,6 +31,22 @@ export const loggingOptions = {
     defaultText: 'text on a terminal, else json',
     group: 'Logging',
     help: 'How log lines are written to standard error.',
+  }),
+  tracingEndpoint: option<string | undefined>({
+    config: 'tracing.endpoint',
+    kind: string,
+    default: undefined,
+    defaultText: 'localhost:4317 where `tracing` is set, else none',
+    group: 'Logging',
+    help: 'The collector that OpenTelemetry spans of what the agent does are sent to, over OTLP/gRPC in the clear: HOST:PORT, dns:///HOST:PORT, unix:///PATH or unix-abstract:NAME.',
+  }),
+  tracingSamplingRatePerMillion: option<number | undefined>({
+    config: 'tracing.samplingRatePerMillion',
+    kind: int32,
+    default: undefined,
+    defaultText: '0 where `tracing` is set',
+    group: 'Logging',
+    help: "Of how many in a million looks at pods, and other work that nothing asked the agent to trace, spans are sent. Requests to the node's server that carry a sampled `traceparent` are always traced.",
   }),
   timelineMaxMib: option<number>({
     flag: 'timeline-max-mib',

@@ -16,6 +16,7 @@ import { kubeconfigOf, kubectl, nodeKubeconfig } from '../../builders/cluster-un
 import { AgentUnderTest } from '../../integration/agent/agent-under-test.ts';
 import { pod as idle } from '../../integration/agent/pod-specs.ts';
 import type { EngineContainer } from '../../integration/agent/test-engine.ts';
+import { notTraced } from '../../../src/ports/tracing.ts';
 
 export type NodeJson = Wire<V1Node> & WatchedObject;
 export type PodJson = Wire<V1Pod> & WatchedObject;
@@ -55,7 +56,7 @@ export class NodeInTrouble {
     const agent = await AgentUnderTest.prepare(test);
     const node = new NodeInTrouble(
       agent,
-      kubeClients({ access, clock, log, ...limits, tell: new RecordedHappenings().tell, userAgent: 'rxlet-test' }),
+      kubeClients({ access, clock, log, ...limits, tell: new RecordedHappenings().tell, tracing: notTraced, userAgent: 'rxlet-test' }),
     );
     const stop = node.#watchAll();
     test.after(async () => {

@@ -19,6 +19,7 @@ import { anImage } from '../../builders/an-image.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
 import { DebianRegistry } from '../../fakes/debian-registry.ts';
 import { anEngineClient, dockerImages } from '../../builders/docker-parts.ts';
+import { notTraced } from '../../../src/ports/tracing.ts';
 
 const never = new AbortController().signal;
 const { username, password } = DebianRegistry.credentials;
@@ -70,6 +71,7 @@ describe('ensureImage with a Docker engine and a real registry', { timeout: 120_
       log: silentLogger,
       keyring: keyring(new NodeDockerConfig({ rootDir, cwd: rootDir, home: rootDir }, silentLogger)),
       tell: { noted: ({ message }) => notes.push(message), imagePulling: () => {}, imagePulled: () => {} },
+      tracing: notTraced,
       pulls: new PullQueue({ images, limiter: undefined, maxParallelPulls: undefined }),
       backoff: new Backoff({ clock: systemClock, baseMs: 10_000, maxMs: 300_000 }),
       pullSecrets: async () => secrets,

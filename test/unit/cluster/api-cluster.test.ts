@@ -16,6 +16,7 @@ import { FakeClock } from '../../fakes/fake-clock.ts';
 import { RecordedHappenings } from '../../fakes/recorded-happenings.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
 import { ScriptedApiServer, type ScriptedRequest } from '../../fakes/scripted-api-server.ts';
+import { notTraced } from '../../../src/ports/tracing.ts';
 
 const ca = aCa();
 const serverPair = ca.issue({ commonName: 'api', hosts: ['127.0.0.1'] });
@@ -37,7 +38,13 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true }));
 
 const open = (): Promise<Cluster> =>
-  openCluster(someOptions({ kubeconfig, certDir: directory, nodeName: 'a' }), { clock, log, tell: happenings.tell, random: () => 0.5 });
+  openCluster(someOptions({ kubeconfig, certDir: directory, nodeName: 'a' }), {
+    clock,
+    log,
+    tell: happenings.tell,
+    tracing: notTraced,
+    random: () => 0.5,
+  });
 
 test('a kubeconfig that cannot work is refused at once, in words for people', async () => {
   await assert.rejects(open(), { message: `kubeconfig ${kubeconfig} does not exist` });

@@ -16,6 +16,7 @@ import { someOptions } from '../../builders/some-options.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { RecordedHappenings } from '../../fakes/recorded-happenings.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
+import { notTraced } from '../../../src/ports/tracing.ts';
 
 const never = new AbortController().signal;
 let directory: string;
@@ -35,7 +36,7 @@ afterEach(async () => {
 });
 
 const open = (over: Partial<KubeletOptions> = {}): Promise<Cluster> =>
-  openCluster(someOptions({ certDir: directory, ...over }), { clock, log, tell: happenings.tell, random: () => 0.5 });
+  openCluster(someOptions({ certDir: directory, ...over }), { clock, log, tell: happenings.tell, tracing: notTraced, random: () => 0.5 });
 
 test('without --kubeconfig there is no cluster, and nothing of it runs', async () => {
   const { exists, services, sources, listener } = await open();

@@ -8,6 +8,7 @@ import type { Engine } from '../../../src/ports/engine.ts';
 import type { Happenings, RuntimeOperation } from '../../../src/ports/happenings.ts';
 import { someCgroups, someMemory } from '../../builders/some-cgroups.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
+import { notTraced } from '../../../src/ports/tracing.ts';
 
 const environment = { hostname: 'n', terminal: true, readFile: () => Promise.reject(new Error('no file')) };
 const signal = new AbortController().signal;
@@ -19,7 +20,7 @@ async function opened(...argv: string[]): Promise<{ engine: Engine; clock: FakeC
   const tell = new Proxy({} as Happenings, {
     get: (_, kind) => (what: RuntimeOperation) => void (kind === 'runtimeOperated' && told.push(what)),
   });
-  const ground = { clock, log: silentLogger, random: () => 0.5, tell, cgroups: someCgroups, memory: someMemory };
+  const ground = { clock, log: silentLogger, random: () => 0.5, tell, tracing: notTraced, cgroups: someCgroups, memory: someMemory };
   return { engine: await openEngine(options, ground), clock, told };
 }
 

@@ -6,6 +6,7 @@ import type { ContainerId, ContainerRuntime } from '../../../src/ports/container
 import type { RuntimeOperation } from '../../../src/ports/happenings.ts';
 import type { ImageService } from '../../../src/ports/image-service.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
+import { notTraced } from '../../../src/ports/tracing.ts';
 
 const never = new AbortController().signal;
 
@@ -43,7 +44,7 @@ describe('each verb is told by the kubelet’s name for it, with its time', () =
   test('whether it works or not', async () => {
     const { clock, told, tell } = setUp();
     const slow: ContainerRuntime = { ...runtime, listPods: () => clock.sleep(2000).then(() => []) };
-    const by = reportingRuntime(slow, { clock, tell });
+    const by = reportingRuntime(slow, { clock, tell, tracing: notTraced });
     const listed = by.listPods(never);
     await clock.advance(2000);
     assert.deepEqual(await listed, []);
@@ -57,7 +58,7 @@ describe('each verb is told by the kubelet’s name for it, with its time', () =
 
   test('of images, too', async () => {
     const { clock, told, tell } = setUp();
-    const by = reportingImages(images, { clock, tell });
+    const by = reportingImages(images, { clock, tell, tracing: notTraced });
     assert.deepEqual(await by.listImages(never), []);
     await assert.rejects(by.inspectImage('a', never));
     assert.deepEqual(told, [

@@ -11,6 +11,7 @@ import type { ImagePuller } from '../../../src/ports/image-puller.ts';
 import type { ImageInfo, ImageService, PullProgress, RegistryCredentials } from '../../../src/ports/image-service.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
+import { notTraced } from '../../../src/ports/tracing.ts';
 
 const never = new AbortController().signal;
 
@@ -83,6 +84,7 @@ describe('imageManager', () => {
         imagePulling: () => {},
         imagePulled: (pulled) => pulledImages.push(pulled),
       },
+      tracing: notTraced,
       pulls,
       backoff: new Backoff({ clock, baseMs: 10_000, maxMs: 300_000 }),
       pullSecrets: async () => [

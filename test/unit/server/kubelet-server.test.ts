@@ -23,6 +23,7 @@ import { nodeLogRoutes } from '../../../src/server/routes/node-log-routes.ts';
 import type { ServerOptionOrigins, ServerOptions } from '../../../src/server/server-options.ts';
 import { aCa, type PemPair, type TestCa } from '../../builders/a-pki.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
+import { notTraced } from '../../../src/ports/tracing.ts';
 
 let serverCa: TestCa;
 let clientCa: TestCa;
@@ -140,6 +141,7 @@ function start(options: Partial<ServerOptions> = {}, more: Partial<KubeletServer
     api: undefined,
     certificate: { pairs },
     tell: { requestBegun: () => {}, requestEnded: () => {} },
+    tracing: notTraced,
     onListening: () => {},
     nodeName: 'n',
     openFiles: 4_096,

@@ -9,6 +9,7 @@ import type { ImageService } from '../../../src/ports/image-service.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { silentHappenings } from '../../fakes/silent-happenings.ts';
+import { notTraced } from '../../../src/ports/tracing.ts';
 
 interface Step {
   readonly atMs: number;
@@ -50,6 +51,7 @@ export async function run({ steps }: { readonly steps: readonly Step[] }): Promi
     log: silentLogger,
     keyring: keyring({ entries: async () => [] }),
     tell: silentHappenings,
+    tracing: notTraced,
     pulls: new PullQueue({ images, limiter: undefined, maxParallelPulls: undefined }),
     backoff: new Backoff({ clock, baseMs: 10_000, maxMs: 300_000 }),
     mayUse: async () => {

@@ -13,7 +13,7 @@ const giveUp = (server: string): string => `
   import { fixedCredentials } from ${src('cluster/kube/cluster-access.ts')};
   import { systemClock } from ${src('base/clock.ts')};
   const access = { server: ${JSON.stringify(server)}, caPem: ${JSON.stringify(ca.pem)}, credentials: fixedCredentials({}), origin: 'a test' };
-  const transport = new ApiTransport({ access, clock: systemClock, log: { v() {}, info() {}, warn() {}, error() {} }, silence: undefined, tell: { apiRequested() {}, apiRequestWaited() {} }, userAgent: 'a-test' });
+  const transport = new ApiTransport({ access, clock: systemClock, log: { v() {}, info() {}, warn() {}, error() {} }, silence: undefined, tell: { apiRequested() {}, apiRequestWaited() {} }, tracing: { within: (_work, run) => run() }, userAgent: 'a-test' });
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   const hello = await transport.open({ method: 'GET', path: '/' }, new AbortController().signal);
   await hello.body.text();
