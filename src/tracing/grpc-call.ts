@@ -91,7 +91,6 @@ export class GrpcChannel {
       });
       // The calls say what is wrong.
       session.on('error', () => {});
-      session.unref();
       this.#session = session;
     }
     return { authority: 'host' in address ? authority : address.socketPath.replace('\0', '@'), session };
