@@ -60,7 +60,7 @@ describe('a Docker Engine that restarts under the agent', { timeout: 400_000 }, 
   });
 
   test('or that stops answering is given up call by call at the deadline; once it answers again all is as declared, and nothing ran twice', async (t) => {
-    const agent = await AgentUnderTest.start(t, '--v=0', '--runtime-request-timeout=3s');
+    const agent = await AgentUnderTest.start(t, '--v=0', '--runtime-request-timeout=10s');
     await agent.declare('keeps', pod());
     await agent.declare('goes', pod());
     const before = await agent.up('keeps');
@@ -71,7 +71,7 @@ describe('a Docker Engine that restarts under the agent', { timeout: 400_000 }, 
     await agent.declare('comes', pod());
     await agent.remove('goes');
     const { err } = await agent.logged('that it is given up', ({ msg }) => msg === 'relist failed', from);
-    assert.match(String(err), /GET \/containers\/json did not answer within 3 s/);
+    assert.match(String(err), /GET \/containers\/json did not answer within 10 s/);
     await thaw();
     await agent.up('comes');
     await agent.until('the deleted pod is gone', async () => (await agent.containers('goes')).length === 0);
