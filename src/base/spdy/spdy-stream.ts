@@ -35,6 +35,8 @@ export class SpdyStream extends FedDuplex {
   acceptClose(): void {
     this.#peerReset = true;
     this.acceptEnd();
+    // Once it is read to its end it closes.
+    if (!this.destroyed) this.end();
   }
 
   override _write(bytes: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
