@@ -7,8 +7,6 @@ const volumePlugins = '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/';
 
 const noticesMemory = 'memory that comes near a threshold is looked at each second, whatever this says';
 
-const rotatesItself = 'the engine rotates each log by itself as soon as it is full';
-
 /** Keeps the type of the option's value. */
 const accepted = <T>(declared: AcceptedOption<T>): AcceptedOption<T> => declared;
 
@@ -124,10 +122,7 @@ export const acceptedOptions: readonly AcceptedOption[] = [
   { flag: 'log-json-split-stream', config: 'logging.options.json.splitStream', kind: bool, unset: false },
   { flag: 'log-text-info-buffer-size', config: 'logging.options.text.infoBufferSize', kind: quantity, unset: '0' },
   { flag: 'log-text-split-stream', config: 'logging.options.text.splitStream', kind: bool, unset: false },
-  { config: 'containerLogMaxWorkers', kind: int32, unset: 1, isMet: () => true, inPart: rotatesItself },
-  { config: 'containerLogMonitorInterval', kind: duration, unset: 10_000, isMet: () => true, inPart: rotatesItself },
   { config: 'imagePullCredentialsVerificationPolicy', kind: string, unset: 'NeverVerifyPreloadedImages' },
-  { config: 'podLogsDir', kind: string, unset: '/var/log/pods', path: true },
   { config: 'preloadedImagesVerificationAllowlist', kind: strings },
   { config: 'tlsCurvePreferences', kind: numbers },
   { config: 'userNamespaces.idsPerPod', kind: int64 },

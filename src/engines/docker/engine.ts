@@ -15,7 +15,7 @@ import { DockerImageService } from './images/docker-image-service.ts';
 import { dockerRuntime } from './docker-runtime.ts';
 import { engineClient } from './client/engine-client.ts';
 import { LogLinks } from './logs/log-links.ts';
-import { CONTAINER_LOGS_DIR, POD_LOGS_DIR } from '../common/logs/log-paths.ts';
+import { CONTAINER_LOGS_DIR } from '../common/logs/log-paths.ts';
 import { logRotationNote } from './logs/log-rotation.ts';
 import { logLinkSweeper } from './logs/log-link-sweeper.ts';
 import { KnownFeatures } from './observe/known-features.ts';
@@ -34,9 +34,9 @@ export function dockerEngine(
   }: Pick<Ground, 'clock' | 'log' | 'random' | 'cgroups' | 'memory'> & { readonly tell: Pick<Happenings, 'engineCalled'> },
   network: PodsNetwork | undefined,
 ): Engine {
-  const { dockerEndpoint, runtimeRequestTimeoutMs, rootDir, podInfraContainerImage, imagePullProgressDeadlineMs } = options;
+  const { dockerEndpoint, runtimeRequestTimeoutMs, rootDir, podInfraContainerImage, imagePullProgressDeadlineMs, podLogsDir } = options;
   const client = engineClient({ endpoint: dockerEndpoint, clock, requestTimeoutMs: runtimeRequestTimeoutMs, tell });
-  const logLinks = new LogLinks(POD_LOGS_DIR, CONTAINER_LOGS_DIR, log);
+  const logLinks = new LogLinks(podLogsDir, CONTAINER_LOGS_DIR, log);
   const access = dockerAccess({ client, clock });
   const features = new KnownFeatures(client, clock);
   const logPolicy = parseLogPolicy(options.containerLogMaxSize, options.containerLogMaxFiles);
@@ -52,7 +52,7 @@ export function dockerEngine(
     seccompProfileRoot: options.seccompProfileRoot || join(rootDir, 'seccomp'),
     seccompDefault: options.seccompDefault,
     selinux: selinuxIsOn(),
-    podLogsDir: POD_LOGS_DIR,
+    podLogsDir,
     logPolicy,
     logLinks,
     node: {

@@ -1,6 +1,6 @@
 import { duration, int32, string } from '../kinds.ts';
 import { option } from '../option.ts';
-import { minute } from './units.ts';
+import { minute, second } from './units.ts';
 
 /** What the node removes when nothing needs it any more. */
 export const garbageOptions = {
@@ -76,5 +76,30 @@ export const garbageOptions = {
     default: 5,
     group: 'Engine and images',
     help: 'How many log files a container has at most, the one that is written to included; at least 2.',
+  }),
+  containerLogMonitorIntervalMs: option<number>({
+    config: 'containerLogMonitorInterval',
+    kind: duration,
+    default: 10 * second,
+    group: 'Engine and images',
+    zeroInFileIsUnset: true,
+    help: "How often the sizes of containers' logs are looked at; at least 3s. A Docker engine rotates each by itself, as soon as it is full.",
+  }),
+  containerLogMaxWorkers: option<number>({
+    config: 'containerLogMaxWorkers',
+    kind: int32,
+    default: 1,
+    group: 'Engine and images',
+    zeroInFileIsUnset: true,
+    help: 'How many logs are rotated at a time; a Docker engine rotates them by itself.',
+  }),
+  podLogsDir: option<string>({
+    config: 'podLogsDir',
+    kind: string,
+    default: '/var/log/pods',
+    group: 'Engine and images',
+    zeroInFileIsUnset: true,
+    path: true,
+    help: 'Where log collectors find what containers write: files, or with a Docker engine links to its own.',
   }),
 } as const;

@@ -3,8 +3,7 @@ import type { Pod } from '../../../model/pod.ts';
 
 type PodIdentity = Pick<Pod, 'metadata'>;
 
-/** Where log collectors look (pkg/kubelet/kuberuntime: podLogsRootDirectory, legacyContainerLogsDir). */
-export const POD_LOGS_DIR = '/var/log/pods';
+/** Where older log collectors look (pkg/kubelet/kuberuntime: legacyContainerLogsDir). */
 export const CONTAINER_LOGS_DIR = '/var/log/containers';
 
 /** NAMESPACE_NAME_UID, under the directory of pod logs (pkg/kubelet/kuberuntime/helpers.go). */

@@ -1,4 +1,4 @@
-import { type Readable, Transform, type TransformCallback } from 'node:stream';
+import { PassThrough, type Readable } from 'node:stream';
 import type { ContainerSession, StreamsWanted } from '../../../ports/container-access.ts';
 import { RuntimeService } from '../api/runtime_pb.js';
 import type { CriClient } from '../client/cri-client.ts';
@@ -79,22 +79,19 @@ function exitCodeOfRefusal(message: string): number | undefined {
 /** An output at whose end stands why the command could not be started, as Docker has it. */
 function withLastWords(output: Readable | undefined, ended: Promise<CommandOutcome>): Readable | undefined {
   if (output === undefined) return undefined;
-  const lastWords = (done: TransformCallback): void => {
-    ended.then(
-      (outcome) => {
-        const refused = outcome.kind === 'failed' && exitCodeOfRefusal(outcome.message) !== undefined;
-        done(null, refused ? Buffer.from(`${outcome.message}\n`) : undefined);
-      },
-      () => done(),
-    );
-  };
-  const whole = new Transform({ transform: (part: Buffer, _encoding, done) => done(null, part), flush: lastWords });
+  const whole = new PassThrough();
   whole.on('error', () => {});
   // Who wants no more of it must not hold up the rest.
   whole.once('close', () => {
     output.unpipe(whole);
     output.resume();
   });
+  const finish = async (): Promise<void> => {
+    const outcome = await ended;
+    if (outcome.kind === 'failed' && exitCodeOfRefusal(outcome.message) !== undefined) whole.write(`${outcome.message}\n`);
+    whole.end();
+  };
+  output.once('end', () => void finish().catch(() => {}));
   ended.catch((error: unknown) => whole.destroy(error instanceof Error ? error : new Error(String(error))));
-  return output.pipe(whole);
+  return output.pipe(whole, { end: false });
 }
