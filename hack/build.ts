@@ -83,14 +83,14 @@ const commandsApart: Plugin = {
     }),
 };
 
-const stamp = contentStamp(['package.json', 'package-lock.json', 'hack/build.ts', 'src']);
+const stamp = contentStamp(['package.json', 'package-lock.json', 'hack/build.ts', 'src', 'page']);
 if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) {
   console.log('build: nothing has changed');
 } else {
   const startedAt = performance.now();
   const files = await bundle();
   rmSync(dist, { recursive: true, force: true });
-  mkdirSync(dist);
+  mkdirSync(join(dist, 'page'), { recursive: true });
   for (const { path, contents } of files) writeFileSync(path, contents);
   // Last, so that a build cut short is done again.
   writeFileSync(stampFile, stamp);
@@ -123,8 +123,32 @@ async function bundle(): Promise<readonly { readonly path: string; readonly cont
     build({ ...options, entryPoints: { rxlet: 'src/start.ts' }, splitting: true }),
     ...Object.entries(besides).map(([name, path]) => build({ ...options, entryPoints: { [name]: path } })),
   ]);
-  const contents = Buffer.from(licences([...new Set(all.flatMap(({ metafile }) => Object.keys(metafile.inputs)))]));
-  return [...all.flatMap(({ outputFiles }) => outputFiles), { path: join(dist, 'THIRD-PARTY-LICENSES.txt'), contents }];
+  const page = await build({
+    absWorkingDir: root,
+    outdir: join(dist, 'page'),
+    entryPoints: ['page/page.tsx', 'page/page.css'],
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    target: ['chrome120', 'firefox121', 'safari17'],
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'none',
+    logLevel: 'warning',
+    write: false,
+    metafile: true,
+  });
+  const contents = Buffer.from(licences([...new Set([...all, page].flatMap(({ metafile }) => Object.keys(metafile.inputs)))]));
+  const asItIs = ['page.html', 'icon.svg'].map((name) => ({
+    path: join(dist, 'page', name),
+    contents: readFileSync(join(root, 'page', name)),
+  }));
+  return [
+    ...[...all, page].flatMap(({ outputFiles }) => outputFiles),
+    ...asItIs,
+    { path: join(dist, 'THIRD-PARTY-LICENSES.txt'), contents },
+  ];
 }
 
 /** The licences of the packages whose code is in the bundle: most ask to go with it. */
@@ -153,8 +177,8 @@ function contentStamp(paths: readonly string[]): string {
 }
 
 function printSizes(): void {
-  const sizes = readdirSync(dist)
-    .filter((name) => name.endsWith('.js'))
+  const sizes = readdirSync(dist, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(js|css|html)$/.test(name))
     .map((name) => ({ name, bytes: statSync(join(dist, name)).size }))
     .toSorted((a, b) => b.bytes - a.bytes);
   for (const { name, bytes } of sizes) console.log(`${kilobytes(bytes)}  dist/${name}`);

@@ -1,15 +1,15 @@
 #!/bin/bash
-# Sets up and runs every test: unit, contract, vectors, integration, cluster, faults, kubeadm. All but unit and vectors run against a Docker
-# Engine of its own, cluster and faults also against a Kubernetes control plane of its own, with the kubectl on PATH and those that
-# RXLET_TEST_KUBECTL names (a:b); kubeadm on machines of hack/kubeadm.sh.
+# Sets up and runs every test: unit, contract, vectors, page, integration, cluster, faults, kubeadm. page runs in the distribution's Chromium;
+# contract and all from integration on against a Docker Engine of its own, cluster and faults also against a Kubernetes control plane of its
+# own, with the kubectl on PATH and those that RXLET_TEST_KUBECTL names (a:b); kubeadm on machines of hack/kubeadm.sh.
 #   hack/test.sh               everything
-#   hack/test.sh unit|contract|vectors|integration|cluster|faults|kubeadm ...   some of it; faults: of the control plane, 4 minutes
+#   hack/test.sh unit|contract|vectors|page|integration|cluster|faults|kubeadm ...   some of it; faults: of the control plane, 4 minutes
 . "$(dirname "$0")/setup.sh"
 say() { echo "test.sh: $*" >&2; }
 die() { say "$*"; exit 1; }
 . hack/apt.sh
 for part; do
-  case $part in unit | contract | vectors | integration | cluster | faults | kubeadm) ;; *) echo "usage: hack/test.sh [unit|contract|vectors|integration|cluster|faults|kubeadm]..." >&2; exit 2 ;; esac
+  case $part in unit | contract | vectors | page | integration | cluster | faults | kubeadm) ;; *) echo "usage: hack/test.sh [unit|contract|vectors|page|integration|cluster|faults|kubeadm]..." >&2; exit 2 ;; esac
 done
 setup_npm
 npm run -s build
@@ -62,6 +62,10 @@ start_cluster() {
   export RXLET_TEST_CLUSTER=$cluster_dir
 }
 
+need_browser() {
+  command -v chromium >/dev/null || apt_install chromium
+}
+
 prepare_machines() {
   end_build
   export RXLET_TEST_KUBEADM=${RXLET_TEST_KUBEADM:-/var/lib/rxlet-test-kubeadm}
@@ -70,7 +74,7 @@ prepare_machines() {
 }
 
 if [ $# = 0 ]; then
-  set -- unit contract vectors integration
+  set -- unit contract vectors page integration
   [ -z "$(find test/cluster -name '*.test.ts' 2>/dev/null)" ] || set -- "$@" cluster faults kubeadm
 fi
 case " $* " in *" kubeadm "*) begin_build ;; esac
@@ -79,6 +83,7 @@ run_part() {
     unit) npm run -s test:unit ;;
     contract) npm run -s test:contract ;;
     vectors) npm run -s vectors -- test/vectors --skip-unknown ;;
+    page) npm run -s test:page ;;
     integration) npm run -s test:integration ;;
     cluster) npm run -s test:cluster ;;
     faults) npm run -s test:faults ;;
@@ -89,7 +94,7 @@ run_part() {
 failed=()
 for part; do
   echo "== $part"
-  case $part in contract | integration) start_engine ;; cluster | faults) start_engine; start_cluster ;; kubeadm) prepare_machines ;; esac
+  case $part in contract | integration) start_engine ;; cluster | faults) start_engine; start_cluster ;; kubeadm) prepare_machines ;; page) need_browser ;; esac
   run_part "$part" || failed+=("$part")
 done
 [ ${#failed[@]} = 0 ] || die "failed: ${failed[*]}"

@@ -32,5 +32,6 @@ export const capabilities: readonly Capability[] = [
   { name: 'shutdown', wanted: delaysShutdown, load: () => import('./shutdown/capability.ts') },
   { name: 'garbage', wanted: serves, load: () => import('./garbage/capability.ts') },
   { name: 'timeline', wanted: serves, load: () => import('./timeline/capability.ts') },
+  { name: 'page', wanted: serves, load: () => import('./page/capability.ts') },
   { name: 'server', wanted: serves, load: () => import('./server/capability.ts') },
 ];

@@ -30,6 +30,7 @@ export function planRoutes({ node, given }: PlanRoutesDeps): NonNullable<Contrib
       methods: ['POST'],
       path: '/rxlet/v1/plan',
       debugging: true,
+      page: 'data',
       handle: async ({ message, signal }, response) => {
         // Other pages cannot send this without being asked first.
         if (!/^application\/json\s*(?:;|$)/i.test(message.headers['content-type'] ?? ''))

@@ -26,6 +26,7 @@ export function explainRoutes(deps: ExplainRoutesDeps): NonNullable<Contribution
     methods: ['GET'],
     path,
     debugging: true,
+    page: 'data',
     handle: async (request, response) => sendText(response, jsonWithoutCredentials(await answer(request)), { type: 'application/json' }),
   });
   return [

@@ -21,6 +21,11 @@ export interface Route {
   /** Served on the read-only port, too. */
   readonly readOnly?: true;
   /**
+   * Served at --page-address, too. home: the page itself. file: what it loads, the same for everybody. data: what it shows, for who may see
+   * it; only what changes nothing.
+   */
+  readonly page?: 'home' | 'file' | 'data';
+  /**
    * Resolves when everything is written: the answer is ended then, if it is not yet. Rejects with HttpError for an answer other than 500.
    * What is thrown after the head was sent cuts the connection.
    */

@@ -35,6 +35,11 @@ const GRACE_MS = 2_000;
 /** How often connections are looked at for clients that have stopped reading. */
 const LOOK_EVERY_MS = 60_000;
 
+/** Whether a request may change the protocol is the handler's to say. */
+export const upgradesTo = (handler: RequestHandler): ServerOptions => ({
+  shouldUpgradeCallback: (message: IncomingMessage) => handler.wantsUpgrade(message),
+});
+
 /** The same for clients that may do everything. */
 export const localBounds: ServerOptions = { ...httpBounds, maxHeaderSize: MOST_HEADER_BYTES };
 

@@ -1,4 +1,4 @@
-import { createServer as createHttpServer, type IncomingMessage, type ServerOptions as HttpServerOptions } from 'node:http';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
@@ -18,12 +18,13 @@ import { ClientCaFile } from './auth/client-ca.ts';
 import { clientCertificateUser } from './auth/client-certificate.ts';
 import { nodeAccess } from './auth/node-access.ts';
 import { closedPaths, debuggingPaths } from './closed-paths.ts';
-import { ConnectionRoom, type ConnectionRoomOptions } from './connection-room.ts';
-import { httpBounds, localBounds, runHttpListener } from './http-listener.ts';
-import { ListenerConnections } from './listener-connections.ts';
+import { foreignRequest } from './foreign-request.ts';
+import { httpBounds, localBounds, runHttpListener, upgradesTo } from './http-listener.ts';
+import { ListenerConnections, roomFor } from './listener-connections.ts';
 import { keepTrying, type ListenAddress, listenOn } from './listen.ts';
 import { listenLocally } from './local-socket.ts';
-import { type RequestHandler, requestHandler } from './request-handler.ts';
+import { pageListener } from './page-listener.ts';
+import { requestHandler } from './request-handler.ts';
 import type { Route } from '../ports/route.ts';
 import { Router } from './router.ts';
 import type { ServerOptionOrigins, ServerOptions } from './server-options.ts';
@@ -61,6 +62,7 @@ export function kubeletServer(deps: KubeletServerDeps): Service {
     ...(options.healthzPort > 0 ? [healthz] : []),
     ...(options.enableServer ? [https] : []),
     ...(options.enableServer && options.readOnlyPort > 0 ? [readOnly] : []),
+    ...(options.pageAddress === '' ? [] : [pageListener]),
   ];
   return {
     name: 'server',
@@ -85,7 +87,7 @@ export function kubeletServer(deps: KubeletServerDeps): Service {
   };
 }
 
-type ListenerDeps = KubeletServerDeps & { readonly onTried: () => void };
+export type ListenerDeps = KubeletServerDeps & { readonly onTried: () => void };
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** How long a client may be connected before a request of it is let in: handshake, headers and review all together take less. */
@@ -230,6 +232,8 @@ async function localSocket(deps: ListenerDeps, stop: AbortSignal): Promise<void>
   const log = deps.log.child({ listener: 'local' });
   const handler = requestHandler({
     router: new Router(routes, { debugging: true }),
+    // A browser comes here where the socket is forwarded to a port.
+    foreign: foreignRequest,
     access: undefined,
     tell: undefined,
     tracing,
@@ -252,21 +256,4 @@ async function localSocket(deps: ListenerDeps, stop: AbortSignal): Promise<void>
   } finally {
     await remove?.();
   }
-}
-
-const upgradesTo = (handler: RequestHandler): HttpServerOptions => ({
-  shouldUpgradeCallback: (message: IncomingMessage) => handler.wantsUpgrade(message),
-});
-
-function roomFor(
-  limits: Pick<ConnectionRoomOptions, 'strangers' | 'guests' | 'strangerMs'>,
-  clock: Clock,
-  log: Logger,
-): ListenerConnections {
-  const { strangers, guests } = limits;
-  const onCrowded: ConnectionRoomOptions['onCrowded'] = (whose) => {
-    if (whose === 'guests') log.warn('connection closed to make room: its client has the most connections', { limit: guests });
-    else log.warn('connection closed to make room: too many clients without an allowed request', { limit: strangers });
-  };
-  return new ListenerConnections(new ConnectionRoom({ ...limits, clock, onCrowded }));
 }

@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type ConnectionRoom, peerOf } from './connection-room.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/logger.ts';
+import { ConnectionRoom, type ConnectionRoomOptions, peerOf } from './connection-room.ts';
 
 /** Every connection of one listener, and with TLS what is spoken on it. */
 export class ListenerConnections {
@@ -54,3 +56,17 @@ export class ListenerConnections {
 
 const endsOf = ({ remoteAddress, remotePort, localAddress, localPort }: Socket): string =>
   `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
+
+/** With so much room, and a line in the log where it is too little. */
+export function roomFor(
+  limits: Pick<ConnectionRoomOptions, 'strangers' | 'guests' | 'strangerMs'>,
+  clock: Clock,
+  log: Logger,
+): ListenerConnections {
+  const { strangers, guests } = limits;
+  const onCrowded: ConnectionRoomOptions['onCrowded'] = (whose) => {
+    if (whose === 'guests') log.warn('connection closed to make room: its client has the most connections', { limit: guests });
+    else log.warn('connection closed to make room: too many clients without an allowed request', { limit: strangers });
+  };
+  return new ListenerConnections(new ConnectionRoom({ ...limits, clock, onCrowded }));
+}

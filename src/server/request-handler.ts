@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
 import { type AnySignal, anySignal } from '../base/any-signal.ts';
@@ -27,6 +27,8 @@ export interface RequestHandler {
 
 export interface RequestHandlerDeps {
   readonly router: Router;
+  /** Why a request is refused before anything else is looked at. Absent: none is. */
+  readonly foreign?: (headers: IncomingHttpHeaders) => string | undefined;
   /** Undefined: every client that can connect may do all. */
   readonly access:
     | {
@@ -57,7 +59,7 @@ interface Refusal {
 type Found = { readonly route: Route; readonly params: RouteRequest['params']; readonly query: URLSearchParams };
 
 /** Reads the target, asks who it is and what they may, finds the route, and has it answer. */
-export function requestHandler({ router, access, tell, tracing, clock, log }: RequestHandlerDeps): RequestHandler {
+export function requestHandler({ router, foreign, access, tell, tracing, clock, log }: RequestHandlerDeps): RequestHandler {
   const measure = ({ method, url }: IncomingMessage, stream: Duplex | ServerResponse): void => {
     if (tell === undefined) return;
     const request: ServedRequest = { labels: requestLabels(method ?? '', url ?? '', access ? 'readwrite' : 'readonly') };
@@ -65,6 +67,8 @@ export function requestHandler({ router, access, tell, tracing, clock, log }: Re
     stream.once('close', () => tell.requestEnded(request));
   };
   const find = async (message: IncomingMessage, signal: AbortSignal): Promise<Found | { readonly refusal: Refusal }> => {
+    const strange = foreign?.(message.headers);
+    if (strange !== undefined) return { refusal: { status: 403, text: strange } };
     const target = requestTarget(message.url ?? '');
     const method = message.method ?? '';
     // First of all, whatever was asked for: a target without a path is asked about as the root.

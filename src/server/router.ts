@@ -61,8 +61,9 @@ export class Router {
 }
 
 /** HEAD is GET without the body; but not where GET starts something. */
-function isAnswered({ methods, debugging }: Route, method: string): boolean {
-  return methods.some((each) => each === method) || (method === 'HEAD' && debugging !== true && methods.includes('GET'));
+function isAnswered({ methods, debugging, page }: Route, method: string): boolean {
+  const isPlain = debugging !== true || page === 'home' || page === 'file';
+  return methods.some((each) => each === method) || (method === 'HEAD' && isPlain && methods.includes('GET'));
 }
 
 function segmentsOf(template: string): readonly Segment[] {

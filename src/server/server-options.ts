@@ -11,6 +11,8 @@ export interface ServerOptions {
   readonly healthzBindAddress: string;
   /** 0: none. */
   readonly healthzPort: number;
+  /** "127.0.0.1:8080"; empty: none. */
+  readonly pageAddress: string;
   readonly enableDebuggingHandlers: boolean;
   readonly enableSystemLogHandler: boolean;
   readonly enableProfilingHandler: boolean;

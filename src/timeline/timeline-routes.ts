@@ -33,6 +33,7 @@ export function timelineRoutes({ entries, ring, clock }: TimelineRoutesDeps): re
       methods: ['GET'],
       path: '/rxlet/v1/timeline',
       debugging: true,
+      page: 'data',
       handle: async ({ query, signal }, response) => {
         const wanted = timelineQuery(query, clock.now());
         // Before what has happened is read: nothing falls between the two.

@@ -139,6 +139,7 @@ async function serve(options: Partial<ServerOptions>, certificate?: Parameters<t
       readOnlyPort: 0,
       healthzBindAddress: '127.0.0.1',
       healthzPort: 0,
+      pageAddress: '',
       enableDebuggingHandlers: true,
       enableSystemLogHandler: true,
       enableProfilingHandler: true,

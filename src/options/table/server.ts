@@ -1,5 +1,6 @@
 import type { TlsVersionName } from '../../model/tls-settings.ts';
 import { bool, duration, int32, ip, oneOf, orUnset, string } from '../kinds.ts';
+import { loopbackAddress } from '../loopback-kind.ts';
 import { option } from '../option.ts';
 import { cipherSuites, tlsVersion } from '../tls-kinds.ts';
 import { hour, minute, second } from './units.ts';
@@ -58,6 +59,14 @@ export const serverOptions = {
     default: 10248,
     group: 'Server',
     help: 'The port of /healthz, without encryption or authentication; 0 means none.',
+  }),
+  pageAddress: option<string>({
+    flag: 'page-address',
+    kind: loopbackAddress,
+    default: '',
+    defaultText: 'none',
+    group: 'Server',
+    help: 'Serve the page there, a loopback address and a port such as 127.0.0.1:8080: pods with state and reason, what happens, what the node uses. Read-only. Without a cluster everybody on this machine can see it; in one it asks for a bearer token.',
   }),
   enableDebuggingHandlers: option<boolean>({
     flag: 'enable-debugging-handlers',

@@ -136,6 +136,7 @@ test("without arguments every option has the kubelet's default", async () => {
     readOnlyPort: 0,
     healthzBindAddress: '127.0.0.1',
     healthzPort: 10_248,
+    pageAddress: '',
     enableDebuggingHandlers: true,
     enableSystemLogHandler: true,
     enableSystemLogQuery: false,

@@ -101,6 +101,9 @@ const routes: readonly Route[] = [
       await once(socket, 'close');
     },
   },
+  { methods: ['GET'], path: '/page', debugging: true, page: 'home', handle: async (_, response) => void response.end('page') },
+  { methods: ['GET'], path: '/page/{file}', debugging: true, page: 'file', handle: async (_, response) => void response.end('file') },
+  { methods: ['GET'], path: '/why', debugging: true, page: 'data', handle: async (_, response) => void response.end('why') },
   { methods: ['GET'], path: '/teapot', handle: () => Promise.reject(new HttpError(418, 'short and stout')) },
   { methods: ['GET'], path: '/crash', handle: () => Promise.reject(new Error('outer', { cause: new Error('inner') })) },
 ];
@@ -115,6 +118,7 @@ function start(options: Partial<ServerOptions> = {}, more: Partial<KubeletServer
       readOnlyPort: 0,
       healthzBindAddress: '127.0.0.1',
       healthzPort: ports.healthz,
+      pageAddress: '',
       enableDebuggingHandlers: true,
       enableSystemLogHandler: true,
       enableProfilingHandler: true,
@@ -713,7 +717,7 @@ describe('bad clients:', () => {
     const slow = connect(join(directory, 'rxlet.sock'));
     slow.on('error', () => {});
     const before = process.memoryUsage().rss;
-    slow.write('GET /flood HTTP/1.1\r\nHost: a\r\n\r\n');
+    slow.write('GET /flood HTTP/1.1\r\nHost: localhost\r\n\r\n');
     assert.equal((await local('/pods')).status, 200);
     assert.equal(await flooded.promise, '/flood');
     assert(process.memoryUsage().rss - before < 50 * 2 ** 20);
@@ -749,4 +753,68 @@ describe('bad clients:', () => {
 after(() => {
   const handles = process.getActiveResourcesInfo().filter((name) => name.includes('Server'));
   assert.deepEqual(handles, []);
+});
+
+describe('the page', () => {
+  const page = async (path: string, more: RequestOptions = {}): Promise<readonly [status: number, body: string]> => {
+    const { status, body } = await answerOf(httpRequest({ host: '127.0.0.1', port: pagePort(), path, agent: false, ...more }));
+    return [status, body];
+  };
+  const pagePort = (): number => Number(log.lines.find(({ message, fields }) => message === 'serving' && 'port' in fields)?.fields['port']);
+  /** An API server that knows one token, whose owner may do all. */
+  const reviewing = (known: string): Pick<KubeApi, 'request'> => ({
+    request: async <T>({ path, body }: Parameters<KubeApi['request']>[0]) => {
+      const authenticated = JSON.stringify(body).includes(JSON.stringify(known));
+      const status = path.endsWith('tokenreviews') ? { authenticated, user: { username: 'jo' } } : { allowed: true };
+      return { status } as T;
+    },
+  });
+
+  test('is served where it was asked for, with what it shows and nothing else', async () => {
+    start({ pageAddress: '127.0.0.1:0', enableServer: false, healthzPort: 0 });
+    await serving(2);
+    assert.deepEqual(await page('/page'), [200, 'page']);
+    assert.deepEqual(await page('/page/x.js'), [200, 'file']);
+    assert.deepEqual(await page('/why'), [200, 'why']);
+    assert.deepEqual(await page('/page', { method: 'HEAD' }), [200, '']);
+    for (const path of ['/pods', '/healthz', '/containerLogs/a/b/c', '/teapot', '/flood']) assert.equal((await page(path))[0], 404, path);
+    assert.equal((await page('/exec/a/b/c', { method: 'POST', headers: { Connection: 'Upgrade', Upgrade: 'websocket' } }))[0], 404);
+    assert.equal((await page('/why', { method: 'POST' }))[0], 405);
+    const root = await answerOf(httpRequest({ host: '127.0.0.1', port: pagePort(), agent: false }));
+    assert.deepEqual([root.status, root.headers.location], [307, '/page']);
+  });
+
+  test('is not for other sites, nor by a name that a name server may lead here', async () => {
+    start({ pageAddress: '127.0.0.1:0', enableServer: false, healthzPort: 0 });
+    await serving(2);
+    for (const headers of [{ Host: 'example.org' }, { 'Sec-Fetch-Site': 'cross-site' }, { Origin: 'http://example.org' }])
+      for (const path of ['/', '/page', '/why', '/nothing']) assert.equal((await page(path, { headers }))[0], 403, JSON.stringify(headers));
+    const socketPath = join(directory, 'rxlet.sock');
+    for (const path of ['/page', '/pods'])
+      assert.equal((await answerOf(httpRequest({ socketPath, path, agent: false, headers: { Host: 'example.org' } }))).status, 403, path);
+  });
+
+  test('shows in a cluster nothing of the node to who has no token that may see it', async () => {
+    start(
+      { pageAddress: '127.0.0.1:0', enableServer: false, healthzPort: 0, authorizationMode: 'Webhook' },
+      { api: reviewing('good') },
+    );
+    await serving(2);
+    assert.deepEqual(await page('/page'), [200, 'page']);
+    assert.deepEqual(await page('/page/x.js'), [200, 'file']);
+    assert.deepEqual(await page('/why'), [401, 'Unauthorized']);
+    assert.deepEqual(await page('/nothing'), [401, 'Unauthorized']);
+    assert.deepEqual(await page('/why', { headers: { Authorization: 'Bearer good' } }), [200, 'why']);
+    assert.equal((await page('/why', { headers: { Authorization: 'Bearer other' } }))[0], 401);
+  });
+
+  test('waits for its port where that is taken: the pods matter more', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    start({ pageAddress: `127.0.0.1:${port}`, enableServer: false, healthzPort: 0 });
+    const line = await log.next('cannot listen, retrying');
+    assert.match(String(line.fields['error']), /port \d+ on 127\.0\.0\.1 is taken .* choose another port with --page-address/);
+    await new Promise((closed) => other.close(closed));
+  });
 });
