@@ -6,9 +6,8 @@ export const accessibilityFaults = (page: Page): Promise<readonly string[]> =>
     const faults: string[] = [];
     const isShown = (element: Element): boolean => element.checkVisibility() && element.getClientRects().length > 0;
     const nameOf = (element: Element): string => {
-      const by = (element.getAttribute('aria-labelledby') ?? '')
-        .split(/\s+/)
-        .flatMap((id) => document.querySelector(`#${CSS.escape(id)}`)?.textContent ?? []);
+      const ids = (element.getAttribute('aria-labelledby') ?? '').split(/\s+/).filter((id) => id !== '');
+      const by = ids.flatMap((id) => document.querySelector(`#${CSS.escape(id)}`)?.textContent ?? []);
       const labels =
         element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement || element instanceof HTMLSelectElement
           ? Array.from(element.labels ?? [], ({ textContent }) => textContent)

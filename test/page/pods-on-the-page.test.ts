@@ -119,9 +119,9 @@ test('by keyboard: to the content, to a pod, its heading is read, and back; what
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'default/web-node' }).waitFor();
   assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'H1');
-  await page.keyboard.press('Tab');
+  await page.keyboard.press('Shift+Tab');
   await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: 'Pods' }).waitFor();
+  await page.getByRole('heading', { name: 'Pods', exact: true }).waitFor();
 });
 
 test('an agent that has gone is said to be gone, and is there again as soon as it runs', async () => {
