@@ -160,8 +160,11 @@ export interface NodeUsage {
 
 /** What the node and its pods use. Measured when asked, at most once in a short while, however many ask. */
 export interface PodStats {
-  /** With `cpuAndMemory` nothing else is measured. */
-  node(signal: AbortSignal, only?: 'cpuAndMemory'): Promise<NodeUsage>;
+  /**
+   * With `cpuAndMemory` nothing else is measured; with `machine` what the kernel counts of the machine as a whole: CPU, memory, pressure and the
+   * file system of the root directory, without any cgroup, pod or question to the engine.
+   */
+  node(signal: AbortSignal, only?: 'cpuAndMemory' | 'machine'): Promise<NodeUsage>;
   /** With `afresh` what lies in directories, mostly as old as a minute, is counted now: for 10 s at most, then what was known has to do. */
   pods(signal: AbortSignal, how?: 'cpuAndMemory' | 'afresh'): Promise<readonly PodUsage[]>;
 }

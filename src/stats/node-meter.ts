@@ -90,6 +90,24 @@ export class NodeMeter {
     };
   }
 
+  /** A few files of /proc. */
+  async machine(): Promise<NodeUsage> {
+    const { clock, fileSystems, rootDir } = this.#deps;
+    const stat = this.#text('stat') ?? '';
+    const usageCoreNanoSeconds = parseMachineCpu(stat);
+    const memory = this.#memory(undefined);
+    const pressure = pressureOf((name) => this.#text(`pressure/${name}`));
+    const fs = await fileSystems.holding(rootDir, this.#text('self/mountinfo') ?? '');
+    return {
+      startedAtMs: parseBootTime(stat) ?? 0,
+      ...(usageCoreNanoSeconds === undefined ? {} : { cpu: { atMs: clock.now(), usageCoreNanoSeconds } }),
+      ...(memory ? { memory } : {}),
+      ...(pressure ? { pressure: { atMs: clock.now(), ...pressure } } : {}),
+      ...(fs ? { fs } : {}),
+      systemContainers: [],
+    };
+  }
+
   #text(path: string): string | undefined {
     return textOf(join(this.#deps.proc, path));
   }

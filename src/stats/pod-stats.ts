@@ -126,9 +126,10 @@ export function podStats(deps: PodStatsDeps): OwnedPodStats {
   });
   const nodeCheaply = measured(() => nodeMeter.cpuAndMemory());
   const nodeFully = measured(() => nodeMeter.everything());
+  const machine = measured(() => nodeMeter.machine());
 
   return {
-    node: (asker, only) => (only ? nodeCheaply : nodeFully).ask(asker),
+    node: (asker, only) => (only === 'machine' ? machine : only ? nodeCheaply : nodeFully).ask(asker),
     pods: (asker, how) => (how === 'afresh' ? podsAfresh : how ? podsCheaply : podsFully).ask(asker),
     close: () => closing.abort(new Error('stats are closed')),
   };

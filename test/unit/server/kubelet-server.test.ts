@@ -795,10 +795,7 @@ describe('the page', () => {
   });
 
   test('shows in a cluster nothing of the node to who has no token that may see it', async () => {
-    start(
-      { pageAddress: '127.0.0.1:0', enableServer: false, healthzPort: 0, authorizationMode: 'Webhook' },
-      { api: reviewing('good') },
-    );
+    start({ pageAddress: '127.0.0.1:0', enableServer: false, healthzPort: 0, authorizationMode: 'Webhook' }, { api: reviewing('good') });
     await serving(2);
     assert.deepEqual(await page('/page'), [200, 'page']);
     assert.deepEqual(await page('/page/x.js'), [200, 'file']);
