@@ -76,7 +76,7 @@ test('what others wrote is text, whatever is in it', async () => {
   await page.getByText('<img/src=x/onerror=document.title=1>?[31m?evil').first().waitFor();
   assert.equal(await page.locator('img[src^="x"]').count(), 0);
   assert.notEqual(await page.title(), '1');
-  assert.equal(await page.evaluate(() => /[\u001B\u202E]/.test(document.body.innerHTML)), false);
+  assert.equal(await page.evaluate(() => ['\u001B', '\u202E'].some((each) => document.body.innerHTML.includes(each))), false);
   assert.deepEqual(complaints, []);
 });
 
