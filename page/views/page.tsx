@@ -6,8 +6,11 @@ import type { PageState, Route } from '../page-state.ts';
 import { countsOf } from '../sort-pods.ts';
 import type { Store } from '../store.ts';
 import { ConnectionBar } from './connection-bar.tsx';
+import { NodeView } from './node-view.tsx';
+import { PlanView } from './plan-view.tsx';
 import { PodView } from './pod-view.tsx';
 import { PodsView } from './pods-view.tsx';
+import { StreamView } from './stream-view.tsx';
 import { AheadMs } from './times.tsx';
 
 export interface PageProps {
@@ -16,7 +19,12 @@ export interface PageProps {
   readonly live: Live;
 }
 
-const sections = [['pods', 'Pods']] as const;
+const sections = [
+  ['pods', 'Pods'],
+  ['node', 'Node'],
+  ['stream', 'Events'],
+  ['plan', 'Plan'],
+] as const;
 
 /** The whole page. */
 export function Page({ state, store, live }: PageProps): JSX.Element {
@@ -54,7 +62,7 @@ export function Page({ state, store, live }: PageProps): JSX.Element {
       </header>
       <ConnectionBar connection={connection} onRetry={() => live.retry()} onSignIn={(token) => live.signIn(token)} />
       <main id="main" ref={main} tabIndex={-1} class={connection.is === 'lost' ? 'stale' : undefined}>
-        <View state={state} store={store} />
+        <View state={state} store={store} live={live} />
       </main>
       <p class="visually-hidden" role="status">
         {newsOf(state)}
@@ -63,15 +71,18 @@ export function Page({ state, store, live }: PageProps): JSX.Element {
   );
 }
 
-function View({ state, store }: Pick<PageProps, 'state' | 'store'>): JSX.Element {
+function View({ state, store, live }: PageProps): JSX.Element {
   const { route } = state;
   switch (route.view) {
     case 'pod':
       return <PodView pod={route.pod} detail={state.detail} />;
-    case 'pods':
     case 'node':
+      return <NodeView node={state.node} api={live.api} isLive={state.connection.is === 'live'} />;
     case 'stream':
+      return <StreamView entries={state.entries} />;
     case 'plan':
+      return <PlanView api={live.api} />;
+    case 'pods':
       return <PodsView pods={state.pods} filter={state.filter} onFilter={(filter) => store.set({ filter })} />;
     default:
       return route satisfies never;

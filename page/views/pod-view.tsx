@@ -1,7 +1,10 @@
 import { Fragment, type JSX } from 'preact';
-import type { Cause, ExplainedContainer, Explanation } from '../../src/model/explanation.ts';
+import type { StreamEntry } from '../../src/model/stream-entry.ts';
+import type { ExplainedContainer, Explanation } from '../../src/model/explanation.ts';
 import { clockTime, counted, sentence, shown } from '../format.ts';
-import type { PodDetail } from '../page-state.ts';
+import type { Loaded, PodDetail } from '../page-state.ts';
+import { TimelineView } from '../timeline/timeline-view.tsx';
+import { CauseBox } from './cause-box.tsx';
 import { PullBar } from './pull-bar.tsx';
 import { StateMark } from './state-mark.tsx';
 import { Since, Until } from './times.tsx';
@@ -24,13 +27,15 @@ export function PodView({ pod, detail }: { readonly pod: string; readonly detail
           </p>
         </div>
       ) : (
-        explanations.value.map((each, at) => <ExplainedPod key={each.uid ?? at} explanation={each} />)
+        explanations.value.map((each, at) => (
+          <ExplainedPod key={each.uid ?? at} explanation={each} past={detail?.past ?? { is: 'loading' }} />
+        ))
       )}
     </>
   );
 }
 
-function ExplainedPod({ explanation }: { readonly explanation: Explanation }): JSX.Element {
+function ExplainedPod({ explanation, past }: { readonly explanation: Explanation; readonly past: PodDetail['past'] }): JSX.Element {
   const { state, phase, sinceMs, causes, containers, origin, uid, underWay, nextLookMs, decision, events } = explanation;
   const place = origin.where === undefined ? origin.source : `${origin.where}${origin.line === undefined ? '' : `:${origin.line}`}`;
   return (
@@ -43,7 +48,13 @@ function ExplainedPod({ explanation }: { readonly explanation: Explanation }): J
       {causes.map((cause) => (
         <CauseBox key={`${cause.code} ${cause.container ?? ''}`} cause={cause} />
       ))}
-      <h2>Containers</h2>
+      {uid !== undefined && (
+        <>
+          <h2>Timeline</h2>
+          <Past past={past} explanation={explanation} />
+        </>
+      )}
+      {containers.length > 0 && <h2>Containers</h2>}
       <ul class="containers">
         {containers.map((container) => (
           <ContainerBox key={container.name} container={container} />
@@ -129,30 +140,17 @@ function ExplainedPod({ explanation }: { readonly explanation: Explanation }): J
   );
 }
 
-function CauseBox({ cause: { kind, text, detail, sinceMs, untilMs, advice } }: { readonly cause: Cause }): JSX.Element {
-  return (
-    <section class={`cause cause-${kind}`} aria-label="Cause">
-      <p class="cause-text">{sentence(shown(text))}</p>
-      {(sinceMs !== undefined || untilMs !== undefined) && (
-        <p class="muted">
-          {sinceMs !== undefined && <Since atMs={sinceMs} words="for " />}
-          {sinceMs !== undefined && untilMs !== undefined && ' · '}
-          {untilMs !== undefined && (
-            <>
-              {kind === 'wait' ? 'over ' : 'tried again '}
-              <Until atMs={untilMs} />
-            </>
-          )}
-        </p>
-      )}
-      {advice !== undefined && (
-        <p>
-          <b>To do:</b> {shown(advice)}
-        </p>
-      )}
-      {detail !== undefined && !text.includes(detail) && <pre class="detail">{shown(detail)}</pre>}
-    </section>
-  );
+function Past({ past, explanation }: { readonly past: Loaded<readonly StreamEntry[]>; readonly explanation: Explanation }): JSX.Element {
+  switch (past.is) {
+    case 'loading':
+      return <p class="muted">Asking the agent…</p>;
+    case 'failed':
+      return <p class="muted">{sentence(shown(past.why))}</p>;
+    case 'here':
+      return <TimelineView entries={past.value} explanation={explanation} />;
+    default:
+      return past satisfies never;
+  }
 }
 
 function ContainerBox({ container }: { readonly container: ExplainedContainer }): JSX.Element {
