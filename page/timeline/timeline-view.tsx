@@ -13,14 +13,15 @@ const AXIS_PX = 26;
 const BAR_PX = 14;
 const LEAST_MS = 2_000;
 
-const ranges = [
+/** The last so many milliseconds, or the pod's first moments, or all. */
+type Range = 'start' | 'all' | number;
+const ranges: readonly (readonly [Range, string])[] = [
   ['start', 'Start'],
-  ['60000', '1 min'],
-  ['600000', '10 min'],
-  ['3600000', '1 h'],
+  [60_000, '1 min'],
+  [600_000, '10 min'],
+  [3_600_000, '1 h'],
   ['all', 'All'],
-] as const;
-type Range = (typeof ranges)[number][0];
+];
 
 const kinds = { sandbox: 'sandbox', pull: 'pull', init: 'init', run: 'runs', wait: 'back-off', stop: 'stops' } as const;
 
@@ -35,7 +36,7 @@ export function TimelineView({
   const { containers, state, uid } = explanation;
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
-  const [range, setRange] = useState<Range>('600000');
+  const [range, setRange] = useState<Range>(600_000);
   const [at, setAt] = useState<number>();
   const isOver = state === 'gone' || state === 'ended';
   const own = useMemo(() => entries.filter((entry) => entry.uid === undefined || entry.uid === uid), [entries, uid]);
@@ -180,17 +181,11 @@ function windowOf(range: Range, lanes: readonly Lane[], nowMs: number, isOver: b
   const marks = lanes.flatMap((lane) => lane.marks);
   const first = Math.min(nowMs, ...spans.map(({ fromMs }) => fromMs), ...marks.map(({ atMs }) => atMs));
   const last = isOver ? Math.max(first, ...spans.map(({ toMs, fromMs }) => toMs ?? fromMs), ...marks.map(({ atMs }) => atMs)) : nowMs;
-  switch (range) {
-    case 'start': {
-      const started = spans.filter(({ kind }) => kind === 'run').map(({ fromMs }) => fromMs);
-      const until = Math.min(last, started.length === 0 ? last : Math.min(...started));
-      return wide(first, until + (until - first) / 10);
-    }
-    case 'all':
-      return wide(first, last);
-    default:
-      return wide(Math.max(first - LEAST_MS, last - Number(range)), last);
-  }
+  if (typeof range === 'number') return wide(Math.max(first - LEAST_MS, last - range), last);
+  if (range === 'all') return wide(first, last);
+  const started = spans.filter(({ kind }) => kind === 'run').map(({ fromMs }) => fromMs);
+  const until = Math.min(last, ...started);
+  return wide(first, until + (until - first) / 10);
 }
 
 /** With a little room on both sides. */
