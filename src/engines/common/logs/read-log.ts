@@ -55,7 +55,9 @@ export async function* readLog(
         if (decoder.full) return;
       }
       if (!watch && newerFiles === 0) break;
-      if (isOver) {
+      // One that has ended will not have written to two files at once.
+      const stays = isOver && watch !== undefined && !ended && names.isSettling(path);
+      if (isOver && !stays) {
         const newer = await openNewer(names, path, reader);
         if (newer !== 'later') {
           await reader.replace(newer);
@@ -64,7 +66,7 @@ export async function* readLog(
           continue;
         }
         isOver = false;
-      } else if (generation !== current) {
+      } else if (!isOver && generation !== current) {
         generation = current;
         const now = await reader.compare(path);
         // What came between the last look and the rotation is still to be read.

@@ -17,6 +17,8 @@ export interface LogNames {
   indexes(path: string): Promise<readonly number[]>;
   /** Undefined: there is none. */
   nameOf(path: string, index: number): string | Promise<string | undefined>;
+  /** Whether the file that was written to last may still be, although the next one is there: who follows the log stays with it. */
+  isSettling(path: string): boolean;
 }
 
 /** As Docker rotates, the oldest first: LOG.2 becomes LOG.3, LOG.1 LOG.2, LOG LOG.1, and a new LOG is made. Compressed ones do not count. */
@@ -31,6 +33,7 @@ export const numberedLogs: LogNames = {
     return found.toSorted((a, b) => a - b);
   },
   nameOf: (path, index) => (index === 0 ? path : `${path}.${index}`),
+  isSettling: () => false,
 };
 
 /** All names in the directory of a log; none where it is gone. */

@@ -38,7 +38,7 @@ async function setUp({
     })
     .answer(method.exec, (asked) => ({ url: url(asked) }))
     .answer(method.attach, (asked) => ({ url: url(asked) }));
-  const access = criAccess({ client: cri, clock, names: new TimestampedLogs() });
+  const access = criAccess({ client: cri, clock, names: new TimestampedLogs(clock) });
   return {
     cri,
     access,

@@ -23,7 +23,7 @@ async function setUp(count: number, over: Partial<LogRotationDeps> = {}) {
     policy: { maxSizeBytes: 100, maxFiles: 5 },
     intervalMs: 10_000,
     workers: 1,
-    names: new TimestampedLogs(),
+    names: new TimestampedLogs(clock),
     running: async () => containers,
     reopen: async () => {},
     clock: {

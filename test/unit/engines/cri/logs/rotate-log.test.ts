@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { systemClock } from '../../../../../src/base/clock.ts';
 import { LogWatches } from '../../../../../src/engines/common/logs/log-watches.ts';
 import { containerLogs } from '../../../../../src/engines/cri/logs/container-logs.ts';
 import { rotateLog } from '../../../../../src/engines/cri/logs/rotate-log.ts';
 import { TimestampedLogs } from '../../../../../src/engines/cri/logs/timestamped-logs.ts';
 import type { LogOptions } from '../../../../../src/ports/container-access.ts';
+import { FakeClock } from '../../../../fakes/fake-clock.ts';
 
 const NOW_MS = Date.parse('2026-03-04T05:06:07Z');
 const policy = { maxSizeBytes: 100, maxFiles: 3 };
@@ -18,12 +18,14 @@ const policy = { maxSizeBytes: 100, maxFiles: 3 };
 async function aLog() {
   const directory = await mkdtemp(join(tmpdir(), 'rxlet-cri-logs-'));
   const path = join(directory, '0.log');
-  const names = new TimestampedLogs();
+  const clock = new FakeClock();
+  const names = new TimestampedLogs(clock);
   const signal = new AbortController().signal;
   let writesTo = path;
   return {
     directory,
     path,
+    clock,
     names,
     line: (text: string) => appendFile(writesTo, `2026-03-04T05:06:07.000000000Z stdout F ${text}\n`),
     /** The runtime goes on in the old file until it is asked to reopen the log. */
@@ -82,7 +84,7 @@ describe('rotateLog', () => {
 describe('the log of a container that is rotated', () => {
   const read = async (log: Awaited<ReturnType<typeof aLog>>, over: Partial<LogOptions>, running = false): Promise<string> => {
     let seen = '';
-    const deps = { names: log.names, watches: new LogWatches(systemClock), look: async () => ({ logPath: log.path, running }) };
+    const deps = { names: log.names, watches: new LogWatches(log.clock), look: async () => ({ logPath: log.path, running }) };
     const options = { follow: false, timestamps: false, ...over };
     for await (const { bytes } of containerLogs(deps, 'id', options, new AbortController().signal)) seen += Buffer.from(bytes).toString();
     return seen;
@@ -101,7 +103,7 @@ describe('the log of a container that is rotated', () => {
   test('is followed over rotations: nothing is lost and nothing comes twice', async () => {
     await using log = await aLog();
     let running = true;
-    const deps = { names: log.names, watches: new LogWatches(systemClock), look: async () => ({ logPath: log.path, running }) };
+    const deps = { names: log.names, watches: new LogWatches(log.clock), look: async () => ({ logPath: log.path, running }) };
     await log.line('0');
     let seen = '';
     let more = Promise.withResolvers<void>();
@@ -113,7 +115,7 @@ describe('the log of a container that is rotated', () => {
       }
       return seen;
     })();
-    const lines = 400;
+    const lines = 200;
     for (let n = 1; n < lines; n++) {
       await log.line(String(n));
       if (n % 40 !== 0) continue;
@@ -124,16 +126,20 @@ describe('the log of a container that is rotated', () => {
         log.writesTo(rotated);
         await log.line(`${n}, late`);
         await writeFile(log.path, '');
-        await log.line(`${n}, later`);
         log.writesTo('0.log');
+        await log.line(`${n}, later`);
       });
-      // A reader that is one file behind, which is not compressed yet, loses nothing.
-      while (!seen.includes(`${n - 40}\n`)) await more.promise;
+      // containerd does not wait for the last lines of the old file.
+      log.writesTo(rotated);
+      await log.line(`${n}, last`);
+      log.writesTo('0.log');
+      // It goes on in the new file some time before the next rotation.
+      while (!seen.includes(`${n}, later\n`)) await log.clock.until(more.promise, 100);
     }
     running = false;
-    const expected = Array.from({ length: lines }, (_, n) => (n > 0 && n % 40 === 0 ? `${n}\n${n}, late\n${n}, later\n` : `${n}\n`)).join(
-      '',
-    );
-    assert.equal(await followed, expected);
+    const expected = Array.from({ length: lines }, (_, n) =>
+      n > 0 && n % 40 === 0 ? `${n}\n${n}, late\n${n}, last\n${n}, later\n` : `${n}\n`,
+    ).join('');
+    assert.equal(await log.clock.until(followed, 100), expected);
   });
 });
