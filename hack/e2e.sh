@@ -5,6 +5,8 @@
 # must pass (the list is what the reference kubelet passes on a single node without an outside registry).
 #   --full-node       the specs of test/e2e/full-node.txt instead, all of which must pass: resources, preemption, taints, limits, how pods end;
 #                     those marked [Serial] one after the other, at the end. Half an hour; two of them want port 10250 to be free
+#   --slow            the specs of test/e2e/slow.txt instead, all of which must pass: how long back-offs get, and mistakes in subPathExpr that
+#                     are mended later. Half an hour, in which the machine mostly waits
 #   --skip REGEXP     leaves specs out; without it those that are slow or flaky, and one that waits twelve minutes for an outside registry
 #   --nodes N         that many specs at once: 6
 #   --reference       afterwards the same with the reference kubelet 1.20 (it wants cgroup v1): prints both durations, and what only it passes
@@ -20,12 +22,14 @@ die() { say "$*"; exit 1; }
 usage() { sed -n '2,/^\. /{/^\. /d;s/^# \{0,1\}//p}' hack/e2e.sh >&2; exit 2; }
 
 DIR=${RXLET_E2E_DIR:-/var/lib/rxlet-e2e}
-focus= skip='\[Slow\]|\[Flaky\]|should be able to pull from private registry with secret' parallel=6 reference= clean= must=test/e2e/nodeconformance.txt
+quick='\[Slow\]|\[Flaky\]|should be able to pull from private registry with secret'
+focus= skip=$quick parallel=6 reference= clean= must=test/e2e/nodeconformance.txt
 while [ $# -gt 0 ]; do
   case $1 in
     --skip) [ $# -ge 2 ] || usage; skip=$2; shift ;;
     --nodes) [ $# -ge 2 ] || usage; parallel=$2; shift ;;
     --full-node) must=test/e2e/full-node.txt ;;
+    --slow) must=test/e2e/slow.txt; [ "$skip" != "$quick" ] || skip= ;;
     --reference) reference=1 ;;
     --clean) clean=1 ;;
     -*) usage ;;
@@ -150,6 +154,8 @@ run_specs() { # NAME
   say "$1: running specs, log in $out/specs.log"
   if [ -n "$focus" ]; then
     run_turn "$1" "$focus" "$skip" "$parallel"
+  elif [ "$must" = test/e2e/slow.txt ]; then
+    run_turn "$1" "$(named <$must)" "$skip" "$parallel"
   elif [ "$must" = test/e2e/full-node.txt ]; then
     run_turn "$1" "$(grep -vF '[Serial]' $must | named)" "$skip" "$parallel" quick-
     run_turn "$1" "$(grep -F '[Serial]' $must | named)" "$skip" 1 serial-
