@@ -37,12 +37,15 @@ export function parseLine(line: string): StreamEntry | undefined {
   }
 }
 
-/** Where the last whole line in these bytes ends, and which entry it is; undefined: there is none. */
-export function lastWholeLine(bytes: Buffer): { readonly end: number; readonly seq: number } | undefined {
+/** Where the last whole line in these bytes ends that may be there by its number, and which entry it is; undefined: there is none. */
+export function lastWholeLine(
+  bytes: Buffer,
+  belongs: (seq: number) => boolean,
+): { readonly end: number; readonly seq: number } | undefined {
   for (let end = bytes.lastIndexOf('\n'); end >= 0;) {
     const before = end === 0 ? -1 : bytes.lastIndexOf('\n', end - 1);
     const entry = parseLine(bytes.toString('utf8', before + 1, end));
-    if (entry !== undefined) return { end: end + 1, seq: entry.seq };
+    if (entry !== undefined && belongs(entry.seq)) return { end: end + 1, seq: entry.seq };
     end = before;
   }
   return undefined;

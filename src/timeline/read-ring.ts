@@ -3,7 +3,7 @@ import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMissingFile } from '../base/error-code.ts';
 import { type LineHead, lineHead, parseLine } from './entry-line.ts';
-import { segmentsAmong } from './ring-segments.ts';
+import { belongsTo, segmentsAmong } from './ring-segments.ts';
 import { isWanted, type TimelineQuery } from './timeline-query.ts';
 
 /** A line as it is on disk, without its end. */
@@ -33,11 +33,14 @@ async function nthNewest(directory: string, wanted: TimelineQuery, untilSeq: num
 }
 
 async function* wantedLines(directory: string, wanted: TimelineQuery, untilSeq: number): AsyncGenerator<readonly KeptLine[]> {
-  for (const segment of segmentsAmong(await readdir(directory, { withFileTypes: true }).catch(noneIfMissing))) {
+  const segments = segmentsAmong(await readdir(directory, { withFileTypes: true }).catch(noneIfMissing));
+  for (const [index, segment] of segments.entries()) {
+    const belongs = belongsTo(segment, segments[index + 1]);
     const path = join(directory, segment);
     const found = await stat(path).catch(undefinedIfMissing);
     if (found === undefined) continue;
-    for await (const lines of linesOf(path, found.size)) yield lines.filter((line) => line.seq <= untilSeq && isWantedLine(line, wanted));
+    for await (const lines of linesOf(path, found.size))
+      yield lines.filter((line) => line.seq <= untilSeq && belongs(line.seq) && isWantedLine(line, wanted));
   }
 }
 

@@ -14,6 +14,19 @@ const name = new RegExp(`^\\d{${DIGITS}}\\.ndjson$`);
 /** Of the segment whose first entry has this number. Their order by name is the order of what happened. */
 export const segmentName = (seq: number): string => `${String(seq).padStart(DIGITS, '0')}.ndjson`;
 
+/** Numbers that are missing in a segment, at most: what a disk does not take is lost, by its number. */
+const MOST_AHEAD = 1e9;
+
+/**
+ * Whether an entry of this number may be in the segment, and before the `next` one: else its number is damaged. Gone by, it would have others
+ * take numbers that there are already, or run out of them.
+ */
+export function belongsTo(segment: string, next?: string): (seq: number) => boolean {
+  const first = Number.parseInt(segment, 10);
+  const end = next === undefined ? first + MOST_AHEAD : Number.parseInt(next, 10);
+  return (seq) => seq >= first && seq < end;
+}
+
 /** Of what is in the directory, oldest first. Whatever is no file of its own is none: a pipe would never end, a link leads elsewhere. */
 export const segmentsAmong = (found: readonly Dirent[]): readonly string[] =>
   found.flatMap((each) => (each.isFile() && name.test(each.name) ? [each.name] : [])).toSorted();
@@ -25,7 +38,7 @@ export const segmentsAmong = (found: readonly Dirent[]): readonly string[] =>
 export function lastSeq(directory: string): number {
   try {
     for (const segment of segmentsAmong(readdirSync(directory, { withFileTypes: true })).toReversed()) {
-      const found = lastWholeLine(tailOf(join(directory, segment)));
+      const found = lastWholeLine(tailOf(join(directory, segment)), belongsTo(segment));
       if (found !== undefined) return found.seq;
     }
   } catch {

@@ -7,7 +7,7 @@ import type { Logger } from '../base/logger.ts';
 import { OngoingFaults } from '../base/ongoing-faults.ts';
 import type { StreamEntry } from '../model/stream-entry.ts';
 import { entryLine, lastWholeLine } from './entry-line.ts';
-import { segmentName, segmentsAmong, TAIL_BYTES } from './ring-segments.ts';
+import { belongsTo, segmentName, segmentsAmong, TAIL_BYTES } from './ring-segments.ts';
 
 export interface TimelineRingDeps {
   /** Of its own; made when something is written. */
@@ -203,7 +203,7 @@ export class TimelineRing {
     try {
       const tail = Buffer.alloc(Math.min(size, TAIL_BYTES));
       const { bytesRead } = await file.read(tail, 0, tail.length, size - tail.length);
-      const whole = lastWholeLine(tail.subarray(0, bytesRead));
+      const whole = lastWholeLine(tail.subarray(0, bytesRead), belongsTo(name));
       const end = whole === undefined ? 0 : size - tail.length + whole.end;
       if (end < size) {
         await file.truncate(end);
