@@ -82,7 +82,13 @@ export async function runReplay(argv: readonly string[], { stdout, stderr }: Rep
     );
     return 2;
   }
-  return show(replay, asked, { stdout, stderr });
+  try {
+    return await show(replay, asked, { stdout, stderr });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    stderr.write(`error: ${printable(asked.path)} cannot be replayed further: a line of it is damaged: ${printable(why)}\n`);
+    return 2;
+  }
 }
 
 async function show(replay: ReplayRun, { untilMs, pod, stopAt, json }: Asked, { stdout, stderr }: ReplayIo): Promise<number> {

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../base/json-object.ts';
+import { isJsonObject, type JsonObject } from '../base/json-object.ts';
 import { type Effect, type Header, type InputLine, RECORDING_VERSION } from './lines.ts';
 import type { Turn } from './player.ts';
 
@@ -23,7 +23,7 @@ export async function readRecording(lines: AsyncIterable<string>): Promise<Recor
     number++;
     const json = parsed(line);
     if (header === undefined) header = checkedHeader(json);
-    else if (!isJsonObject(json)) {
+    else if (!isJsonObject(json) || !hasForm(json)) {
       damage = `line ${number} is damaged: what is before it is replayed`;
       break;
     } else if ('end' in json) isWhole = true;
@@ -47,8 +47,30 @@ function parsed(line: string): unknown {
 function checkedHeader(json: unknown): Header {
   if (!isJsonObject(json) || json['recording'] !== 'rxlet') throw new NoRecordingError('it is no recording of rxlet');
   const { version, agent } = json;
-  if (version === RECORDING_VERSION) return json as unknown as Header;
+  if (version === RECORDING_VERSION) {
+    if (isWholeHeader(json)) return json as unknown as Header;
+    throw new NoRecordingError('its first line is damaged');
+  }
   throw new NoRecordingError(
     `it is a recording of version ${String(version)}, made by rxlet ${String(agent)}; this rxlet replays version ${RECORDING_VERSION}`,
   );
+}
+
+/** Whether its own fields are what they are in every line; what came in is checked as it is delivered. */
+function hasForm(line: JsonObject): boolean {
+  if ('end' in line) return true;
+  if ('ask' in line) return Number.isFinite(line['ask']) && isText(line['name']) && isText(line['about']);
+  if ('read' in line) return isText(line['read']);
+  if ('decided' in line) return isText(line['decided']);
+  const { t, d, of, name, args } = line;
+  const isNamed = (of === undefined || Number.isFinite(of)) && (name === undefined || isText(name));
+  const isTimed = Number.isFinite(t) && (d === undefined || Number.isFinite(d));
+  return isText(line['in']) && isTimed && isNamed && (line['in'] !== 'call' || (Array.isArray(args) && args.every(isJsonObject)));
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+
+function isWholeHeader({ agent, nowMs, monotonicMs, seed, capabilities, options }: JsonObject): boolean {
+  const hasNames = Array.isArray(capabilities) && capabilities.every((name) => typeof name === 'string');
+  return typeof agent === 'string' && hasNames && isJsonObject(options) && [nowMs, monotonicMs, seed].every(Number.isFinite);
 }
