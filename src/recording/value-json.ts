@@ -4,7 +4,7 @@ import { SandboxImageMissingError } from '../model/sandbox-image-missing-error.t
 import { type JsonObject, isJsonObject } from '../base/json-object.ts';
 import { SomePods } from '../ports/pod-source.ts';
 
-/** Marks what JSON has no form for. No object of Kubernetes has a field of this name alone. */
+/** Marks what JSON has no form for, and objects that have such a field themselves: options of a volume may have any. */
 const TAG = '$';
 /** Deeper than any object of Kubernetes, and than any error's causes. */
 const DEEPEST = 100;
@@ -31,7 +31,8 @@ export function toJson(value: unknown, hide: HideText = (text) => text, depth = 
   if (value instanceof SomePods) return { [TAG]: 'some pods', of: { put: inner(value.put), gone: inner(value.gone) } };
   if (value instanceof Error) return { [TAG]: 'error', of: errorToJson(value, inner) };
   const fields = Object.entries(value).filter(([, each]) => each !== undefined && typeof each !== 'function');
-  return Object.fromEntries(fields.map(([key, each]) => [key, inner(each)]));
+  const plain = Object.fromEntries(fields.map(([key, each]) => [key, inner(each)]));
+  return Object.hasOwn(plain, TAG) ? { [TAG]: 'object', of: Object.entries(plain) } : plain;
 }
 
 function errorToJson(error: Error, inner: (value: unknown) => unknown): JsonObject {
@@ -72,6 +73,8 @@ function tagged(tag: string, of: unknown): unknown {
       return Quantity.parse(String(of));
     case 'some pods':
       return new SomePods(fromJson(of) as ConstructorParameters<typeof SomePods>[0]);
+    case 'object':
+      return Object.fromEntries(list(of).map((field) => [String(list(field)[0]), fromJson(list(field)[1])]));
     case 'error':
       return errorFromJson(isJsonObject(of) ? of : {});
     default:

@@ -37,3 +37,8 @@ test('a value that contains itself is refused', () => {
   endless.self = endless;
   assert.throws(() => toJson(endless), /nests deeper than 100 levels/);
 });
+
+test('an object with a field like the mark of what JSON has no form for is what it was', () => {
+  for (const value of [{ $: 'undefined' }, { $: 'map', of: 7 }, { $: 1 }, { $: { $: 'set' } }, { options: { $: 'no such kind', more: 'x' } }])
+    assert.deepEqual(fromJson(JSON.parse(JSON.stringify(toJson(value)))), value);
+});
