@@ -8,7 +8,7 @@ import { decisionText } from './decision-text.ts';
 import type { HiddenValues } from './hidden-values.ts';
 import type { Argument, Effect, Input, InputLine, Outcome } from './lines.ts';
 import { TurnClock } from './turn-clock.ts';
-import { toJson } from './value-json.ts';
+import { toJsonAtAll } from './value-json.ts';
 
 export interface RecorderDeps {
   /** The real one. */
@@ -116,7 +116,7 @@ export class Recorder implements Boundary {
         outside().subscribe((value) =>
           this.enter(
             // As it is: what pods say decides what becomes of them, and must not differ from what their containers were made of.
-            () => ({ in: 'value', of, v: toJson(value) }),
+            () => ({ in: 'value', of, v: toJsonAtAll(value) }),
             () => out.next(value),
           ),
         ),
@@ -192,7 +192,7 @@ export class Recorder implements Boundary {
   }
 
   #json(value: unknown): unknown {
-    return toJson(value, this.#deps.hidden.text);
+    return toJsonAtAll(value, this.#deps.hidden.text);
   }
 
   #failure(error: unknown, signals: readonly AbortSignal[]): Outcome {

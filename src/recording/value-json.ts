@@ -38,7 +38,9 @@ export function toJson(value: unknown, hide: HideText = (text) => text, depth = 
 function errorToJson(error: Error, inner: (value: unknown) => unknown): JsonObject {
   const { name, message, cause } = error;
   const kind = error instanceof ContainerStartError ? 'start' : error instanceof SandboxImageMissingError ? 'sandbox image' : undefined;
-  const own = Object.entries(error).filter(([key]) => key !== 'name' && key !== 'cause' && key !== 'message');
+  const own = Object.entries(error)
+    .filter(([key]) => key !== 'name' && key !== 'cause' && key !== 'message')
+    .filter(([, each]) => isPlain(each));
   return {
     ...(kind === undefined ? {} : { kind }),
     name,
@@ -46,6 +48,24 @@ function errorToJson(error: Error, inner: (value: unknown) => unknown): JsonObje
     ...(cause === undefined ? {} : { cause: inner(cause) }),
     ...(own.length === 0 ? {} : { own: inner(Object.fromEntries(own)) }),
   };
+}
+
+/** Whether it is data: an error may also hold on to what it was thrown in, such as a connection, with all that hangs on that. */
+function isPlain(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || value instanceof Error) return true;
+  const of: unknown = Object.getPrototypeOf(value);
+  return Array.isArray(value)
+    ? value.every(isPlain)
+    : of === null || of === Object.prototype || value instanceof Map || value instanceof Set;
+}
+
+/** As toJson; what has no form is written as such, and cannot be read. */
+export function toJsonAtAll(value: unknown, hide?: HideText): unknown {
+  try {
+    return toJson(value, hide);
+  } catch (error) {
+    return { [TAG]: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 /** What `toJson` was given. Throws on what it has not made. */

@@ -39,6 +39,21 @@ test('a value that contains itself is refused', () => {
 });
 
 test('an object with a field like the mark of what JSON has no form for is what it was', () => {
-  for (const value of [{ $: 'undefined' }, { $: 'map', of: 7 }, { $: 1 }, { $: { $: 'set' } }, { options: { $: 'no such kind', more: 'x' } }])
+  for (const value of [
+    { $: 'undefined' },
+    { $: 'map', of: 7 },
+    { $: 1 },
+    { $: { $: 'set' } },
+    { options: { $: 'no such kind', more: 'x' } },
+  ])
     assert.deepEqual(fromJson(JSON.parse(JSON.stringify(toJson(value)))), value);
+});
+
+test('of an error only what is plain is written: a connection that it holds on to is not', () => {
+  class Connection {
+    readonly self = [this, this];
+  }
+  const error = Object.assign(new Error('broken'), { code: 'ECONNRESET', socket: new Connection(), details: { tries: 2 } });
+  const back = throughText(error) as typeof error;
+  assert.deepEqual([back.message, back.code, back.details, back.socket], ['broken', 'ECONNRESET', { tries: 2 }, undefined]);
 });
