@@ -13,10 +13,6 @@ export async function* entriesOf(body: Readable): AsyncGenerator<{ readonly entr
   }
 }
 
-/** A line of JSON that no terminal takes orders from. */
-export const harmlessJson = (line: string): string =>
-  line.replace(/[\u007F-\u009F\u2028\u2029]/g, (c) => String.raw`\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
-
 /** As the agent logs it at `--v=4`. */
 export function logLineOf({ stream, level, message, pod, uid, fields, atMs }: StreamEntry): string {
   const about = { ...(pod !== undefined && { pod }), ...(uid !== undefined && { uid }) };

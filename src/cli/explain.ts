@@ -5,6 +5,7 @@ import { CommandError, type CommandIo, UsageError } from './command-io.ts';
 import { explanationText, nodeText } from './explanation-text.ts';
 import { parseArguments } from './parse-arguments.ts';
 import { table } from './table.ts';
+import { harmlessJson } from './harmless-json.ts';
 
 const explainFlags = {
   namespace: { short: 'n', value: true },
@@ -26,7 +27,7 @@ export async function runExplain(argv: readonly string[], agent: Pick<AgentClien
   const { output = '', namespace } = flags;
   if (output !== '' && output !== 'json') throw new UsageError(`-o is json, not ${output}`);
   const print = (value: unknown, text: () => string): number => {
-    io.stdout.write(output === 'json' ? `${JSON.stringify(value, null, 4)}\n` : text());
+    io.stdout.write(output === 'json' ? `${harmlessJson(JSON.stringify(value, null, 4))}\n` : text());
     return 0;
   };
   if (asked === 'node') {

@@ -3,6 +3,7 @@ import { hasChanges, type PlanAnswer, type PlannedObject, type PlannedPod } from
 import { takeAgentFlags } from './agent-flags.ts';
 import { CommandError, UsageError } from './command-io.ts';
 import { parseArguments } from './parse-arguments.ts';
+import { harmlessJson } from './harmless-json.ts';
 
 /** How plans are made. All reject with CommandError, in words for people. */
 export interface PlanTools {
@@ -51,7 +52,7 @@ export async function runPlan(argv: readonly string[], { stdout, stderr }: Io, t
     const { paths, against, socketPath, json } = asked;
     const { answer, unreadable } = await (against === undefined ? tools.onNode(paths, socketPath) : tools.against(paths, against));
     for (const { file, why } of unreadable) stderr.write(`${printable(`${file}: cannot be read: ${why}`)}\n`);
-    stdout.write(json ? `${JSON.stringify(answer, undefined, 2)}\n` : planText(answer));
+    stdout.write(json ? `${harmlessJson(JSON.stringify(answer, undefined, 2))}\n` : planText(answer));
     if (answer.faults.length > 0 || unreadable.length > 0) return FAULTS;
     return hasChanges(answer) ? 1 : 0;
   } catch (error) {

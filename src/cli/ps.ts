@@ -5,6 +5,7 @@ import { parseArguments } from './parse-arguments.ts';
 import { listPods, type NamedPod } from './pod-names.ts';
 import { podSummary } from './pod-summary.ts';
 import { table } from './table.ts';
+import { harmlessJson } from './harmless-json.ts';
 
 const psFlags = {
   namespace: { short: 'n', value: true },
@@ -33,7 +34,7 @@ export async function runPs(
   const pods = (await listPods(agent)).filter((pod) => namespace === undefined || pod.namespace === namespace);
   if (output === 'json') {
     const items = pods.map(({ pod }) => ({ apiVersion: 'v1', kind: 'Pod', ...pod }));
-    stdout.write(`${JSON.stringify({ apiVersion: 'v1', kind: 'PodList', metadata: {}, items }, null, 4)}\n`);
+    stdout.write(`${harmlessJson(JSON.stringify({ apiVersion: 'v1', kind: 'PodList', metadata: {}, items }, null, 4))}\n`);
   } else if (pods.length === 0) {
     stdout.write(namespace === undefined ? 'No pods on this node.\n' : `No pods in namespace ${namespace} on this node.\n`);
   } else {

@@ -2,6 +2,7 @@ import { printable } from '../base/printable.ts';
 import type { ReconcileRecord } from '../ports/pod-plan.ts';
 import { UsageError } from './command-io.ts';
 import { parseArguments } from './parse-arguments.ts';
+import { harmlessJson } from './harmless-json.ts';
 
 export interface ReplayIo {
   readonly stdout: { write(text: string): unknown };
@@ -97,7 +98,7 @@ async function show(replay: ReplayRun, { untilMs, pod, stopAt, json }: Asked, { 
   let seen = 0;
   let stopped: ReconcileRecord | undefined;
   const print = (record: ReconcileRecord, text: string): boolean => {
-    if (pod === undefined || record.pod === pod) stdout.write(json ? `${text}\n` : decisionLine(record, startedAtMs));
+    if (pod === undefined || record.pod === pod) stdout.write(json ? `${harmlessJson(text)}\n` : decisionLine(record, startedAtMs));
     if (stopAt === undefined || record.pod !== stopAt.pod || ++seen < stopAt.number) return true;
     stopped = record;
     return false;

@@ -3,6 +3,7 @@ import { CommandError, type CommandIo, UsageError } from './command-io.ts';
 import { parseArguments } from './parse-arguments.ts';
 import { choosePod, listPods } from './pod-names.ts';
 import { table } from './table.ts';
+import { harmlessJson } from './harmless-json.ts';
 
 const statsFlags = { namespace: { short: 'n', value: true }, output: { short: 'o', value: true } } as const;
 
@@ -37,7 +38,7 @@ export async function runStats(argv: readonly string[], agent: Pick<AgentClient,
   const pods = (summary.pods ?? []).filter(wanted);
   if (output === 'json') {
     const shown = asked === undefined && namespace === undefined ? summary : { pods };
-    stdout.write(`${JSON.stringify(shown, null, 4)}\n`);
+    stdout.write(`${harmlessJson(JSON.stringify(shown, null, 4))}\n`);
     return 0;
   }
   if (pods.length === 0)

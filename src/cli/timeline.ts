@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import type { StreamEntry } from '../model/stream-entry.ts';
 import type { AgentClient } from './agent-client.ts';
 import { CommandError, type CommandIo, UsageError } from './command-io.ts';
-import { entriesOf, harmlessJson, logLineOf, timelineLine } from './entry-lines.ts';
+import { entriesOf, logLineOf, timelineLine } from './entry-lines.ts';
+import { harmlessJson } from './harmless-json.ts';
 import { parseArguments } from './parse-arguments.ts';
 import { choosePod, listPods } from './pod-names.ts';
 

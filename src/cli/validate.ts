@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { formatManifestFault, type ManifestFault, type ManifestWarning } from '../model/manifest-fault.ts';
 import { UsageError } from './command-io.ts';
 import { parseArguments } from './parse-arguments.ts';
+import { harmlessJson } from './harmless-json.ts';
 
 export interface ValidateIo {
   readonly stdout: { write(text: string): unknown };
@@ -115,5 +116,5 @@ function asText({ file, errors, warnings }: Report): string {
 
 function asJson({ file, errors, warnings }: Report): string {
   const shown = errors.map(({ type, field, detail, line, column }) => ({ type, field, detail, line, column }));
-  return `${JSON.stringify({ file, valid: errors.length === 0, errors: shown, ...(warnings.length > 0 && { warnings }) })}\n`;
+  return `${harmlessJson(JSON.stringify({ file, valid: errors.length === 0, errors: shown, ...(warnings.length > 0 && { warnings }) }))}\n`;
 }

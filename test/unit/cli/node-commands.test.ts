@@ -33,12 +33,14 @@ afterEach(async () => {
   rmSync(root, { recursive: true });
 });
 
+/** C1's own CSI and OSC, which terminals obey as they do those that begin with an escape; and a turn of the text's direction. */
+const hostile = 'a\u009b2Jb\u009d0;c\u009cd\u202ee\u{e0001}f';
 const NOW = Date.parse('2026-01-02T03:00:00Z');
 const web = {
   ...aPod(
     'web-n1',
     { nodeName: 'n1', containers: [aContainer('app'), aContainer('log')] },
-    { annotations: { 'kubernetes.io/config.source': 'file' } },
+    { annotations: { 'kubernetes.io/config.source': 'file', hostile } },
   ),
   status: {
     phase: 'Running',
@@ -124,6 +126,16 @@ test('ps lists the pods of the node as kubectl would', async () => {
   const list: unknown = JSON.parse((await say('ps', ['-o=json'])).out);
   assert(typeof list === 'object' && list !== null && 'items' in list && Array.isArray(list.items));
   assert.equal(list.items.length, 2);
+});
+
+test('what a pod says of itself steers no terminal, and JSON says the same', async () => {
+  await serve();
+  for (const output of [['-o=json'], ['-o=wide']]) {
+    const { out } = await say('ps', output);
+    assert.doesNotMatch(out.replaceAll('\n', ''), /[\p{Cc}\p{Cf}]/u);
+  }
+  const { items } = JSON.parse((await say('ps', ['-o=json'])).out) as { items: readonly { metadata: { annotations: object } }[] };
+  assert.deepEqual(items[0]?.metadata.annotations, web.metadata.annotations);
 });
 
 test('ps is coloured on a terminal only', async () => {
