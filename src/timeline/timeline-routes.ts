@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import type { StreamEntry } from '../model/stream-entry.ts';
 import { beginStream, writeTo } from '../ports/answer.ts';
-import type { Route } from '../ports/route.ts';
+import { HttpError, type Route } from '../ports/route.ts';
 import type { StreamEntries } from '../ports/stream-entries.ts';
 import { FollowedEntries } from './followed-entries.ts';
 import { isWanted, type TimelineQuery, timelineQuery } from './timeline-query.ts';
@@ -23,11 +23,14 @@ export interface KeptEntries {
   flush(): Promise<void>;
 }
 
+/** At a time: one that does not read holds half a megabyte. */
+export const MOST_READERS = 100;
 /** Of one write. */
 const MOST_TOGETHER = 100;
 
 /** GET /rxlet/v1/timeline: what has happened, and with follow what happens, an entry a line, oldest first. */
 export function timelineRoutes({ entries, ring, clock }: TimelineRoutesDeps): readonly Route[] {
+  let readers = 0;
   return [
     {
       methods: ['GET'],
@@ -36,6 +39,9 @@ export function timelineRoutes({ entries, ring, clock }: TimelineRoutesDeps): re
       page: 'data',
       handle: async ({ query, signal }, response) => {
         const wanted = timelineQuery(query, clock.now());
+        if (readers >= MOST_READERS)
+          throw new HttpError(429, `${readers} readers follow or read the timeline already: end one, or try again`);
+        readers++;
         // Before what has happened is read: nothing falls between the two.
         const news = wanted.follow ? new FollowedEntries(entries.all, (entry) => isWanted(entry, wanted)) : undefined;
         try {
@@ -52,6 +58,7 @@ export function timelineRoutes({ entries, ring, clock }: TimelineRoutesDeps): re
           // A follower is only ever ended by its own end, or that of the agent.
           if (!signal.aborted) throw error;
         } finally {
+          readers--;
           news?.close();
         }
       },

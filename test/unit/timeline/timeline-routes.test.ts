@@ -6,6 +6,7 @@ import { afterEach, test } from 'node:test';
 import { EntryHub } from '../../../src/agent/trace/entry-hub.ts';
 import type { StreamEntry } from '../../../src/model/stream-entry.ts';
 import { capability } from '../../../src/timeline/capability.ts';
+import { MOST_READERS } from '../../../src/timeline/timeline-routes.ts';
 import { nodeUnderTest, type NodeUnderTest, runServices } from '../../builders/node-parts.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { serveRoutes, type ServedRoutes } from '../../fakes/served-routes.ts';
@@ -144,4 +145,23 @@ test('where the disk cannot be read, there is what is in memory, and that someth
   } finally {
     rmSync(rootDir, { recursive: true });
   }
+});
+
+test('readers who do not read are so many and no more: the next one is asked to come again, until one has gone', async () => {
+  await serve();
+  const readers = Array.from({ length: MOST_READERS }, () => new AbortController());
+  const held = await Promise.all(readers.map(({ signal }) => get('?follow=true', signal)));
+  assert.deepEqual(new Set(held.map(({ status }) => status)), new Set([200]));
+  const refused = await get('?follow=true');
+  assert.equal(refused.status, 429);
+  assert.match(await refused.text(), /^100 readers follow or read the timeline already/);
+  readers[0]?.abort();
+  let status = 429;
+  while (status === 429) {
+    const answer = await get();
+    await answer.text();
+    ({ status } = answer);
+  }
+  assert.equal(status, 200);
+  for (const reader of readers) reader.abort();
 });
