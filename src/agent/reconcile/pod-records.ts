@@ -8,6 +8,8 @@ import type { StateFile, StateFiles } from '../../ports/state-files.ts';
 interface Entry<T> {
   readonly file: StateFile<T>;
   saved: Promise<void>;
+  /** It is not saved yet, and has not failed. */
+  isBeingWritten: boolean;
   /** What could not be written last. */
   unsaved: T | undefined;
   /** Since the last that was written. */
@@ -61,7 +63,8 @@ export class PodRecords<T> {
   /** Resolves once nothing is written any more: the pod's directory may be removed. Rejects where that takes longer than 30 s. */
   async settled(uid: PodUid, signal: AbortSignal): Promise<void> {
     const entry = this.#entries.get(uid);
-    if (!entry) return;
+    // No timer for what is saved already: a release is nothing that waits.
+    if (entry?.isBeingWritten !== true) return;
     const { clock, what } = this.#deps;
     await withDeadline(clock, SETTLED_WITHIN_MS, `writing the ${what} to disk`, signal, (within) => unlessAborted(entry.saved, within));
   }
@@ -76,6 +79,7 @@ export class PodRecords<T> {
 
   #write(uid: PodUid, entry: Entry<T>, value: T): void {
     entry.unsaved = undefined;
+    entry.isBeingWritten = true;
     this.#unsaved.delete(uid);
     const write = async (): Promise<void> => {
       try {
@@ -91,7 +95,10 @@ export class PodRecords<T> {
         if (this.#entries.get(uid) === entry) this.#retryLater(uid);
       }
     };
-    entry.saved = write();
+    const saved = write().then(() => {
+      if (entry.saved === saved) entry.isBeingWritten = false;
+    });
+    entry.saved = saved;
   }
 
   #retryLater(uid: PodUid): void {
@@ -117,7 +124,13 @@ export class PodRecords<T> {
   #open(uid: PodUid): Entry<T> | undefined {
     const { filesOf, log, name, what, decode } = this.#deps;
     try {
-      return { file: filesOf(uid).open(name, decode), saved: Promise.resolve(), unsaved: undefined, hasFailed: false };
+      return {
+        file: filesOf(uid).open(name, decode),
+        saved: Promise.resolve(),
+        isBeingWritten: false,
+        unsaved: undefined,
+        hasFailed: false,
+      };
     } catch (error) {
       log.v(2, `${what} not kept`, { uid, error });
       return undefined;
