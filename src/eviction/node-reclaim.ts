@@ -37,14 +37,14 @@ export class NodeReclaim {
       const freedBytes = await withDeadline(this.#clock, RECLAIM_WITHIN_MS, `freeing ${resource} by ${name}`, stop, (within) =>
         unlessAborted(this.#begin(reclaimer, within), within),
       );
-      this.#log.info('freed what no pod needs', { resource, by: name, freedBytes });
+      this.#log.info('freed what no pod needs', { resource, by: name, ...(freedBytes !== undefined && { freedBytes }) });
     } catch (error) {
       stop.throwIfAborted();
       this.#log.warn('what no pod needs cannot be freed, going on without', { resource, by: name, error });
     }
   }
 
-  async #begin(reclaimer: Reclaimer, within: AbortSignal): Promise<number> {
+  async #begin(reclaimer: Reclaimer, within: AbortSignal): Promise<number | undefined> {
     this.#underWay.add(reclaimer);
     try {
       return await reclaimer.reclaim(within);

@@ -32,10 +32,10 @@ export function capability({ options, clock, folded, engine, pods, statuses, ple
       await clock.sleep(PERIOD_MS, signal).catch(() => {});
     }
   };
-  // How much that frees shows when the node is measured again.
-  const reclaim = async (signal: AbortSignal): Promise<number> => {
+  // Engines do not say how much that frees.
+  const reclaim = async (signal: AbortSignal): Promise<undefined> => {
     await dead.removeUnused(signal);
-    return 0;
+    return undefined;
   };
   const of = (resource: Reclaimer['resource']): Reclaimer => ({ name: 'dead containers', resource, reclaim });
   return {

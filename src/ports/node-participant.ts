@@ -27,6 +27,6 @@ export interface NodeParticipant {
 export interface Reclaimer {
   readonly name: string;
   readonly resource: 'nodefs' | 'imagefs' | 'containerfs';
-  /** Resolves with the bytes that were freed. */
-  reclaim(signal: AbortSignal): Promise<number>;
+  /** Resolves with the bytes that were freed; undefined: the next measurement shows them. */
+  reclaim(signal: AbortSignal): Promise<number | undefined>;
 }

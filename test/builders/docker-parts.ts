@@ -4,6 +4,7 @@ import { type EngineClient, engineClient, type EngineClientOptions } from '../..
 import { dockerRuntime, type DockerRuntimeOptions } from '../../src/engines/docker/docker-runtime.ts';
 import { KnownFeatures } from '../../src/engines/docker/observe/known-features.ts';
 import { DockerImageService, type DockerImageServiceOptions } from '../../src/engines/docker/images/docker-image-service.ts';
+import { ImageExports } from '../../src/engines/docker/images/image-exports.ts';
 import { LogLinks } from '../../src/engines/docker/logs/log-links.ts';
 import type { ContainerRuntime } from '../../src/ports/container-runtime.ts';
 
@@ -36,6 +37,7 @@ export const aDockerRuntime = (client: EngineClient, clock: Clock, over: Partial
 export const dockerImages = (engine: EngineClient, clock: Clock, over: Partial<DockerImageServiceOptions> = {}): DockerImageService =>
   new DockerImageService({
     engine,
+    exports: new ImageExports({ engine, rootDir: '/dev/null/rxlet', clock, log: silentLogger }),
     clock,
     log: silentLogger,
     podInfraContainerImage: 'pause',

@@ -12,6 +12,7 @@ import type { Ground } from '../../ports/node-parts.ts';
 import type { PodsNetwork } from '../../ports/sandbox-network.ts';
 import { dockerAccess } from './access/docker-access.ts';
 import { DockerImageService } from './images/docker-image-service.ts';
+import { ImageExports } from './images/image-exports.ts';
 import { dockerRuntime } from './docker-runtime.ts';
 import { engineClient } from './client/engine-client.ts';
 import { LogLinks } from './logs/log-links.ts';
@@ -40,6 +41,7 @@ export function dockerEngine(
   const access = dockerAccess({ client, clock });
   const features = new KnownFeatures(client, clock);
   const logPolicy = parseLogPolicy(options.containerLogMaxSize, options.containerLogMaxFiles);
+  const exports = new ImageExports({ engine: client, rootDir, clock, log });
   const swap = swapRules(options, cgroups, memory);
   const runtime = dockerRuntime({
     client,
@@ -69,7 +71,7 @@ export function dockerEngine(
     name: 'docker',
     runtime,
     access,
-    images: new DockerImageService({ engine: client, clock, log, podInfraContainerImage, imagePullProgressDeadlineMs }),
+    images: new DockerImageService({ engine: client, exports, clock, log, podInfraContainerImage, imagePullProgressDeadlineMs }),
     running: new RunningContainers(client),
     features: (signal) => features.now(signal),
     lastFeatures: () => features.last,
@@ -79,6 +81,7 @@ export function dockerEngine(
     services: ({ relists }) => [
       ...(network?.services({ relists, listPods: (signal) => runtime.listPods(signal) }) ?? []),
       logLinkSweeper({ clock, links: logLinks }),
+      exports.sweeper,
       logRotationNote({ features, policy: logPolicy, clock, log }),
     ],
     close: () => {

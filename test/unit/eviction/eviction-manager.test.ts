@@ -363,6 +363,22 @@ test('what no pod needs is freed before a pod goes, and none goes where that is 
   assert.deepEqual([freed.length, scene.evicted(), scene.measured], [6, ['uid-large 1'], ['afresh']]);
 });
 
+test('what was freed is logged with its bytes where they are known', async (t) => {
+  const unmeasured: Reclaimer = { name: 'dead containers', resource: 'nodefs', reclaim: async () => undefined };
+  const scene = setUp(t, { hard: disk, reclaim: [unmeasured, containers] });
+  scene.declare(small);
+  scene.run();
+  scene.left({ nodeFs: 9 * GI });
+  await scene.clock.advance(11_000);
+  assert.deepEqual(
+    scene.log.lines.filter(({ message }) => message === 'freed what no pod needs').map(({ fields }) => fields),
+    [
+      { resource: 'nodefs', by: 'dead containers' },
+      { resource: 'containerfs', by: 'containers', freedBytes: 5 },
+    ],
+  );
+});
+
 test('a reclaimer that hangs, or fails, keeps no pod from going, and one that hangs is not begun twice', async (t) => {
   let begun = 0;
   const hangs: Reclaimer = {

@@ -9,7 +9,7 @@ import { RegistryUnavailableError } from '../../../model/registry-unavailable-er
 import type { ImageInfo, ImageService, ListedImage, PullProgress, RegistryCredentials } from '../../../ports/image-service.ts';
 import type { EngineClient } from '../client/engine-client.ts';
 import { daemonWords, EngineResponseError } from '../client/engine-errors.ts';
-import { exportImage } from './export-image.ts';
+import type { ImageExports } from './image-exports.ts';
 import { imageMatches } from './image-matches.ts';
 import { removeImage } from './remove-image.ts';
 import { inspectImage } from '../client/inspect-image.ts';
@@ -19,6 +19,7 @@ import { PullLedger, type PullMessage } from './pull-ledger.ts';
 
 export interface DockerImageServiceOptions {
   readonly engine: EngineClient;
+  readonly exports: Pick<ImageExports, 'export'>;
   readonly clock: Clock;
   readonly log: Logger;
   /** The sandboxes' image, which is kept for the next one. */
@@ -30,13 +31,15 @@ export interface DockerImageServiceOptions {
 /** The Docker engine's images. Errors carry the words of the daemon and the registry, never credentials. */
 export class DockerImageService implements ImageService {
   readonly #engine: EngineClient;
+  readonly #exports: DockerImageServiceOptions['exports'];
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #sandboxImage: string;
   readonly #progressDeadlineMs: number;
 
-  constructor({ engine, clock, log, podInfraContainerImage, imagePullProgressDeadlineMs }: DockerImageServiceOptions) {
+  constructor({ engine, exports, clock, log, podInfraContainerImage, imagePullProgressDeadlineMs }: DockerImageServiceOptions) {
     this.#engine = engine;
+    this.#exports = exports;
     this.#clock = clock;
     this.#log = log;
     this.#sandboxImage = podInfraContainerImage;
@@ -117,7 +120,7 @@ export class DockerImageService implements ImageService {
   }
 
   exportImage(imageRef: string, directory: string, maxBytes: number, signal: AbortSignal): Promise<void> {
-    return exportImage(this.#engine, imageRef, directory, maxBytes, signal);
+    return this.#exports.export(imageRef, directory, maxBytes, signal);
   }
 
   async #startPull(image: string, credentials: RegistryCredentials | undefined, signal: AbortSignal): Promise<Readable> {

@@ -1,4 +1,5 @@
 import { Transform } from 'node:stream';
+import type { ContainerInfo } from 'dockerode';
 import { anySignal } from '../../../base/any-signal.ts';
 import type { EngineClient } from '../client/engine-client.ts';
 import { deleteContainer } from '../containers/remove-container.ts';
@@ -75,9 +76,29 @@ async function copy(engine: EngineClient, { from, to, imageRef, maxBytes }: Copy
   within.throwIfAborted();
 }
 
-async function removeLeft(engine: EngineClient, directory: string, signal: AbortSignal): Promise<void> {
-  const left = await engine.call('GET /containers/json', engine.requestTimeoutMs, signal, (docker) =>
-    docker.listContainers({ all: true, filters: { label: [`${EXPORT_LABEL}=${directory}`] } }),
-  );
-  for (const { Id } of left) await deleteContainer(engine, Id, signal);
+/**
+ * Removes the containers of exports into directories below `rootDir` that are not `underWay`: an agent was killed during them, and their pods
+ * may be gone. Resolves with how many there were.
+ */
+export async function removeLostExports(
+  engine: EngineClient,
+  rootDir: string,
+  isUnderWay: (directory: string) => boolean,
+  signal: AbortSignal,
+): Promise<number> {
+  const lost = (await labelled(engine, EXPORT_LABEL, signal)).filter(({ Labels: { [EXPORT_LABEL]: directory = '' } }) => {
+    // Other agents of this engine have root directories of their own.
+    return directory.startsWith(`${rootDir}/`) && !isUnderWay(directory);
+  });
+  for (const { Id } of lost) await deleteContainer(engine, Id, signal);
+  return lost.length;
 }
+
+async function removeLeft(engine: EngineClient, directory: string, signal: AbortSignal): Promise<void> {
+  for (const { Id } of await labelled(engine, `${EXPORT_LABEL}=${directory}`, signal)) await deleteContainer(engine, Id, signal);
+}
+
+const labelled = (engine: EngineClient, label: string, signal: AbortSignal): Promise<readonly ContainerInfo[]> =>
+  engine.call('GET /containers/json', engine.requestTimeoutMs, signal, (docker) =>
+    docker.listContainers({ all: true, filters: { label: [label] } }),
+  );
