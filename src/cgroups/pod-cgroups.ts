@@ -20,6 +20,9 @@ export interface PodCgroupsDeps {
 
 /** What the cgroup of a pod was last set to. */
 interface Known {
+  /** As it was given then: each look at it brings the same one, until something of it changes. */
+  readonly pod: Pod;
+  readonly name: CgroupName;
   readonly identity: string;
   readonly config: string;
   readonly settings: PodCgroup;
@@ -51,19 +54,23 @@ export class PodCgroups {
   async prepare(pod: Pod): Promise<OutOfDate | undefined> {
     const { manager, limiting, podPidsLimit } = this.#deps;
     const { uid } = pod.metadata;
+    const known = this.#known.get(uid);
+    if (known?.pod === pod && known.identity === (await manager.identity(known.name))) return undefined;
     const name = this.#nameOf(pod);
     const full = { ...resourceConfigForPod(pod, limiting), ...(podPidsLimit > 0 && { pidsLimit: podPidsLimit }) };
     const config = asText(full);
     const identity = await manager.identity(name);
-    const known = this.#known.get(uid);
-    if (identity !== undefined && known?.identity === identity && known.config === config) return undefined;
+    if (identity !== undefined && known?.identity === identity && known.config === config) {
+      this.#known.set(uid, { ...known, pod, name });
+      return undefined;
+    }
     if (identity === undefined) {
       await manager.create(name, full);
     } else {
       const waiting = await this.#update(name, full);
       if (waiting !== undefined) return { message: waiting, retryInMs: SHRINK_MS };
     }
-    this.#known.set(uid, { identity: (await manager.identity(name)) ?? '', config, settings: settingsOf(full) });
+    this.#known.set(uid, { pod, name, identity: (await manager.identity(name)) ?? '', config, settings: settingsOf(full) });
     if (known && known.config !== config) this.#deps.onResized(uid);
     return undefined;
   }

@@ -53,6 +53,18 @@ test('a pod that has not changed costs one look at its cgroup', async () => {
   assert.deepEqual([fs.written.length, told], [5, ['create']]);
 });
 
+test('what its cgroup is set to is not worked out again for a pod that is as it was', async () => {
+  const { fs, pods } = world();
+  let read = 0;
+  const pod = limited('1', '64Mi');
+  const { containers } = pod.spec;
+  const counted = { ...pod, spec: Object.defineProperty({ ...pod.spec }, 'containers', { get: () => (read++, containers) }) };
+  await pods.prepare(counted);
+  const first = read;
+  await pods.prepare(counted);
+  assert.deepEqual([first > 0, read - first, fs.written.length], [true, 0, 5]);
+});
+
 test('what the cgroup is set to is known once it is, and reported where it changes', async () => {
   const { pods, resized } = world();
   const uid = 'u1' as PodUid;
