@@ -133,7 +133,7 @@ export class EvictionManager {
 
   /** Undefined: the node cannot be measured now. */
   async #observed(given: Measured, signal: AbortSignal): Promise<Observations | undefined> {
-    const usage = await this.#measured('the node', signal, (within) => given.stats.node(within));
+    const usage = await this.#measured('the node', signal, (within) => given.stats.node(within, 'signals'));
     if (usage === undefined) return undefined;
     const { observations, faults, layout } = observe(usage, this.#machineMemory());
     if (this.#layout === undefined && layout !== undefined) this.#setLayout(layout);

@@ -162,9 +162,10 @@ export interface NodeUsage {
 export interface PodStats {
   /**
    * With `cpuAndMemory` nothing else is measured; with `machine` what the kernel counts of the machine as a whole: CPU, memory, pressure and the
-   * file system of the root directory, without any cgroup, pod or question to the engine.
+   * file system of the root directory, without any cgroup, pod or question to the engine; with `signals` no more than what the node may run
+   * short of: memory, file systems, processes.
    */
-  node(signal: AbortSignal, only?: 'cpuAndMemory' | 'machine'): Promise<NodeUsage>;
+  node(signal: AbortSignal, only?: 'cpuAndMemory' | 'machine' | 'signals'): Promise<NodeUsage>;
   /** With `afresh` what lies in directories, mostly as old as a minute, is counted now: for 10 s at most, then what was known has to do. */
   pods(signal: AbortSignal, how?: 'cpuAndMemory' | 'afresh'): Promise<readonly PodUsage[]>;
 }

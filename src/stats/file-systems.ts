@@ -1,4 +1,4 @@
-import { realpath, statfs } from 'node:fs/promises';
+import { realpath, stat, statfs } from 'node:fs/promises';
 import type { Clock } from '../base/clock.ts';
 import { type MountPoint, mountOf, parseMountInfo } from '../base/mount-info.ts';
 import type { HostFiles } from '../ports/host-files.ts';
@@ -16,6 +16,8 @@ export class FileSystems {
   readonly #clock: Clock;
   readonly #hostFiles: HostFiles;
   readonly #signal: AbortSignal;
+  /** Of paths that are no volumes: the node's own, which are few. */
+  readonly #mounts = new Map<string, { readonly dev: number; readonly mount: MountPoint }>();
   readonly #asked = new Map<string, { readonly atMs: number; readonly answer: Promise<FilesystemStats | undefined> }>();
 
   /** `signal` ends the questions that are under way. */
@@ -26,10 +28,10 @@ export class FileSystems {
   }
 
   /**
-   * The file system that holds `path`; undefined when it is not known in time. `mountInfo` is /proc/self/mountinfo. `isVolume`: the path is
+   * The file system that holds `path`; undefined when it is not known in time. `mountInfo` reads /proc/self/mountinfo. `isVolume`: the path is
    * where a volume is mounted, which may be a server's.
    */
-  async holding(path: string, mountInfo: string, isVolume = false): Promise<FilesystemStats | undefined> {
+  async holding(path: string, mountInfo: () => string, isVolume = false): Promise<FilesystemStats | undefined> {
     const { atMs, answer } = this.#asked.get(path) ?? this.#begin(path, mountInfo, isVolume);
     const patienceMs = PATIENCE_MS - (this.#clock.monotonicMs() - atMs);
     if (patienceMs <= 0) return undefined;
@@ -44,7 +46,7 @@ export class FileSystems {
 
   #begin(
     path: string,
-    mountInfo: string,
+    mountInfo: () => string,
     isVolume: boolean,
   ): { readonly atMs: number; readonly answer: Promise<FilesystemStats | undefined> } {
     const answer = this.#ask(path, mountInfo, isVolume).finally(() => this.#asked.delete(path));
@@ -59,10 +61,19 @@ export class FileSystems {
     return this.#hostFiles.run(fileSystemCounts, { path }, this.#signal);
   }
 
-  async #ask(path: string, mountInfo: string, isVolume: boolean): Promise<FilesystemStats | undefined> {
+  /** Looked up in the mount table, which is as long as the node has pods, once for as long as the path lies on the same file system. */
+  async #mountHolding(path: string, mountInfo: () => string): Promise<MountPoint | undefined> {
+    const { dev } = await stat(path);
+    const known = this.#mounts.get(path);
+    if (known?.dev === dev) return known.mount;
+    const mount = mountOf(parseMountInfo(mountInfo()), await realpath(path));
+    if (mount) this.#mounts.set(path, { dev, mount });
+    return mount;
+  }
+
+  async #ask(path: string, mountInfo: () => string, isVolume: boolean): Promise<FilesystemStats | undefined> {
     try {
-      // As the mount table names it; a volume's path is free of links, and its server may hang.
-      const mount = mountOf(parseMountInfo(mountInfo), isVolume ? path : await realpath(path));
+      const mount = isVolume ? mountOf(parseMountInfo(mountInfo()), path) : await this.#mountHolding(path, mountInfo);
       const { blocks, bfree, bavail, bsize, files, ffree } = await this.#count(path, mount, isVolume);
       const device = mount?.source;
       return {

@@ -62,20 +62,34 @@ export class NodeMeter {
     return { startedAtMs, ...(cpu ? { cpu } : {}), ...(memory ? { memory } : {}), ...(swap ? { swap } : {}), systemContainers };
   }
 
+  /** What the node may run short of: memory, file systems, processes. It is looked at again and again: nothing else is read. */
+  async signals(): Promise<NodeUsage> {
+    const { clock, reader, rootDir, imageDir } = this.#deps;
+    const memoryOf = (path: string): MemoryStats | undefined => {
+      const use = reader.memory(reader.at(path));
+      return use && { atMs: clock.now(), ...use };
+    };
+    const podsCgroup = this.#deps.podsCgroup();
+    const ofPods = podsCgroup === undefined ? undefined : memoryOf(podsCgroup);
+    const memory = this.#memory(memoryOf(ROOT));
+    const [fs, imageFs] = await this.#fileSystems(rootDir, await imageDir());
+    const pids = this.#pids();
+    return {
+      startedAtMs: 0,
+      ...(memory ? { memory } : {}),
+      ...(fs ? { fs } : {}),
+      ...(imageFs ? { imageFs } : {}),
+      ...(pids ? { pids } : {}),
+      systemContainers: [{ id: 'pods' as ContainerId, name: 'pods', startedAtMs: 0, ...(ofPods ? { memory: ofPods } : {}) }],
+    };
+  }
+
   async everything(): Promise<NodeUsage> {
-    const { clock, reader, fileSystems, rootDir, imageDir, imageBytes } = this.#deps;
+    const { clock, reader, rootDir, imageDir, imageBytes } = this.#deps;
     const [basics, images] = await Promise.all([this.cpuAndMemory(), imageDir()]);
-    const mountInfo = this.#text('self/mountinfo') ?? '';
     const dev = this.#text('self/net/dev');
-    const [fs, imageFs, used] = await Promise.all([
-      fileSystems.holding(rootDir, mountInfo),
-      images === undefined ? undefined : fileSystems.holding(images, mountInfo),
-      imageBytes(),
-    ]);
-    const max = Math.min(
-      ...['pid_max', 'threads-max'].map((name) => parseNumber(this.#text(`sys/kernel/${name}`)) ?? Number.POSITIVE_INFINITY),
-    );
-    const running = parseThreads(this.#text('loadavg') ?? '');
+    const [[fs, imageFs], used] = await Promise.all([this.#fileSystems(rootDir, images), imageBytes()]);
+    const pids = this.#pids();
     const imageStats: FilesystemStats | undefined = imageFs && { ...imageFs, ...(used === undefined ? {} : { usedBytes: used }) };
     const pressure = pressureOf((name) => this.#text(`pressure/${name}`));
     const disks = reader.disks(reader.at(ROOT));
@@ -86,7 +100,7 @@ export class NodeMeter {
       ...(dev === undefined ? {} : { network: { atMs: clock.now(), interfaces: parseInterfaces(dev, this.#text('self/net/route')) } }),
       ...(fs ? { fs } : {}),
       ...(imageStats ? { imageFs: imageStats } : {}),
-      ...(running === undefined || !Number.isFinite(max) ? {} : { pids: { atMs: clock.now(), max, running } }),
+      ...(pids ? { pids } : {}),
     };
   }
 
@@ -97,7 +111,7 @@ export class NodeMeter {
     const usageCoreNanoSeconds = parseMachineCpu(stat);
     const memory = this.#memory(undefined);
     const pressure = pressureOf((name) => this.#text(`pressure/${name}`));
-    const fs = await fileSystems.holding(rootDir, this.#text('self/mountinfo') ?? '');
+    const fs = await fileSystems.holding(rootDir, () => this.#text('self/mountinfo') ?? '');
     return {
       startedAtMs: parseBootTime(stat) ?? 0,
       ...(usageCoreNanoSeconds === undefined ? {} : { cpu: { atMs: clock.now(), usageCoreNanoSeconds } }),
@@ -106,6 +120,20 @@ export class NodeMeter {
       ...(fs ? { fs } : {}),
       systemContainers: [],
     };
+  }
+
+  #fileSystems(rootDir: string, images: string | undefined): Promise<readonly (FilesystemStats | undefined)[]> {
+    const { fileSystems } = this.#deps;
+    const mountInfo = (): string => this.#text('self/mountinfo') ?? '';
+    return Promise.all([rootDir, images].map(async (path) => (path === undefined ? undefined : fileSystems.holding(path, mountInfo))));
+  }
+
+  #pids(): NodeUsage['pids'] {
+    const max = Math.min(
+      ...['pid_max', 'threads-max'].map((name) => parseNumber(this.#text(`sys/kernel/${name}`)) ?? Number.POSITIVE_INFINITY),
+    );
+    const running = parseThreads(this.#text('loadavg') ?? '');
+    return running === undefined || !Number.isFinite(max) ? undefined : { atMs: this.#deps.clock.now(), max, running };
   }
 
   #text(path: string): string | undefined {

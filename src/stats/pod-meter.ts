@@ -72,8 +72,8 @@ export class PodMeter {
     const images = await imageDir();
     const diskNames = parseDiskNames(textOf(join(proc, 'diskstats')) ?? '');
     const [rootFs, imageFs] = await Promise.all([
-      fileSystems.holding(rootDir, mountInfo),
-      images === undefined ? undefined : fileSystems.holding(images, mountInfo),
+      fileSystems.holding(rootDir, () => mountInfo),
+      images === undefined ? undefined : fileSystems.holding(images, () => mountInfo),
     ]);
     const counted = new Set<string>();
     const node: PodSurroundings = { rootFs, imageFs, counted, diskNames };

@@ -127,9 +127,11 @@ export function podStats(deps: PodStatsDeps): OwnedPodStats {
   const nodeCheaply = measured(() => nodeMeter.cpuAndMemory());
   const nodeFully = measured(() => nodeMeter.everything());
   const machine = measured(() => nodeMeter.machine());
+  const nodeSignals = measured(() => nodeMeter.signals());
+  const nodeOf = { cpuAndMemory: nodeCheaply, machine, signals: nodeSignals };
 
   return {
-    node: (asker, only) => (only === 'machine' ? machine : only ? nodeCheaply : nodeFully).ask(asker),
+    node: (asker, only) => (only ? nodeOf[only] : nodeFully).ask(asker),
     pods: (asker, how) => (how === 'afresh' ? podsAfresh : how ? podsCheaply : podsFully).ask(asker),
     close: () => closing.abort(new Error('stats are closed')),
   };

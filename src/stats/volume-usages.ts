@@ -44,8 +44,8 @@ export async function volumeUsages(deps: VolumeUsagesDeps, uid: PodUid, mountInf
     const own = mounted.has(path);
     // All that is not mounted lies on one file system, which need not be asked for each.
     const whole: FilesystemStats | undefined = own
-      ? await deps.fileSystems.holding(path, mountInfo, true)
-      : await deps.fileSystems.holding(join(deps.rootDir, 'pods'), mountInfo);
+      ? await deps.fileSystems.holding(path, () => mountInfo, true)
+      : await deps.fileSystems.holding(join(deps.rootDir, 'pods'), () => mountInfo);
     const stats = own ? whole : partOf(whole, deps.directories.latest(path));
     if (stats === undefined) return undefined;
     const claim = claims.get(name);

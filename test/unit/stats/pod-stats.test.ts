@@ -4,6 +4,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { readCgroupHierarchy } from '../../../src/base/cgroup-hierarchy.ts';
 import type { PodUid } from '../../../src/model/pod.ts';
 import type { ContainerId } from '../../../src/ports/container-runtime.ts';
+import type { NodeUsage } from '../../../src/ports/pod-stats.ts';
 import type { RunningContainer, RunningPod } from '../../../src/ports/running-pods.ts';
 import { podStats, type PodStatsDeps } from '../../../src/stats/pod-stats.ts';
 import { aMachine, cgroupV1, cgroupV2, procOfMachine } from '../../builders/a-machine.ts';
@@ -257,6 +258,33 @@ describe('stats', () => {
     const node = await answer(clock, stats.node(never, 'cpuAndMemory'));
     assert.deepEqual(Object.keys(pod?.containers[0] ?? {}).toSorted(), ['cpu', 'id', 'memory', 'name', 'startedAtMs']);
     assert.deepEqual(Object.keys(node).toSorted(), ['cpu', 'memory', 'startedAtMs', 'swap', 'systemContainers']);
+  });
+
+  for (const version of ['version 1', 'version 2'] as const)
+    test(`that the node may run short of are the same by themselves, and measure no pod, with cgroups of ${version}`, async (t) => {
+      const { clock, stats, listings } = await setUp(t, version);
+      const signals = await answer(clock, stats.node(never, 'signals'));
+      assert.equal(listings.count, 0);
+      assert.deepEqual(Object.keys(signals).toSorted(), ['fs', 'imageFs', 'memory', 'pids', 'startedAtMs', 'systemContainers']);
+      const all = await answer(clock, stats.node(never));
+      const told = ({ memory, fs, imageFs, pids }: NodeUsage): unknown => [
+        [memory?.availableBytes, memory?.workingSetBytes],
+        [fs?.fileSystem, fs?.capacityBytes, fs?.inodes, imageFs?.fileSystem, imageFs?.capacityBytes],
+        [pids?.max, pids?.running],
+      ];
+      assert.deepEqual(told(signals), told(all));
+    });
+
+  test('of all pods together are those of their cgroup', async (t) => {
+    const { clock, stats } = await setUp(t, 'version 1', { deps: { podsCgroup: () => '/docker/aaa' } });
+    const pods = async (only?: 'signals') =>
+      (await answer(clock, stats.node(never, only))).systemContainers.find(({ name }) => name === 'pods');
+    const [signals, all] = [await pods('signals'), await pods()];
+    assert.ok(signals?.memory?.availableBytes);
+    assert.deepEqual(
+      [signals.memory.availableBytes, signals.memory.workingSetBytes],
+      [all?.memory?.availableBytes, all?.memory?.workingSetBytes],
+    );
   });
 
   test('are measured once for all who ask within a second', async (t) => {
