@@ -10,22 +10,13 @@ say() { echo "docker.sh: $*" >&2; }
 die() { say "$*"; exit 1; }
 . "$(dirname "${BASH_SOURCE[0]}")/apt.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/root-fs.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/oci-runtime.sh"
 
-# runc asks the kernel for negative OOM scores and for CAP_SYS_RESOURCE in privileged containers; where this machine's own capability
-# set lacks it, both fail. A wrapper round runc drops just those two wishes, so that clients may ask for what they would ask for anywhere.
 # "another" is a second name of the default runtime, for tests that choose one.
-has_sys_resource() { (( (0x$(sed -n 's/^CapBnd:\s*//p' /proc/self/status) >> 24) & 1 )); }
 engine_config() { # FILE
   if has_sys_resource; then echo '{"runtimes":{"another":{"path":"runc"}}}' >"$1"; return; fi
   local wrapper; wrapper=$(dirname "$1")/runc-clamped
-  cat >"$wrapper" <<'R'
-#!/bin/sh
-bundle= last=
-for arg in "$@"; do [ "$last" = --bundle ] && bundle=$arg; last=$arg; done
-[ -n "$bundle" ] && [ -f "$bundle/config.json" ] && sed -i -e 's/"oomScoreAdj":-[0-9]*/"oomScoreAdj":0/' -e 's/"CAP_SYS_RESOURCE",//g' -e 's/,"CAP_SYS_RESOURCE"\]/]/g' "$bundle/config.json"
-PATH=$PATH:/usr/sbin:/sbin exec runc "$@"
-R
-  chmod +x "$wrapper"
+  clamped_runtime "$wrapper" runc
   printf '{"runtimes":{"clamped":{"path":"%s"},"another":{"path":"%s"}},"default-runtime":"clamped"}\n' "$wrapper" "$wrapper" >"$1"
 }
 

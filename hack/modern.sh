@@ -30,29 +30,13 @@ suite=${RXLET_MODERN_SUITE:-sid}
 cache=${RXLET_MODERN_CACHE:-/var/cache/rxlet-docker-$suite}
 programs=(dockerd docker docker-proxy docker-init containerd containerd-shim-runc-v2 ctr runc)
 
-# A copy of each program that finds the libraries which came with it.
-make_programs() { # ROOT BIN FROM: libraries are at ROOT in the end; from FROM into BIN
-  local root=$1 bin=$2 from=$3 program file libraries loader
-  mkdir -p "$bin"
-  libraries=$(basename "$(dirname "$(ls "$from"/usr/lib/*/libc.so.6)")")
-  loader=$(basename "$(ls "$from"/usr/lib64/ld-linux-*.so.* "$from"/usr/lib/ld-linux-*.so.* 2>/dev/null | head -n1)")
-  for program in "${programs[@]}"; do
-    file=$(find "$from/usr/bin" "$from/usr/sbin" "$from/usr/libexec" "$from/usr/lib" -name "$program" \( -type f -o -type l \) 2>/dev/null | head -n1)
-    [ -n "$file" ] || die "Debian's $suite has no $program where it was looked for: update hack/modern.sh"
-    cp -L "$file" "$bin/$program"
-    if patchelf --print-interpreter "$bin/$program" >/dev/null 2>&1; then
-      patchelf --set-interpreter "$root/usr/lib/$libraries/$loader" --force-rpath --set-rpath "$root/usr/lib/$libraries:$root/usr/lib/$libraries/systemd" "$bin/$program"
-    fi
-  done
-}
-
 [ "$(id -u)" = 0 ] || die "needs root"
 if [ ! -d "$cache/bin" ]; then
   command -v patchelf >/dev/null || apt_install patchelf
   say "unpacking Docker of Debian's $suite into $cache, once"
   rm -rf "$cache" "$cache.new"
   unpack "$suite" "$cache.new/root" docker.io docker-cli containerd runc iptables
-  make_programs "$cache/root" "$cache.new/bin" "$cache.new/root"
+  make_programs "$cache/root" "$cache.new/bin" "$cache.new/root" "${programs[@]}"
   mv "$cache.new" "$cache"
 fi
 export PATH=$cache/bin:$PATH

@@ -17,3 +17,18 @@ unpack() { # SUITE ROOT PACKAGE...
   done
   rm -rf "$apt"
 }
+# A copy of each program that finds the libraries which came with it.
+make_programs() { # ROOT BIN FROM PROGRAM...: libraries are at ROOT in the end; from FROM into BIN
+  local root=$1 bin=$2 from=$3 program file libraries loader; shift 3
+  mkdir -p "$bin"
+  libraries=$(basename "$(dirname "$(ls "$from"/usr/lib/*/libc.so.6)")")
+  loader=$(basename "$(ls "$from"/usr/lib64/ld-linux-*.so.* "$from"/usr/lib/ld-linux-*.so.* 2>/dev/null | head -n1)")
+  for program; do
+    file=$(find "$from/usr/bin" "$from/usr/sbin" "$from/usr/libexec" "$from/usr/lib" -name "$program" \( -type f -o -type l \) 2>/dev/null | head -n1)
+    [ -n "$file" ] || die "Debian's $suite has no $program where it was looked for: update $0"
+    cp -L "$file" "$bin/$program"
+    if patchelf --print-interpreter "$bin/$program" >/dev/null 2>&1; then
+      patchelf --set-interpreter "$root/usr/lib/$libraries/$loader" --force-rpath --set-rpath "$root/usr/lib/$libraries:$root/usr/lib/$libraries/systemd" "$bin/$program"
+    fi
+  done
+}

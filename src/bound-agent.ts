@@ -78,8 +78,13 @@ export function boundAgent(
       const sources = remembered(cluster.sources, opened?.sources, reality.of);
       return { ...cluster, ...(opened ? {} : absentCluster), sources, services };
     },
-    openEngine: async (options, ground) => {
-      const opened = await portFrom(boundary, 'engine', real && (() => real.openEngine(options, { ...ground, ...timesOf(real) })));
+    openEngine: async (options, ground, stop) => {
+      const { files } = { ...ground, ...reality.parts };
+      const opened = await portFrom(
+        boundary,
+        'engine',
+        real && (() => real.openEngine(options, { ...ground, ...timesOf(real), files }, outside?.stop ?? stop)),
+      );
       if (opened) keep({ engine: opened });
       return boundEngine(boundary, opened, reality.of);
     },

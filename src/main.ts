@@ -35,6 +35,10 @@ export async function main(argv: readonly string[], invokedAs: string): Promise<
     process.exitCode = await plan(argv.slice(1));
     return;
   }
+  if (command === 'engines') {
+    process.exitCode = await engines(argv.slice(1));
+    return;
+  }
   if (command === 'replay') {
     const [{ runReplay }, { openReplay }] = await Promise.all([import('./cli/replay.ts'), import('./open-replay.ts')]);
     process.exitCode = await runReplay(argv.slice(1), process, openReplay);
@@ -80,6 +84,12 @@ async function validate(argv: readonly string[]): Promise<number> {
 async function plan(argv: readonly string[]): Promise<number> {
   const [{ runPlan }, { planTools }] = await Promise.all([import('./cli/plan.ts'), import('./plan-tools.ts')]);
   return runPlan(argv, process, planTools({ nodeName: 'node', clock: systemClock }), optionsTable.rootDir.default);
+}
+
+async function engines(argv: readonly string[]): Promise<number> {
+  const [{ runEngines }, { listEngines }] = await Promise.all([import('./cli/engines.ts'), import('./engines/list-engines.ts')]);
+  const { signal } = new AbortController();
+  return runEngines(argv, process, (endpoints) => listEngines(endpoints, systemClock, signal));
 }
 
 async function openLog({ logFormat }: KubeletOptions, verbosity: (stream: string) => number): Promise<Logger> {

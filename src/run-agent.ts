@@ -75,7 +75,14 @@ export async function runAgent(
   };
   const cluster = await from.openCluster(options, { ...ground, log: folded.stream('cluster') });
   happenings.add(cluster.listener);
-  const engine = await from.openEngine(options, { ...ground, log: log.stream('engine') });
+  const engine = await from.openEngine(options, { ...ground, log: log.stream('engine') }, stop).catch((error: unknown) => {
+    if (stop.aborted) return undefined;
+    throw error;
+  });
+  if (engine === undefined) {
+    log.info('stopped before an engine was found');
+    return 0;
+  }
   try {
     // State first: everything below reads it, and only the agent writes.
     const state = agentState(ground, cluster);
@@ -102,7 +109,7 @@ export async function runAgent(
     log.info('starting', {
       version: version(),
       node: options.nodeName,
-      engine: options.dockerEndpoint,
+      engine: engine.name,
       cgroups: cgroupsInShort(cgroups),
       sources,
     });

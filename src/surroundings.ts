@@ -46,7 +46,8 @@ export interface Surroundings {
   cgroups(): Promise<CgroupHierarchy>;
   memory(cgroups: CgroupHierarchy): Promise<MachineMemory>;
   openCluster(options: KubeletOptions, ground: Opening): Promise<Cluster>;
-  openEngine(options: KubeletOptions, ground: Opening & Pick<Ground, 'cgroups' | 'memory'>): Promise<Engine>;
+  /** Waits for an engine where it is not known yet what it speaks. An abort of `stop` ends that. */
+  openEngine(options: KubeletOptions, ground: Opening & Pick<Ground, 'cgroups' | 'memory' | 'files'>, stop: AbortSignal): Promise<Engine>;
   openNode(options: KubeletOptions, ground: { readonly cluster: Cluster } & Pick<Ground, 'clock' | 'log' | 'cgroups'>): Promise<ThisNode>;
   openObjects(options: KubeletOptions, ground: ObjectsGround): PodObjects;
 }

@@ -1,36 +1,73 @@
 import { parseLogPolicy } from '../model/log-policy.ts';
 import type { KubeletOptions } from '../options/kubelet-options.ts';
+import { namedEngine } from '../options/named-engine.ts';
 import type { Engine } from '../ports/engine.ts';
 import type { Happenings } from '../ports/happenings.ts';
 import type { Ground } from '../ports/node-parts.ts';
+import { askEndpoint } from './asking/ask-endpoint.ts';
+import { machineEndpoints } from './asking/usual-endpoints.ts';
+import { chooseEngine, type ChosenEngine } from './choose-engine.ts';
+import { drivenEngineFile } from './driven-engine.ts';
 import { reportingEngine } from './reporting-engine.ts';
 
-export type EngineGround = Pick<Ground, 'clock' | 'log' | 'random' | 'cgroups' | 'memory' | 'tracing'> & {
+export type EngineGround = Pick<Ground, 'clock' | 'log' | 'random' | 'cgroups' | 'memory' | 'tracing' | 'files'> & {
   readonly tell: Pick<Happenings, 'engineCalled' | 'runtimeOperated'>;
 };
 
-/** The engine behind --docker-endpoint. Each is loaded only where it is asked for, and none does anything before it is asked to. Throws on an endpoint that is none. */
-export async function openEngine(options: KubeletOptions, ground: EngineGround): Promise<Engine> {
-  return reportingEngine((await embedded(options, ground)) ?? (await docker(options, ground)), ground);
+/**
+ * The engine that the options name, or one that is found. Each is loaded only where it is asked for, and none does anything before it is asked to.
+ * Waits until it is known what the engine speaks; rejects with the reason of `stop`, with --runonce also where no engine answers.
+ */
+export async function openEngine(options: KubeletOptions, ground: EngineGround, stop: AbortSignal): Promise<Engine> {
+  const named = namedEngine(options);
+  if (named.kind === 'embedded') return reportingEngine(await embedded(named.endpoint, options, ground), ground);
+  const { clock, log, files } = ground;
+  const chosen = await chooseEngine(
+    named,
+    {
+      ask: (endpoint, signal) => askEndpoint(endpoint, clock, signal),
+      usual: machineEndpoints(),
+      driven: drivenEngineFile(files),
+      refusal: ({ speaks, name, endpoint }) => (speaks === 'cri' ? `${name} at ${endpoint} ${noCri}` : undefined),
+      clock,
+      log,
+      waits: !options.runOnce,
+    },
+    stop,
+  );
+  const { name, version, endpoint, because } = chosen;
+  log.info('engine chosen', { engine: name, ...(version !== undefined && { version }), endpoint, because });
+  return reportingEngine(await opened(chosen, options, ground), ground);
 }
 
-/** Undefined: another endpoint. */
-async function embedded(options: KubeletOptions, { clock, log }: EngineGround): Promise<Engine | undefined> {
-  const { dockerEndpoint, containerLogMaxSize, containerLogMaxFiles } = options;
-  if (!dockerEndpoint.startsWith('fake://')) return undefined;
+const noCri = 'speaks CRI, which this agent does not drive yet: name a Docker engine or Podman with --container-runtime-endpoint';
+
+function opened(chosen: ChosenEngine, options: KubeletOptions, ground: EngineGround): Promise<Engine> {
+  switch (chosen.speaks) {
+    case 'docker':
+      return docker(chosen, options, ground);
+    case 'cri':
+      throw new Error(`${chosen.name} at ${chosen.endpoint} ${noCri}`);
+    default:
+      return chosen.speaks satisfies never;
+  }
+}
+
+async function embedded(endpoint: string, options: KubeletOptions, { clock, log }: EngineGround): Promise<Engine> {
+  const { containerLogMaxSize, containerLogMaxFiles } = options;
   const logPolicy = parseLogPolicy(containerLogMaxSize, containerLogMaxFiles);
   const [{ fakeEndpointOptions }, { fakeEngine }, { embeddedEngine }] = await Promise.all([
     import('./fake/fake-endpoint.ts'),
     import('./fake/fake-engine.ts'),
     import('./fake/engine.ts'),
   ]);
-  return embeddedEngine(fakeEngine({ clock, log, logPolicy, ...fakeEndpointOptions(dockerEndpoint) }));
+  return embeddedEngine(fakeEngine({ clock, log, logPolicy, ...fakeEndpointOptions(endpoint) }));
 }
 
-async function docker(options: KubeletOptions, ground: EngineGround): Promise<Engine> {
+async function docker({ endpoint, name }: ChosenEngine, options: KubeletOptions, ground: EngineGround): Promise<Engine> {
   const [{ dockerEngine }, cni] = await Promise.all([
     import('./docker/engine.ts'),
     options.networkPlugin === 'cni' ? import('./cni/cni-pods-network.ts') : undefined,
   ]);
-  return dockerEngine(options, ground, cni?.cniPodsNetwork(options, ground));
+  return dockerEngine({ endpoint, name }, options, ground, cni?.cniPodsNetwork(options, ground));
 }

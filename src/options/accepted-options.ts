@@ -26,14 +26,6 @@ export const acceptedOptions: readonly AcceptedOption[] = [
   { flag: 'cloud-provider', kind: string },
   { flag: 'container-hints', kind: string },
   { flag: 'container-runtime', kind: string },
-  {
-    flag: 'container-runtime-endpoint',
-    config: 'containerRuntimeEndpoint',
-    kind: string,
-    unset: 'unix:///run/containerd/containerd.sock',
-    inPart:
-      'the socket of a Docker engine is driven; another runtime is refused, or passed over where --docker-endpoint says which engine to take',
-  },
   { flag: 'containerd', kind: string },
   { flag: 'containerd-namespace', kind: string },
   { flag: 'contention-profiling', config: 'enableContentionProfiling', kind: bool, unset: false },

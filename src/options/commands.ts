@@ -1,2 +1,2 @@
 /** What `rxlet` does beside running the agent: the first argument. */
-export const commands = ['validate', 'plan', 'replay', 'ps', 'logs', 'exec', 'stats', 'explain', 'timeline', 'watch'] as const;
+export const commands = ['validate', 'plan', 'replay', 'engines', 'ps', 'logs', 'exec', 'stats', 'explain', 'timeline', 'watch'] as const;

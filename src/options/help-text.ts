@@ -6,13 +6,14 @@ const INDENT = ' '.repeat(6);
 /** What `--help` prints: every honoured flag, grouped, no line longer than `columns` where words allow it. */
 export function helpText(columns: number): string {
   const lines = [
-    'rxlet runs the pods that manifests declare on a Docker engine, as a kubelet does.',
+    'rxlet runs the pods that manifests declare on a container engine, as a kubelet does.',
     '',
     'Usage:',
     '  rxlet [flags]                 run the agent',
     '  rxlet validate <manifest>...  check manifests without running them',
     '  rxlet plan <manifest>...      what would change if these manifests replaced others',
     '  rxlet replay <recording>      decide again what was recorded (--record)',
+    '  rxlet engines                 list the container engines and what they can do',
     '  rxlet ps                      list the pods on this node',
     '  rxlet logs <pod>              print the log of a container',
     '  rxlet exec <pod> -- <cmd>...  run a command in a container',

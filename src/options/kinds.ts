@@ -90,11 +90,11 @@ export const string: Kind<string> = {
   schema: (z) => z.string({ error: string.expected }),
 };
 
-/** Of a Docker engine, or `fake://…`, whose options the embedded engine reads. */
+/** Of a Docker engine, or `fake://…`, whose options the embedded engine reads; empty: none is named. */
 export const engineEndpoint: Kind<string> = {
   name: 'string',
   expected: `${engineEndpointForms} or fake://`,
-  parse: (text) => (text.startsWith('fake://') || parseEngineEndpoint(text) ? text : refuse(engineEndpoint.expected)),
+  parse: (text) => (text === '' || text.startsWith('fake://') || parseEngineEndpoint(text) ? text : refuse(engineEndpoint.expected)),
   show: (value) => value,
   schema: (z) => z.string({ error: engineEndpoint.expected }),
 };

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { checkOptions } from './check-options.ts';
 import { resourceManagerProblems } from './check-resource-managers.ts';
-import { runtimeOf } from './container-runtime.ts';
 import { gatesIn } from './decoding/default-settings.ts';
 import { featureGates } from './feature-gates/feature-gates.ts';
 import type { KubeletOptions, OptionOrigin, OptionOrigins } from './kubelet-options.ts';
 import type { LoadedConfig } from './load-config.ts';
+import { namedEngineProblems, namedEngineWarnings } from './named-engine.ts';
 import { nodeNameFaults, nodeNameOf } from './node-name.ts';
 import type { OptionWarning } from './option.ts';
 import { optionWarnings } from './option-warnings.ts';
@@ -45,9 +45,7 @@ export async function loadOptions(argv: readonly string[], environment: OptionsE
   const given: Partial<OptionValues> = { ...file.values, ...flags.values };
   const origins = mapOptions((name): OptionOrigin => (name in flags.values ? 'flag' : name in file.values ? 'file' : 'default'));
   const set = new Set(allOptions.map(([name]) => name).filter((name) => name in given));
-  const runtime = runtimeOf(flags, file);
-  const engine: Partial<OptionValues> = 'engine' in runtime ? { dockerEndpoint: runtime.engine } : {};
-  const values = complete({ ...defaults(), ...file.values, ...reportFrequencyOf(file.values), ...engine, ...flags.values }, set);
+  const values = complete({ ...defaults(), ...file.values, ...reportFrequencyOf(file.values), ...flags.values }, set);
   const nodeName = nodeNameOf(values.hostnameOverride, environment.hostname);
   const { serializeImagePulls } = values;
   const settings = withFlags(config.settings, { ...flags, values: { ...flags.values, serializeImagePulls } });
@@ -55,7 +53,7 @@ export async function loadOptions(argv: readonly string[], environment: OptionsE
   const problems = asksOnly
     ? []
     : [
-        ...('problem' in runtime ? [runtime.problem] : []),
+        ...namedEngineProblems(values),
         ...kubeletConfigurationFaults(settings, givenGates),
         ...checkOptions(values),
         ...resourceManagerProblems(values, featureGates(givenGates)),
@@ -70,7 +68,7 @@ export async function loadOptions(argv: readonly string[], environment: OptionsE
     featureGates: givenGates,
     logFormat: values.logFormat ?? (environment.terminal ? 'text' : 'json'),
   };
-  const passedOver = 'warnings' in runtime ? runtime.warnings : [];
+  const passedOver = namedEngineWarnings(values, (name) => origins[name]);
   return { options, origins, warnings: [...config.warnings, ...passedOver, ...optionWarnings(flags, file, origins, values)] };
 }
 

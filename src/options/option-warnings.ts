@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { runtimeEndpoint } from './container-runtime.ts';
 import type { OptionOrigins } from './kubelet-options.ts';
 import type { AcceptedOption, OptionWarning } from './option.ts';
 import type { OptionsOfSettings } from './options-of-settings.ts';
@@ -13,7 +12,7 @@ export function optionWarnings(
   values: OptionValues,
 ): readonly OptionWarning[] {
   const idle = ({ withoutEffect }: OptionsOfSettings): readonly AcceptedOption[] =>
-    [...withoutEffect].flatMap(([option, value]) => (option === runtimeEndpoint || saysNothing(option, value) ? [] : [option]));
+    [...withoutEffect].flatMap(([option, value]) => (saysNothing(option, value) ? [] : [option]));
   const warnings: OptionWarning[] = [
     ...idle(flags).map(({ flag }) => ({ message: 'flag has no effect yet', option: `--${flag}` })),
     ...idle(file).map(({ config = '' }) => ({ message: 'config field has no effect yet', option: config })),

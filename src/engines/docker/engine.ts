@@ -22,8 +22,9 @@ import { logLinkSweeper } from './logs/log-link-sweeper.ts';
 import { KnownFeatures } from './observe/known-features.ts';
 import { engineDataDirectory, RunningContainers } from './observe/running-containers.ts';
 
-/** The Docker engine that the options name. `network`: who connects the pods in its place; undefined: it does so itself. */
+/** A Docker engine, or what serves the same API. `network`: who connects the pods in its place; undefined: it does so itself. */
 export function dockerEngine(
+  { endpoint, name }: { readonly endpoint: string; readonly name: string },
   options: KubeletOptions,
   {
     clock,
@@ -35,8 +36,8 @@ export function dockerEngine(
   }: Pick<Ground, 'clock' | 'log' | 'random' | 'cgroups' | 'memory'> & { readonly tell: Pick<Happenings, 'engineCalled'> },
   network: PodsNetwork | undefined,
 ): Engine {
-  const { dockerEndpoint, runtimeRequestTimeoutMs, rootDir, podInfraContainerImage, imagePullProgressDeadlineMs, podLogsDir } = options;
-  const client = engineClient({ endpoint: dockerEndpoint, clock, requestTimeoutMs: runtimeRequestTimeoutMs, tell });
+  const { runtimeRequestTimeoutMs, rootDir, podInfraContainerImage, imagePullProgressDeadlineMs, podLogsDir } = options;
+  const client = engineClient({ endpoint, clock, requestTimeoutMs: runtimeRequestTimeoutMs, tell });
   const logLinks = new LogLinks(podLogsDir, CONTAINER_LOGS_DIR, log);
   const access = dockerAccess({ client, clock });
   const features = new KnownFeatures(client, clock);
@@ -68,7 +69,7 @@ export function dockerEngine(
     network: network?.sandboxes,
   });
   return {
-    name: 'docker',
+    name,
     runtime,
     access,
     images: new DockerImageService({ engine: client, exports, clock, log, podInfraContainerImage, imagePullProgressDeadlineMs }),

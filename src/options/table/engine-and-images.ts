@@ -6,9 +6,20 @@ export const engineAndImageOptions = {
   dockerEndpoint: option<string>({
     flag: 'docker-endpoint',
     kind: engineEndpoint,
-    default: 'unix:///var/run/docker.sock',
+    default: '',
+    defaultText: 'what --container-runtime-endpoint says',
     group: 'Engine and images',
-    help: 'Where the Docker engine listens: unix:///PATH or tcp://HOST:PORT; fake:// is the embedded engine.',
+    help: 'Where a Docker engine or Podman listens: unix:///PATH or tcp://HOST:PORT; fake:// is the embedded engine. Goes before --container-runtime-endpoint.',
+  }),
+  containerRuntimeEndpoint: option<string>({
+    flag: 'container-runtime-endpoint',
+    config: 'containerRuntimeEndpoint',
+    kind: string,
+    default: '',
+    unset: 'unix:///run/containerd/containerd.sock',
+    defaultText: 'the first that answers of Docker, containerd, CRI-O and Podman at their usual places; then the one of the last run',
+    group: 'Engine and images',
+    help: 'Where the container engine listens: unix:///PATH or tcp://HOST:PORT. What it speaks, CRI or the API of Docker, is found out by asking.',
   }),
   podInfraContainerImage: option<string>({
     flag: 'pod-infra-container-image',

@@ -5,6 +5,7 @@ import { silentLogger } from '../../../src/base/logger.ts';
 import { openEngine } from '../../../src/engines/open-engine.ts';
 import { loadOptions } from '../../../src/options/load-options.ts';
 import type { Engine } from '../../../src/ports/engine.ts';
+import type { StateFiles } from '../../../src/ports/state-files.ts';
 import type { Happenings, RuntimeOperation } from '../../../src/ports/happenings.ts';
 import { someCgroups, someMemory } from '../../builders/some-cgroups.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
@@ -12,6 +13,7 @@ import { notTraced } from '../../../src/ports/tracing.ts';
 
 const environment = { hostname: 'n', terminal: true, readFile: () => Promise.reject(new Error('no file')) };
 const signal = new AbortController().signal;
+const files: StateFiles = { open: () => ({ load: () => undefined, save: async () => {} }) };
 
 async function opened(...argv: string[]): Promise<{ engine: Engine; clock: FakeClock; told: RuntimeOperation[] }> {
   const { options } = await loadOptions(argv, environment);
@@ -20,8 +22,8 @@ async function opened(...argv: string[]): Promise<{ engine: Engine; clock: FakeC
   const tell = new Proxy({} as Happenings, {
     get: (_, kind) => (what: RuntimeOperation) => void (kind === 'runtimeOperated' && told.push(what)),
   });
-  const ground = { clock, log: silentLogger, random: () => 0.5, tell, tracing: notTraced, cgroups: someCgroups, memory: someMemory };
-  return { engine: await openEngine(options, ground), clock, told };
+  const ground = { clock, log: silentLogger, random: () => 0.5, tell, tracing: notTraced, cgroups: someCgroups, memory: someMemory, files };
+  return { engine: await openEngine(options, ground, signal), clock, told };
 }
 
 const stagesOf = (engine: Engine): readonly string[] => engine.services({ relists: NEVER }).map(({ name, stage }) => `${stage}: ${name}`);

@@ -99,6 +99,6 @@ test("a kubelet's present command line is accepted, each flag without effect nam
   assert.deepEqual(parsed.problems, []);
   assert.deepEqual(
     [...parsed.withoutEffect.keys()].map(({ flag }) => flag),
-    ['feature-gates', 'container-runtime-endpoint', 'stderrthreshold'],
+    ['feature-gates', 'stderrthreshold'],
   );
 });
