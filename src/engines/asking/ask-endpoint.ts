@@ -61,20 +61,17 @@ async function noSocket(at: EngineEndpoint): Promise<NoAnswer | undefined> {
   }
 }
 
-function failed(error: unknown): NoAnswer {
-  switch (errorCode(error)) {
-    case 'ENOENT':
-    case 'ENOTDIR':
-      return away('there is no such file', startIt);
-    case 'ECONNREFUSED':
-      return away('nothing listens there', startIt);
-    case 'EACCES':
-    case 'EPERM':
-      return away(
-        'this user may not connect to it',
-        "run rxlet as root or as a member of the socket's group, or name a socket of this user",
-      );
-    default:
-      return away(errorText(error), startIt);
-  }
-}
+const missing = away('there is no such file', startIt);
+const denied = away(
+  'this user may not connect to it',
+  "run rxlet as root or as a member of the socket's group, or name a socket of this user",
+);
+const failures: ReadonlyMap<string | undefined, NoAnswer> = new Map([
+  ['ENOENT', missing],
+  ['ENOTDIR', missing],
+  ['ECONNREFUSED', away('nothing listens there', startIt)],
+  ['EACCES', denied],
+  ['EPERM', denied],
+]);
+
+const failed = (error: unknown): NoAnswer => failures.get(errorCode(error)) ?? away(errorText(error), startIt);
