@@ -64,10 +64,11 @@ async function embedded(endpoint: string, options: KubeletOptions, { clock, log 
   return embeddedEngine(fakeEngine({ clock, log, logPolicy, ...fakeEndpointOptions(endpoint) }));
 }
 
-async function docker({ endpoint, name }: ChosenEngine, options: KubeletOptions, ground: EngineGround): Promise<Engine> {
+async function docker({ endpoint, name, version }: ChosenEngine, options: KubeletOptions, ground: EngineGround): Promise<Engine> {
   const [{ dockerEngine }, cni] = await Promise.all([
     import('./docker/engine.ts'),
     options.networkPlugin === 'cni' ? import('./cni/cni-pods-network.ts') : undefined,
   ]);
-  return dockerEngine({ endpoint, name }, options, ground, cni?.cniPodsNetwork(options, ground));
+  const speaks = version === undefined ? undefined : name === 'podman' ? 'podman' : 'docker';
+  return dockerEngine({ endpoint, name, speaks }, options, ground, cni?.cniPodsNetwork(options, ground));
 }

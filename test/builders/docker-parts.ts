@@ -8,9 +8,9 @@ import { ImageExports } from '../../src/engines/docker/images/image-exports.ts';
 import { LogLinks } from '../../src/engines/docker/logs/log-links.ts';
 import type { ContainerRuntime } from '../../src/ports/container-runtime.ts';
 
-/** With the kubelet's deadline, and told to no one. */
+/** With the kubelet's deadline, and told to no one. Docker, where nothing else is said. */
 export const anEngineClient = (endpoint: string, clock: Clock, over: Partial<EngineClientOptions> = {}): EngineClient =>
-  engineClient({ endpoint, clock, requestTimeoutMs: 120_000, tell: { engineCalled: () => {} }, ...over });
+  engineClient({ endpoint, clock, requestTimeoutMs: 120_000, tell: { engineCalled: () => {} }, speaks: 'docker', ...over });
 
 /** With defaults but for the log links, which are for a directory that is not there. */
 export const aDockerRuntime = (client: EngineClient, clock: Clock, over: Partial<DockerRuntimeOptions> = {}): ContainerRuntime =>

@@ -27,7 +27,7 @@ export interface DockerUnderTest {
 export async function dockerUnderTest(
   over: { readonly endpoint?: string; readonly log?: Logger; readonly logPolicy?: LogPolicy } = {},
 ): Promise<DockerUnderTest> {
-  const client = anEngineClient(over.endpoint ?? testEndpoint, systemClock);
+  const client = anEngineClient(over.endpoint ?? testEndpoint, systemClock, { speaks: undefined });
   await demand(client);
   const logs = await mkdtemp(join(tmpdir(), 'rxlet-logs-'));
   const [podLogsDir, containerLogsDir] = [join(logs, 'pods'), join(logs, 'containers')];

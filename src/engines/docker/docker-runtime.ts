@@ -110,7 +110,7 @@ export function dockerRuntime(options: DockerRuntimeOptions): ContainerRuntime {
 
 async function engineInfo(client: EngineClient, signal: AbortSignal): Promise<EngineInfo> {
   const { Version, ApiVersion } = await client.call('GET /version', client.requestTimeoutMs, signal, (docker) => docker.version());
-  return { name: 'docker', version: Version, apiVersion: ApiVersion };
+  return { name: (await client.dialect(signal)).name, version: Version, apiVersion: ApiVersion };
 }
 
 /** Undefined when the name is not one of ours. */

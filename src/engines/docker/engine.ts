@@ -14,6 +14,7 @@ import { dockerAccess } from './access/docker-access.ts';
 import { DockerImageService } from './images/docker-image-service.ts';
 import { ImageExports } from './images/image-exports.ts';
 import { dockerRuntime } from './docker-runtime.ts';
+import type { Dialect } from './client/dialect.ts';
 import { engineClient } from './client/engine-client.ts';
 import { LogLinks } from './logs/log-links.ts';
 import { CONTAINER_LOGS_DIR } from '../common/logs/log-paths.ts';
@@ -22,9 +23,9 @@ import { logLinkSweeper } from './logs/log-link-sweeper.ts';
 import { KnownFeatures } from './observe/known-features.ts';
 import { engineDataDirectory, RunningContainers } from './observe/running-containers.ts';
 
-/** A Docker engine, or what serves the same API. `network`: who connects the pods in its place; undefined: it does so itself. */
+/** A Docker engine, or what serves the same API. `speaks`: which of them has answered; undefined: none yet. `network`: who connects the pods in its place; undefined: it does so itself. */
 export function dockerEngine(
-  { endpoint, name }: { readonly endpoint: string; readonly name: string },
+  { endpoint, name, speaks }: { readonly endpoint: string; readonly name: string; readonly speaks: Dialect['name'] | undefined },
   options: KubeletOptions,
   {
     clock,
@@ -37,7 +38,7 @@ export function dockerEngine(
   network: PodsNetwork | undefined,
 ): Engine {
   const { runtimeRequestTimeoutMs, rootDir, podInfraContainerImage, imagePullProgressDeadlineMs, podLogsDir } = options;
-  const client = engineClient({ endpoint, clock, requestTimeoutMs: runtimeRequestTimeoutMs, tell });
+  const client = engineClient({ endpoint, clock, requestTimeoutMs: runtimeRequestTimeoutMs, tell, speaks });
   const logLinks = new LogLinks(podLogsDir, CONTAINER_LOGS_DIR, log);
   const access = dockerAccess({ client, clock });
   const features = new KnownFeatures(client, clock);

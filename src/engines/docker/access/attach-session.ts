@@ -1,3 +1,4 @@
+import type { ContainerAttachOptions } from 'dockerode';
 import type { ContainerSession, StreamsWanted } from '../../../ports/container-access.ts';
 import type { EngineClient } from '../client/engine-client.ts';
 import { hijacked, resizing } from './exec-session.ts';
@@ -14,7 +15,7 @@ export async function attachSession(
   const { Config } = await runningContainer(client, id, signal);
   const { stdin, stdout, stderr } = wanted;
   const connection = await client.open(`POST /containers/${id}/attach`, client.requestTimeoutMs, signal, async (docker) =>
-    hijacked(await docker.getContainer(id).attach({ hijack: true, stream: true, stdin, stdout, stderr })),
+    hijacked(await docker.getContainer(id).attach(attachOptions({ stream: true, stdin, stdout, stderr }))),
   );
   return hijackedSession({
     connection,
@@ -29,4 +30,9 @@ export async function attachSession(
       ),
     exitCode: () => Promise.resolve(undefined),
   });
+}
+
+/** What is asked for stands in the query alone: an engine that takes a body for input would feed it to the container. */
+function attachOptions(query: ContainerAttachOptions): ContainerAttachOptions & { readonly _query: object; readonly _body: object } {
+  return { ...query, hijack: true, _query: query, _body: {} };
 }

@@ -2,9 +2,11 @@ import { addAbortSignal, Readable } from 'node:stream';
 import Docker from 'dockerode';
 import type { Clock } from '../../../base/clock.ts';
 import { deadline } from '../../../base/deadline.ts';
+import { isJsonObject } from '../../../base/json-object.ts';
 import { unlessAborted } from '../../../base/unless-aborted.ts';
 import { engineEndpointForms, parseEngineEndpoint } from '../../../model/engine-endpoint.ts';
 import type { Happenings } from '../../../ports/happenings.ts';
+import { type Dialect, dialects } from './dialect.ts';
 import { CallAgent, EngineAgent } from './engine-agent.ts';
 import { classifyEngineError, EngineDeadlineError } from './engine-errors.ts';
 
@@ -36,6 +38,8 @@ export interface EngineClient {
     signal: AbortSignal,
     request: (docker: Docker) => Promise<S>,
   ): Promise<S & Readable>;
+  /** In what the engine differs from Docker. Asked for once, where it is not known from the start. */
+  dialect(signal: AbortSignal): Promise<Dialect>;
   /** Calls without an answer yet, oldest first: names what is stuck. */
   pendingCalls(): readonly EngineCall[];
   /** Drops idle connections. */
@@ -48,12 +52,15 @@ export interface EngineClientOptions {
   readonly clock: Clock;
   readonly requestTimeoutMs: number;
   readonly tell: Pick<Happenings, 'engineCalled'>;
+  /** What has answered there; absent: nothing yet, so that it is asked for when it matters. */
+  readonly speaks?: Dialect['name'] | undefined;
 }
 
-export function engineClient({ endpoint, clock, requestTimeoutMs, tell }: EngineClientOptions): EngineClient {
+export function engineClient({ endpoint, clock, requestTimeoutMs, tell, speaks }: EngineClientOptions): EngineClient {
   const shared = new EngineAgent();
   const { modem }: Docker = new Docker(connection(endpoint));
   const pending = new Set<EngineCall>();
+  let known = speaks && dialects[speaks];
 
   const run = async <T>(
     what: string,
@@ -83,16 +90,19 @@ export function engineClient({ endpoint, clock, requestTimeoutMs, tell }: Engine
     }
   };
 
+  const call: EngineClient['call'] = (what, deadlineMs, signal, request) =>
+    run(
+      what,
+      deadlineMs,
+      signal,
+      (docker) => request(docker),
+      (agent) => agent.end(callIsOver(what)),
+    );
+
   return {
     requestTimeoutMs,
-    call: (what, deadlineMs, signal, request) =>
-      run(
-        what,
-        deadlineMs,
-        signal,
-        (docker) => request(docker),
-        (agent) => agent.end(callIsOver(what)),
-      ),
+    dialect: async (signal) => (known ??= dialectOf(await call('GET /version', requestTimeoutMs, signal, (docker) => docker.version()))),
+    call,
     open: (what, deadlineMs, signal, request) =>
       run(
         what,
@@ -110,6 +120,13 @@ export function engineClient({ endpoint, clock, requestTimeoutMs, tell }: Engine
     pendingCalls: () => [...pending],
     close: () => shared.destroy(),
   };
+}
+
+/** As Podman names itself among what it is made of. */
+function dialectOf(version: unknown): Dialect {
+  const components = isJsonObject(version) ? version['Components'] : undefined;
+  const isPodman = Array.isArray(components) && components.some((part: unknown) => isJsonObject(part) && part['Name'] === 'Podman Engine');
+  return isPodman ? dialects.podman : dialects.docker;
 }
 
 /** A dockerode whose requests all go through `agent`. Its settings are read once, not for each call. */

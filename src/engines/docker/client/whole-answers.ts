@@ -16,6 +16,9 @@ function entries<T>(value: Readonly<Record<string, T | null | undefined>> | null
   return Object.fromEntries(Object.entries(value ?? {}).flatMap(([key, one]) => (one === null || one === undefined ? [] : [[key, one]])));
 }
 
+/** The words of Docker for what Podman has others for as well. */
+const statusOf = (status: string): string => (status === 'stopped' ? 'exited' : status === 'initialized' ? 'created' : status);
+
 export function wholeContainer(answer: ContainerInspectInfo): ContainerInspectInfo {
   const { State, Config, HostConfig, NetworkSettings, Mounts } = answer;
   return {
@@ -29,7 +32,7 @@ export function wholeContainer(answer: ContainerInspectInfo): ContainerInspectIn
     Mounts: (Mounts ?? []).filter((mount) => Boolean(mount)),
     State: {
       ...State,
-      Status: text(State?.Status),
+      Status: statusOf(text(State?.Status)),
       Running: flag(State?.Running),
       OOMKilled: flag(State?.OOMKilled),
       Pid: number(State?.Pid),
@@ -62,7 +65,7 @@ export function wholeContainers(answer: readonly ContainerInfo[]): readonly Cont
     Id: text(one.Id),
     Names: texts(one.Names),
     ImageID: text(one.ImageID),
-    State: text(one.State),
+    State: statusOf(text(one.State)),
     Labels: entries(one.Labels),
   }));
 }

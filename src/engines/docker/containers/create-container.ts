@@ -4,7 +4,7 @@ import type { Logger } from '../../../base/logger.ts';
 import type { CreateBody, CreateRequest } from './create-body.ts';
 import { randomizedName } from '../identity/docker-names.ts';
 import type { EngineClient } from '../client/engine-client.ts';
-import { isConflict, isNotModified } from '../client/engine-errors.ts';
+import { isNotModified } from '../client/engine-errors.ts';
 import { inspectContainer } from '../client/inspect-container.ts';
 import type { UnmadeContainers } from './unmade-containers.ts';
 import { deleteContainer } from './remove-container.ts';
@@ -43,7 +43,7 @@ export async function createContainer(
       unmade.made(as);
       return { id, adopted: undefined };
     } catch (error) {
-      if (isConflict(error)) return undefined;
+      if ((await client.dialect(signal)).isNameTaken(error)) return undefined;
       throw error;
     }
   };

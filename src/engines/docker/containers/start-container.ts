@@ -11,6 +11,8 @@ import { createContainer, type Creating, startCreated } from './create-container
 import { type CreateRequest, namedCgroupParent } from './create-body.ts';
 import { SANDBOX_ID_LABEL } from '../identity/docker-labels.ts';
 import { daemonWords } from '../client/engine-errors.ts';
+import type { EngineClient } from '../client/engine-client.ts';
+import { inspectContainer } from '../client/inspect-container.ts';
 import type { EngineLogFiles } from '../logs/engine-log-files.ts';
 import type { ImageFactsCache } from '../images/image-facts.ts';
 import { type LogConfig, logConfig } from '../logs/log-rotation.ts';
@@ -83,7 +85,7 @@ export async function startContainer(
   const linked = logFiles.then((fileOf) => !failed && fileOf && logLinks.link(logged, fileOf(id)).then(() => true));
   try {
     if (adopted === undefined) {
-      await orStartError('RunContainerError', `failed to start container "${id}": `, signal, () => startCreated(client, id, signal));
+      await orStartError('RunContainerError', `failed to start container "${id}": `, signal, () => startIn(client, sandbox, id, signal));
     }
   } catch (error) {
     // The container's removal takes its links away: they must not come after that.
@@ -97,6 +99,13 @@ export async function startContainer(
   // An engine that is slow to tell about itself does not hold up the pod.
   if (context.logFiles.known) await done;
   return id as ContainerId;
+}
+
+/** Where starting it would start a dead sandbox with it, that is looked at before: a pod's sandbox is made again, not revived. */
+async function startIn(client: EngineClient, sandbox: SandboxId, id: string, signal: AbortSignal): Promise<void> {
+  if ((await client.dialect(signal)).startsDeadSandbox && !(await inspectContainer(client, sandbox, signal))?.State.Running)
+    throw new Error(`cannot join the namespaces of a sandbox that does not run: ${sandbox}`);
+  await startCreated(client, id, signal);
 }
 
 /** The container that `spec` asks for, unless that is what was made `ahead`. */
@@ -160,8 +169,10 @@ async function prepare(
   return containerCreateRequest({ ...input, primaryGroup });
 }
 
-async function logConfigOf({ features, logPolicy }: ContainerStarting, signal: AbortSignal): Promise<LogConfig | undefined> {
-  return logPolicy && logConfig((await features.now(signal)).loggingDriver, logPolicy);
+async function logConfigOf({ client, features, logPolicy }: ContainerStarting, signal: AbortSignal): Promise<LogConfig | undefined> {
+  const { logs } = await client.dialect(signal);
+  if (logPolicy === undefined && logs.driver === undefined) return undefined;
+  return logConfig((await features.now(signal)).loggingDriver, logPolicy, logs.oneFile);
 }
 
 /** The engine is asked only where it matters. Older ones take no notice of what they do not know, so that they are not asked for it. */

@@ -59,7 +59,7 @@ export async function* writtenLog(
 
 async function readableLogFile({ HostConfig, LogPath }: ContainerInspectInfo): Promise<string | undefined> {
   const driver: unknown = HostConfig.LogConfig?.Type;
-  if (driver !== 'json-file' || LogPath === '') return undefined;
+  if ((driver !== 'json-file' && driver !== 'k8s-file') || LogPath === '') return undefined;
   try {
     await access(LogPath, constants.R_OK);
     return LogPath;

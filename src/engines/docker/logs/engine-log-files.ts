@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import type { Clock } from '../../../base/clock.ts';
+import { isJsonObject } from '../../../base/json-object.ts';
+import type { Dialect } from '../client/dialect.ts';
 import type { EngineClient } from '../client/engine-client.ts';
 
 /** So long may a daemon's restart with another data directory go unnoticed. */
@@ -12,7 +14,7 @@ const FRESH_MS = 300_000;
 export class EngineLogFiles {
   readonly #client: EngineClient;
   readonly #clock: Pick<Clock, 'monotonicMs'>;
-  #root: { readonly path: string | undefined; readonly atMs: number } | undefined;
+  #root: { readonly fileOf: ((id: string) => string) | undefined; readonly atMs: number } | undefined;
   #asking: Promise<void> | undefined;
 
   constructor(client: EngineClient, clock: Pick<Clock, 'monotonicMs'>) {
@@ -30,17 +32,16 @@ export class EngineLogFiles {
     if (this.#root !== undefined && this.#clock.monotonicMs() - this.#root.atMs >= FRESH_MS) this.#root = undefined;
     // One question for all that are starting now: none of them aborts it.
     if (this.#root === undefined) await (this.#asking ??= this.#ask());
-    const path = this.#root?.path;
-    return path === undefined ? undefined : (id) => join(path, 'containers', id, `${id}-json.log`);
+    return this.#root?.fileOf;
   }
 
   async #ask(): Promise<void> {
     const client = this.#client;
     try {
-      const info: unknown = await client.call('GET /info', client.requestTimeoutMs, new AbortController().signal, (docker) =>
-        docker.info(),
-      );
-      this.#root = { path: jsonLogRoot(info), atMs: this.#clock.monotonicMs() };
+      const { signal } = new AbortController();
+      const { logs } = await client.dialect(signal);
+      const info: unknown = await client.call('GET /info', client.requestTimeoutMs, signal, (docker) => docker.info());
+      this.#root = { fileOf: logFiles(info, logs), atMs: this.#clock.monotonicMs() };
     } catch {
       // The start says what is wrong with the engine.
     } finally {
@@ -49,8 +50,9 @@ export class EngineLogFiles {
   }
 }
 
-function jsonLogRoot(info: unknown): string | undefined {
-  if (typeof info !== 'object' || info === null || !('DockerRootDir' in info) || !('LoggingDriver' in info)) return undefined;
-  const { DockerRootDir, LoggingDriver } = info;
-  return LoggingDriver === 'json-file' && typeof DockerRootDir === 'string' ? DockerRootDir : undefined;
+function logFiles(info: unknown, { driver, file }: Dialect['logs']): ((id: string) => string) | undefined {
+  if (!isJsonObject(info)) return undefined;
+  const { DockerRootDir: root, LoggingDriver: ownDriver, Driver: storage } = info;
+  if (typeof root !== 'string' || (driver === undefined && ownDriver !== 'json-file')) return undefined;
+  return (id) => join(root, file(String(storage), id));
 }

@@ -14,16 +14,18 @@ export interface LogConfig {
 /**
  * What makes the engine rotate a container's log as the policy says; undefined where its logging driver has no files to rotate, and for no
  * policy: the engine's own settings hold then. They also hold for all that is not set here. Rotated files are not compressed: who follows the
- * log reads on in them.
+ * log reads on in them. `oneFile`: the engine empties a full log, so that it may have the size of all its files.
  */
-export function logConfig(driver: string, policy: LogPolicy | undefined): LogConfig | undefined {
+export function logConfig(driver: string, policy: LogPolicy | undefined, oneFile = false): LogConfig | undefined {
+  if (oneFile)
+    return { Type: driver, Config: policy === undefined ? {} : { 'max-size': String(Math.max(1, policy.maxSizeBytes * policy.maxFiles)) } };
   if (policy === undefined || !rotates(driver)) return undefined;
   // The engine takes no size of 0; from a byte on it is the same.
   const size = String(Math.max(1, policy.maxSizeBytes));
   return { Type: driver, Config: { 'max-size': size, 'max-file': String(policy.maxFiles), compress: 'false' } };
 }
 
-const rotates = (driver: string): boolean => driver === 'json-file' || driver === 'local';
+const rotates = (driver: string): boolean => driver === 'json-file' || driver === 'local' || driver === 'k8s-file';
 
 export interface LogRotationNoteDeps {
   readonly features: Pick<KnownFeatures, 'now'>;

@@ -7,6 +7,9 @@ export function dockerTimeMs(text: string): number | undefined {
   return text.startsWith('0001-01-01T00:00:00') ? undefined : parseTime(text);
 }
 
+/** Where an engine gives no exit code to what could not be started: that of others. */
+const CANNOT_RUN = 128;
+
 /** How a container stands, in the words of pkg/kubelet/dockershim/docker_container.go. */
 export function containerState({ State, Created }: Pick<ContainerInspectInfo, 'State' | 'Created'>): ContainerState {
   const createdAtMs = dockerTimeMs(Created) ?? 0;
@@ -18,9 +21,17 @@ export function containerState({ State, Created }: Pick<ContainerInspectInfo, 'S
     const reason = State.OOMKilled ? 'OOMKilled' : exitCode === 0 ? 'Completed' : 'Error';
     return { phase: 'exited', startedAtMs, finishedAtMs, exitCode, reason, message };
   }
-  if (exitCode !== 0) {
+  // It was to be started, and could not: some engines say nothing but why.
+  if (exitCode !== 0 || message !== '') {
     const atMs = createdAtMs;
-    return { phase: 'exited', startedAtMs: atMs, finishedAtMs: atMs, exitCode, reason: 'ContainerCannotRun', message };
+    return {
+      phase: 'exited',
+      startedAtMs: atMs,
+      finishedAtMs: atMs,
+      exitCode: exitCode || CANNOT_RUN,
+      reason: 'ContainerCannotRun',
+      message,
+    };
   }
   return { phase: 'created' };
 }

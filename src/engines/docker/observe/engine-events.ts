@@ -7,11 +7,12 @@ import { momentOf } from '../../../base/moment.ts';
 import type { PodUid } from '../../../model/pod.ts';
 import { POD_UID_LABEL } from '../identity/docker-labels.ts';
 import type { UnmadeContainers } from '../containers/unmade-containers.ts';
+import type { Dialect } from '../client/dialect.ts';
 import type { EngineClient } from '../client/engine-client.ts';
 import { jsonLines } from '../client/json-lines.ts';
 
 /** What changes how a pod stands. Everything else, above all the exec events of probes, is dropped by the engine. */
-const EVENTS = ['start', 'die', 'oom', 'destroy'];
+const EVENTS = ['start', 'die', 'oom'];
 const FIRST_DELAY_MS = 100;
 const MAX_DELAY_MS = 10_000;
 /** A connection that has been silent for so long is opened again: it may be dead. */
@@ -56,14 +57,15 @@ async function follow(
     // By a clock that was set back meanwhile the last event may be still to come, and nothing since.
     const fromMs = sinceMs === undefined ? undefined : Math.min(sinceMs, opened.dateMs);
     try {
-      const stream = await openEvents(client, fromMs, within.signal);
+      const { events } = await client.dialect(within.signal);
+      const stream = await openEvents(client, events, fromMs, within.signal);
       if (warned) log.info('engine events resumed', { failures });
       warned = false;
       sinceMs ??= opened.dateMs;
       within.extend(SILENCE_MS);
       for await (const event of jsonLines(stream)) {
         within.extend(SILENCE_MS);
-        const { uid, atMs, removed } = readEvent(event);
+        const { uid, atMs, removed } = readEvent(event, events.removed);
         sinceMs = atMs ?? sinceMs;
         if (uid !== undefined && (removed === undefined || !unmade.has(removed))) emit(uid);
       }
@@ -83,8 +85,17 @@ async function follow(
   }
 }
 
-function openEvents(client: EngineClient, sinceMs: number | undefined, signal: AbortSignal): Promise<AsyncIterable<Buffer | string>> {
-  const filters: NonNullable<GetEventsOptions['filters']> = { type: ['container'], event: EVENTS, label: [POD_UID_LABEL] };
+async function openEvents(
+  client: EngineClient,
+  { removed, byLabel }: Dialect['events'],
+  sinceMs: number | undefined,
+  signal: AbortSignal,
+): Promise<AsyncIterable<Buffer | string>> {
+  const filters: NonNullable<GetEventsOptions['filters']> = {
+    type: ['container'],
+    event: [...EVENTS, removed],
+    ...(byLabel && { label: [POD_UID_LABEL] }),
+  };
   return client.open('GET /events', client.requestTimeoutMs, signal, (docker) =>
     docker.getEvents({ ...(sinceMs !== undefined && { since: sinceMs / 1000 }), filters }),
   );
@@ -97,7 +108,7 @@ interface EngineEvent {
   readonly removed?: string | undefined;
 }
 
-function readEvent(event: Readonly<Record<string, unknown>>): EngineEvent {
+function readEvent(event: Readonly<Record<string, unknown>>, removedAs: string): EngineEvent {
   const { Actor: actor, Action: action, timeNano } = event;
   const atMs = typeof timeNano === 'number' ? Math.floor(timeNano / 1e6) : undefined;
   if (!isRecord(actor) || !isRecord(actor['Attributes'])) return { uid: undefined, atMs };
@@ -105,7 +116,7 @@ function readEvent(event: Readonly<Record<string, unknown>>): EngineEvent {
   return {
     uid: typeof uid === 'string' ? (uid as PodUid) : undefined,
     atMs,
-    removed: action === 'destroy' && typeof name === 'string' ? name : undefined,
+    removed: action === removedAs && typeof name === 'string' ? name : undefined,
   };
 }
 

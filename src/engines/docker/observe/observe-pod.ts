@@ -16,6 +16,7 @@ import { type ContainerNote, readContainerLabels } from '../identity/container-l
 import { containerState, dockerTimeMs } from './container-state.ts';
 import { fromDockerLabels, POD_UID_LABEL, SANDBOX_ID_LABEL } from '../identity/docker-labels.ts';
 import type { ImageFacts, ImageFactsCache } from '../images/image-facts.ts';
+import type { Dialect } from '../client/dialect.ts';
 import { inspectContainer } from '../client/inspect-container.ts';
 import { type ListedContainer, listContainers } from './list-pods.ts';
 import { sandboxAddresses } from '../sandbox/sandbox-addresses.ts';
@@ -34,6 +35,7 @@ export async function observePod(
   uid: PodUid,
   signal: AbortSignal,
 ): Promise<ObservedPod> {
+  const { imageId } = await client.dialect(signal);
   const listed = await listContainers(client, [`${POD_UID_LABEL}=${uid}`], signal);
   const parts = await Promise.all(
     listed.map(async (part) => {
@@ -59,7 +61,7 @@ export async function observePod(
     sandboxes: found.flatMap(({ part, info, ips }) => (part.kind === 'sandbox' ? [sandbox(part, info, ips)] : [])).sort(newestFirst),
     containers: found
       .flatMap(({ part, info, image, note, state, user }) =>
-        part.kind === 'container' ? [{ ...container(part, info, image, note, state), ...(user && { user }) }] : [],
+        part.kind === 'container' ? [{ ...container(part, info, image, note, state, imageId), ...(user && { user }) }] : [],
       )
       .sort(newestFirst),
   };
@@ -83,6 +85,7 @@ function container(
   image: ImageFacts | undefined,
   note: ContainerNote,
   state: ContainerState,
+  imageId: Dialect['imageId'],
 ): ObservedContainer {
   const asked = info.Config.Image;
   const config: { readonly Image: string; readonly StopSignal?: unknown } = info.Config;
@@ -92,7 +95,7 @@ function container(
     id: info.Id as ContainerId,
     name: name.container,
     image: repoTags.includes(asked) ? asked : (repoTags[0] ?? asked),
-    imageId: repoDigests[0] === undefined ? `docker://${info.Image}` : `docker-pullable://${repoDigests[0]}`,
+    imageId: imageId(info.Image, repoDigests[0]),
     imageNames: [asked, info.Image, ...repoTags, ...repoDigests],
     specHash: note.hash,
     attempt: name.attempt,
