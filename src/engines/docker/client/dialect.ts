@@ -10,18 +10,18 @@ export interface Dialect {
     readonly byLabel: boolean;
   };
   /** Why a create failed: its name has another container. */
-  isNameTaken(error: unknown): boolean;
+  readonly isNameTaken: (error: unknown) => boolean;
   /** By force, a container that runs is stopped with its grace period before it is removed: it is to be killed first. */
   readonly stopsBeforeRemoval: boolean;
   /** Starting a container starts the sandbox whose namespaces it wants, a dead one as well. */
   readonly startsDeadSandbox: boolean;
   /** A status' imageID, from the image's own id and the first name that it can be pulled by. */
-  imageId(id: string, pullable: string | undefined): string;
+  readonly imageId: (id: string, pullable: string | undefined) => string;
   readonly logs: {
     /** Which it is to be asked for; undefined: its own choice is found out. */
     readonly driver: string | undefined;
     /** Where the log of a container is, below the engine's data directory. `storage`: the driver's name. */
-    file(storage: string, id: string): string;
+    readonly file: (storage: string, id: string) => string;
     /** One file is emptied when it is full: it may have the size that several would have. */
     readonly oneFile: boolean;
   };
