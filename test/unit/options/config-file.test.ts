@@ -55,13 +55,12 @@ describe('a config file sets', () => {
 });
 
 test('fields of real kubelets that have no effect yet are named, nested ones by their path', async () => {
-  const text = `${head}iptablesDropBit: 7\nuserNamespaces: {idsPerPod: 131072}\ntracing: {samplingRatePerMillion: 1}\n`;
+  const text = `${head}iptablesDropBit: 7\nuserNamespaces: {idsPerPod: 131072}\n`;
   const parsed = await parseConfigFile(text, file);
   assert.deepEqual(parsed.problems, []);
   assert.deepEqual(Object.fromEntries([...parsed.withoutEffect].map(([{ config }, value]) => [config, value])), {
     iptablesDropBit: 7,
     'userNamespaces.idsPerPod': 131_072,
-    'tracing.samplingRatePerMillion': 1,
   });
 });
 
