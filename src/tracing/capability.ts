@@ -1,14 +1,16 @@
+import { GrpcChannel } from '../base/grpc/grpc-channel.ts';
 import { version } from '../base/version.ts';
 import type { Contribution } from '../ports/contribution.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
 import { collectorAddress, DEFAULT_ENDPOINT } from './collector-address.ts';
-import { GrpcChannel } from './grpc-call.ts';
 import { otlpTraces, type TraceOrigin } from './otlp-traces.ts';
 import { SpanExporter } from './span-exporter.ts';
 import { spanIds } from './span-ids.ts';
 import { Tracer } from './tracer.ts';
 
 const EXPORT = '/opentelemetry.proto.collector.trace.v1.TraceService/Export';
+/** What a collector answers with is next to nothing. */
+const MOST_ANSWER_BYTES = 64 * 1024;
 
 /** Spans of what the agent does, sent to a collector (OTLP over gRPC, in the clear, as the kubelet sends them). */
 export function capability({ options, clock, random, log }: NodeParts): Contribution {
@@ -19,11 +21,17 @@ export function capability({ options, clock, random, log }: NodeParts): Contribu
       `tracing.endpoint ${JSON.stringify(endpoint)} names no collector: expected HOST:PORT, dns:///HOST:PORT, unix:///PATH or unix-abstract:NAME`,
     );
   }
-  const channel = new GrpcChannel(address, `rxlet/${version()}`);
+  const dial = (): GrpcChannel =>
+    new GrpcChannel({ target: address, clock, random, userAgent: `rxlet/${version()}`, maxMessageBytes: MOST_ANSWER_BYTES });
+  let channel = dial();
   const origin = traceOrigin(options.nodeName);
   const exporter = new SpanExporter({
-    send: (spans, signal) => channel.call(EXPORT, otlpTraces(spans, origin), signal),
-    hangUp: () => channel.close(),
+    send: (spans, timeoutMs, signal) => channel.unary(EXPORT, otlpTraces(spans, origin), { timeoutMs }, signal),
+    // What hangs would hang with the next sending, too.
+    hangUp: () => {
+      channel.close();
+      channel = dial();
+    },
     clock,
     random,
     log,

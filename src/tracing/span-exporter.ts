@@ -3,14 +3,14 @@ import type { Clock } from '../base/clock.ts';
 import { deadline } from '../base/deadline.ts';
 import { errorText } from '../base/error-text.ts';
 import { exponential } from '../base/exponential.ts';
+import { GrpcError } from '../base/grpc/grpc-error.ts';
 import { jitter } from '../base/jitter.ts';
 import type { Logger } from '../base/logger.ts';
-import { GrpcError } from './grpc-call.ts';
 import type { Span } from './span.ts';
 
 export interface SpanExporterDeps {
-  /** Sends them; rejects where the collector does not take them. */
-  readonly send: (spans: readonly Span[], signal: AbortSignal) => Promise<void>;
+  /** Sends them, within that time; rejects where the collector does not take them. */
+  readonly send: (spans: readonly Span[], timeoutMs: number, signal: AbortSignal) => Promise<unknown>;
   /** Ends the connection: after a failure the next sending dials again. */
   readonly hangUp: () => void;
   readonly clock: Pick<Clock, 'monotonicMs' | 'schedule' | 'sleep'>;
@@ -29,8 +29,16 @@ const TIMEOUT_MS = 10_000;
 const LAST_CHANCE_MS = 2_000;
 const retryMs = exponential(1_000, 60_000);
 
-/** After these a sending may be tried again: Canceled, DeadlineExceeded, ResourceExhausted, Aborted, OutOfRange, Unavailable, DataLoss (opentelemetry.io/docs/specs/otlp, "Failures"). */
-const passing: ReadonlySet<number> = new Set([1, 4, 8, 10, 11, 14, 15]);
+/** After these a sending may be tried again (opentelemetry.io/docs/specs/otlp, "Failures"). */
+const passing: ReadonlySet<string> = new Set([
+  'Canceled',
+  'DeadlineExceeded',
+  'ResourceExhausted',
+  'Aborted',
+  'OutOfRange',
+  'Unavailable',
+  'DataLoss',
+]);
 
 /**
  * Spans that have ended, on their way to the collector: a batch every few seconds, one at a time. Nobody waits for it. While the collector does
@@ -96,7 +104,7 @@ export class SpanExporter {
     const { clock, send, hangUp } = this.#deps;
     using within = deadline(clock, timeoutMs, 'the collector', signal);
     try {
-      await send(spans, within.signal);
+      await send(spans, timeoutMs, within.signal);
       this.#waiting.splice(0, spans.length);
       this.#worksAgain();
       return true;
