@@ -1,6 +1,6 @@
 #!/bin/bash
 # Sets up and runs every test: unit, contract, vectors, page, integration, cluster, faults, kubeadm. page runs in the distribution's Chromium;
-# contract and all from integration on against a Docker Engine of its own, cluster and faults also against a Kubernetes control plane of its
+# contract and all from integration on against a Docker Engine of its own, integration also against a containerd, cluster and faults also against a Kubernetes control plane of its
 # own, with the kubectl on PATH and those that RXLET_TEST_KUBECTL names (a:b); kubeadm on machines of hack/kubeadm.sh.
 #   hack/test.sh               everything
 #   hack/test.sh unit|contract|vectors|page|integration|cluster|faults|kubeadm ...   some of it; faults: of the control plane, 4 minutes
@@ -51,6 +51,14 @@ start_engine() {
   export RXLET_TEST_DOCKER_ENDPOINT RXLET_TEST_ENGINE_DIR=$engine_dir RXLET_TEST_IMAGE=busybox:1.35 RXLET_TEST_PAUSE_IMAGE=rxlet/pause:1
 }
 
+containerd_dir=${RXLET_TEST_CONTAINERD_DIR:-/var/lib/rxlet-test-containerd}
+start_containerd() {
+  [ -z "${RXLET_TEST_CRI_ENDPOINT:-}" ] || return 0
+  at_exit+=('hack/containerd.sh down "$containerd_dir"')
+  RXLET_TEST_CRI_ENDPOINT=$(hack/containerd.sh up "$containerd_dir")
+  export RXLET_TEST_CRI_ENDPOINT
+}
+
 cluster_dir=${RXLET_TEST_CLUSTER_DIR:-/var/lib/rxlet-test-cluster}
 start_cluster() {
   [ -z "${RXLET_TEST_CLUSTER:-}" ] || return 0
@@ -94,7 +102,7 @@ run_part() {
 failed=()
 for part; do
   echo "== $part"
-  case $part in contract | integration) start_engine ;; cluster | faults) start_engine; start_cluster ;; kubeadm) prepare_machines ;; page) need_browser ;; esac
+  case $part in contract) start_engine ;; integration) start_engine; start_containerd ;; cluster | faults) start_engine; start_cluster ;; kubeadm) prepare_machines ;; page) need_browser ;; esac
   run_part "$part" || failed+=("$part")
 done
 [ ${#failed[@]} = 0 ] || die "failed: ${failed[*]}"
