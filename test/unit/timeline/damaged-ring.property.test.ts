@@ -125,6 +125,30 @@ test('whatever happens to what is on the disk: what comes after is kept and read
         rmSync(directory, { recursive: true, force: true });
       }
     }),
-    { numRuns: 200 },
+    { numRuns: 60 },
   );
+});
+
+test('an agent that is killed at any byte of an append loses that append and no more: two hundred times', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'rxlet-killed-'));
+  try {
+    await keepMore(directory, 30);
+    for (let kill = 1; kill <= 200; kill++) {
+      const before = await seqsIn(directory);
+      const [name = ''] = readdirSync(directory).toSorted().slice(-1);
+      const whole = readFileSync(join(directory, name));
+      const [seq = 0] = before.slice(-1);
+      // As much of the next entry's line as was written by then.
+      const line = `${JSON.stringify(anEntry(seq + 1))}\n`;
+      writeFileSync(join(directory, name), Buffer.concat([whole, Buffer.from(line).subarray(0, kill % line.length)]));
+      const added = await keepMore(directory, 1);
+      const after = await seqsIn(directory);
+      assert.deepEqual(added, [seq + 1]);
+      // The oldest may have gone to stay under the cap.
+      assert.deepEqual(after, [...before, seq + 1].slice(-after.length));
+      assert.ok(after.length > 30 || after.length === before.length + 1, `${after.length} after ${before.length}`);
+    }
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
 });
