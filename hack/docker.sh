@@ -58,9 +58,20 @@ clear_remains() {
     ! grep -qsF "$id" "/proc/$pid/cgroup" || kill -KILL "$pid" 2>/dev/null || true
   done
   unmount_below "$DIR/exec"
+  # An engine that ends while a container starts leaves its file system mounted, and the next one mounts its data over that: then the container
+  # can never be removed.
+  unmount_below "$DIR/data"
   rm -rf "$DIR/exec" "$DIR/docker.pid" "$DIR/docker.sock"
 }
-unmount_below() { awk -v dir="$1/" 'index($2, dir) == 1 { print $2 }' /proc/mounts | sort -r | while read -r mount; do umount "$mount"; done; }
+# What is hidden below another mount can be unmounted once that one is gone: with the second round.
+unmount_below() {
+  local round mount
+  for round in first second; do
+    awk -v dir="$1/" 'index($2, dir) == 1 { print $2 }' /proc/mounts | sort -r | while read -r mount; do
+      umount "$mount" 2>/dev/null || [ $round = first ] || say "cannot unmount $mount"
+    done
+  done
+}
 start_private_engine() {
   [ "$(id -u)" = 0 ] || die "a private engine needs root"
   mkdir -p "$DIR"
