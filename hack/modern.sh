@@ -4,6 +4,7 @@
 #   hack/modern.sh [contract|integration|cluster]...   contract where nothing is named: two minutes, and half a minute for the packages
 #   hack/modern.sh cgroup2 [TEST]...   these files, or those about cgroups, on a machine with cgroup v2 only (hack/cgroup2.sh): a minute
 # $RXLET_MODERN_SUITE: sid unless set; $RXLET_MODERN_CACHE: where it is unpacked, remove it for newer packages. Needs root and Debian.
+#   hack/modern.sh podman      the contract suite against today's Podman (hack/podman.sh), once it is unpacked
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 say() { echo "modern.sh: $*" >&2; }
@@ -24,6 +25,15 @@ if [ "${1:-}" = cgroup2 ]; then
     export RXLET_TEST_DOCKER_ENDPOINT RXLET_TEST_IMAGE=busybox:1.35 RXLET_TEST_PAUSE_IMAGE=rxlet/pause:1
     docker version --format "docker {{.Server.Version}}, Linux {{.Server.KernelVersion}}, cgroups $(cat /sys/fs/cgroup/cgroup.controllers)" >&2
     exec node --test --test-concurrency=1 "$@"' tests "$@"
+fi
+
+if [ "${1:-}" = podman ]; then
+  dir=${RXLET_TEST_PODMAN_DIR:-/var/lib/rxlet-test-podman}
+  RXLET_TEST_DOCKER_ENDPOINT=$(hack/podman.sh up "$dir")
+  export RXLET_TEST_DOCKER_ENDPOINT RXLET_TEST_IMAGE=busybox:1.35 RXLET_TEST_PAUSE_IMAGE=rxlet/pause:1
+  trap 'hack/podman.sh down "$dir"' EXIT
+  hack/test.sh contract
+  exit
 fi
 
 suite=${RXLET_MODERN_SUITE:-sid}

@@ -52,10 +52,15 @@ export async function dockerUnderTest(
   };
 }
 
+/** Podman on a busy machine takes seconds to look at an image. */
+const PATIENCE_MS = 60_000;
+
 async function demand(client: EngineClient): Promise<void> {
   for (const image of [testImage, testPauseImage]) {
     try {
-      await client.call(`GET /images/${image}/json`, 10_000, AbortSignal.timeout(10_000), (docker) => docker.getImage(image).inspect());
+      await client.call(`GET /images/${image}/json`, PATIENCE_MS, AbortSignal.timeout(PATIENCE_MS), (docker) =>
+        docker.getImage(image).inspect(),
+      );
     } catch (cause) {
       throw new Error(`these tests need a Docker engine at ${testEndpoint} with the image ${image}; hack/test.sh brings both`, { cause });
     }

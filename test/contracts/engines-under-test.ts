@@ -14,7 +14,7 @@ import { dockerImages } from '../builders/docker-parts.ts';
 /** The image that the embedded engine has. */
 export const embeddedImage = 'busybox:1.35';
 
-const deadline = (): AbortSignal => AbortSignal.timeout(10_000);
+const deadline = (): AbortSignal => AbortSignal.timeout(60_000);
 
 /** Behind both ports at once, so that each contract has the same engines. */
 export async function embeddedUnderTest(): Promise<EngineUnderTest & { readonly access: ContainerAccess }> {

@@ -45,7 +45,7 @@ export const UNKNOWN = 'f'.repeat(64);
 export const DEAF = 'sleep 1000; true';
 
 /** Longer than any sentence of the contract takes on a busy machine. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 
 /** One test's engine, its pods and everything the engine has hinted so far. */
 export class RuntimeWorld {

@@ -172,7 +172,8 @@ async function prepare(
 async function logConfigOf({ client, features, logPolicy }: ContainerStarting, signal: AbortSignal): Promise<LogConfig | undefined> {
   const { logs } = await client.dialect(signal);
   if (logPolicy === undefined && logs.driver === undefined) return undefined;
-  return logConfig((await features.now(signal)).loggingDriver, logPolicy, logs.oneFile);
+  const driver = logs.driver ?? (await features.now(signal)).loggingDriver;
+  return logConfig(driver, logPolicy, logs.oneFile);
 }
 
 /** The engine is asked only where it matters. Older ones take no notice of what they do not know, so that they are not asked for it. */
