@@ -158,6 +158,8 @@ test("without arguments every option has the kubelet's default", async () => {
     rotateServerCertificates: false,
     verbosity: 0,
     vmodule: [],
+    tracingEndpoint: undefined,
+    tracingSamplingRatePerMillion: undefined,
     timelineMaxMib: 16,
     logFormat: 'json',
     configFile: '',
