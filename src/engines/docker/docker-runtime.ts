@@ -6,15 +6,9 @@ import type { ContainerRuntime, EngineInfo } from '../../ports/container-runtime
 import type { SandboxNetwork } from '../../ports/sandbox-network.ts';
 import { disconnectSandbox, stopSandbox } from './sandbox/connect-sandbox.ts';
 import type { NodeResources } from './containers/container-resources.ts';
-import { readContainerLabels } from './identity/container-labels.ts';
-import {
-  fromDockerLabels,
-  POD_NAME_LABEL,
-  POD_NAMESPACE_LABEL,
-  POD_UID_LABEL,
-  SANDBOX_ID_LABEL,
-  type StringMap,
-} from './identity/docker-labels.ts';
+import { readContainerLabels } from '../common/identity/container-labels.ts';
+import { fromDockerLabels, SANDBOX_ID_LABEL } from './identity/docker-labels.ts';
+import { POD_NAME_LABEL, POD_NAMESPACE_LABEL, POD_UID_LABEL, type StringMap } from '../common/identity/pod-labels.ts';
 import { parseDockerName } from './identity/docker-names.ts';
 import type { EngineClient } from './client/engine-client.ts';
 import { engineEvents } from './observe/engine-events.ts';
@@ -33,7 +27,10 @@ import { createAhead, startContainer } from './containers/start-container.ts';
 import { stopContainer } from './containers/stop-container.ts';
 import { updateContainer } from './containers/update-container.ts';
 import { UnmadeContainers } from './containers/unmade-containers.ts';
-import { TerminationMessages } from './containers/termination-messages.ts';
+import { TerminationMessages } from '../common/containers/termination-messages.ts';
+
+import { type DockerMessageOwner, messageOwner } from './containers/message-owner.ts';
+import { writtenLog } from './logs/container-logs.ts';
 
 export interface DockerRuntimeOptions {
   readonly client: EngineClient;
@@ -65,7 +62,11 @@ export function dockerRuntime(options: DockerRuntimeOptions): ContainerRuntime {
   const { client, clock, random, log, rootDir, podInfraContainerImage, logLinks, network } = options;
   const images = new ImageFactsCache(client, clock);
   const connecting = { client, network };
-  const messages = new TerminationMessages(client, log, rootDir);
+  const messages = new TerminationMessages(
+    ({ info }: DockerMessageOwner, wanted, signal) => writtenLog(client, info, wanted, signal),
+    log,
+    rootDir,
+  );
   const users = new ProcessUsers();
   const unmade = new UnmadeContainers();
   const starting = {
@@ -83,7 +84,7 @@ export function dockerRuntime(options: DockerRuntimeOptions): ContainerRuntime {
     const logged = loggedContainer(info.Id, info.Name, info.Config.Labels);
     if (logged) await logLinks.unlink(logged);
     await deleteContainer(client, id, signal);
-    await messages.remove(info, readContainerLabels(fromDockerLabels(info.Config.Labels)));
+    await messages.remove(messageOwner(info), readContainerLabels(fromDockerLabels(info.Config.Labels)));
   };
 
   return {

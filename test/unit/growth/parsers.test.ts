@@ -5,7 +5,7 @@ import { plainFields } from '../../../src/base/plain-fields.ts';
 import { pemBlocks } from '../../../src/cluster/certificates/pem.ts';
 import { parseClientIdentity } from '../../../src/cluster/certificates/client-identity.ts';
 import { demux } from '../../../src/engines/docker/client/demux.ts';
-import { readPortsLabel } from '../../../src/engines/docker/identity/go-label-json.ts';
+import { readPortsLabel } from '../../../src/engines/common/identity/go-label-json.ts';
 import { jsonLines } from '../../../src/engines/docker/client/json-lines.ts';
 import { LogDecoder } from '../../../src/engines/common/logs/log-decoder.ts';
 import { credentialHelpersOf, parseDockercfg, parseDockerConfigJson } from '../../../src/images/docker-config.ts';

@@ -1,5 +1,5 @@
-import { containerLabels, podLabels, readContainerLabels } from '../../../src/engines/docker/identity/container-labels.ts';
-import { POD_NAME_LABEL, POD_NAMESPACE_LABEL, POD_UID_LABEL, type StringMap } from '../../../src/engines/docker/identity/docker-labels.ts';
+import { containerLabels, podLabels, readContainerLabels } from '../../../src/engines/common/identity/container-labels.ts';
+import { POD_NAME_LABEL, POD_NAMESPACE_LABEL, POD_UID_LABEL, type StringMap } from '../../../src/engines/common/identity/pod-labels.ts';
 import { containerLogDirectory, relativeLogPath } from '../../../src/engines/common/logs/log-paths.ts';
 import { wholeContainerHash } from '../../../src/model/container-hash.ts';
 import type { Pod } from '../../../src/model/pod.ts';

@@ -1,4 +1,5 @@
-import { fromDockerLabels, type StringMap, toDockerLabels } from '../../../src/engines/docker/identity/docker-labels.ts';
+import { fromDockerLabels, toDockerLabels } from '../../../src/engines/docker/identity/docker-labels.ts';
+import { type StringMap } from '../../../src/engines/common/identity/pod-labels.ts';
 import { containerDockerName, parseDockerName, sandboxDockerName } from '../../../src/engines/docker/identity/docker-names.ts';
 import type { PodUid } from '../../../src/model/pod.ts';
 

@@ -1,23 +1,17 @@
 import { containerHash } from '../../../model/container-hash.ts';
 import type { Pod } from '../../../model/pod.ts';
 import type { ContainerSpec, Device, ImageMount, Mount } from '../../../ports/container-runtime.ts';
-import { containerLabels } from '../identity/container-labels.ts';
+import { containerLabels } from '../../common/identity/container-labels.ts';
 import { dockerResources, type NodeResources } from './container-resources.ts';
 import { type CreateRequest, DEFAULT_SHM_BYTES, dockerGroups } from './create-body.ts';
-import { containerDockerLabels, type StringMap } from '../identity/docker-labels.ts';
+import { containerDockerLabels } from '../identity/docker-labels.ts';
+import { type StringMap } from '../../common/identity/pod-labels.ts';
 import { containerDockerName } from '../identity/docker-names.ts';
 import { runtimeOfHandler } from '../identity/runtime-of-handler.ts';
 import type { LogConfig } from '../logs/log-rotation.ts';
 import { containerLogPath } from '../../common/logs/log-paths.ts';
-import {
-  apparmorOpts,
-  dockerUser,
-  effectiveSecurityContext,
-  type ImageUser,
-  maskedPaths,
-  readonlyPaths,
-  selinuxOpts,
-} from './security-context.ts';
+import { apparmorOpts, dockerUser, selinuxOpts } from './security-opts.ts';
+import { effectiveSecurityContext, type ImageUser, maskedPaths, readonlyPaths } from '../../common/containers/security-context.ts';
 
 export interface ContainerInput {
   readonly pod: Pod;

@@ -5,7 +5,7 @@ import type { LogPolicy } from '../../../model/log-policy.ts';
 import type { Pod } from '../../../model/pod.ts';
 import type { ContainerId, ContainerSpec, CreatedContainer, SandboxId } from '../../../ports/container-runtime.ts';
 import { containerCreateRequest, type ContainerInput } from './container-create-request.ts';
-import { HASH_ANNOTATION } from '../identity/container-labels.ts';
+import { HASH_ANNOTATION } from '../../common/identity/container-labels.ts';
 import type { NodeResources } from './container-resources.ts';
 import { createContainer, type Creating, startCreated } from './create-container.ts';
 import { type CreateRequest, namedCgroupParent } from './create-body.ts';
@@ -17,12 +17,22 @@ import type { EngineLogFiles } from '../logs/engine-log-files.ts';
 import type { ImageFactsCache } from '../images/image-facts.ts';
 import { type LogConfig, logConfig } from '../logs/log-rotation.ts';
 import type { LogLinks } from '../logs/log-links.ts';
-import { seccompOpts, seccompProfile } from './seccomp.ts';
-import { dockerUser, effectiveSecurityContext, type ImageUser, isSet, nonRootViolation, parseImageUser } from './security-context.ts';
+import { seccompOpts } from './seccomp.ts';
+import { seccompProfile } from '../../common/containers/seccomp-profile.ts';
+import { dockerUser } from './security-opts.ts';
+import {
+  effectiveSecurityContext,
+  type ImageUser,
+  isSet,
+  nonRootViolation,
+  parseImageUser,
+} from '../../common/containers/security-context.ts';
 import type { KnownFeatures } from '../observe/known-features.ts';
 import type { PrimaryGroups } from './primary-groups.ts';
 import { deleteContainer } from './remove-container.ts';
-import type { MessageFile, TerminationMessages } from './termination-messages.ts';
+import type { MessageFile, TerminationMessages } from '../../common/containers/termination-messages.ts';
+
+import type { DockerMessageOwner } from './message-owner.ts';
 
 export interface ContainerStarting extends Creating {
   readonly images: ImageFactsCache;
@@ -30,7 +40,7 @@ export interface ContainerStarting extends Creating {
   readonly primaryGroups: PrimaryGroups;
   readonly logFiles: EngineLogFiles;
   readonly logLinks: LogLinks;
-  readonly messages: TerminationMessages;
+  readonly messages: TerminationMessages<DockerMessageOwner>;
   readonly node: NodeResources;
   readonly podLogsDir: string;
   /** Undefined: as the engine's own settings have it. */

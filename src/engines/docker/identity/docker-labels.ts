@@ -1,12 +1,7 @@
+import { CONTAINER_NAME_LABEL, type LabelsAndAnnotations, type StringMap } from '../../common/identity/pod-labels.ts';
 import { SANDBOX_NAME } from '../../../model/sandbox-name.ts';
 
-export type StringMap = Readonly<Record<string, string>>;
-
-/** Labels that say what a container is (pkg/kubelet/types/labels.go, pkg/kubelet/dockershim/docker_service.go). */
-export const POD_NAME_LABEL = 'io.kubernetes.pod.name';
-export const POD_NAMESPACE_LABEL = 'io.kubernetes.pod.namespace';
-export const POD_UID_LABEL = 'io.kubernetes.pod.uid';
-export const CONTAINER_NAME_LABEL = 'io.kubernetes.container.name';
+/** Labels that say what a container is (pkg/kubelet/dockershim/docker_service.go). */
 export const TYPE_LABEL = 'io.kubernetes.docker.type';
 const LOG_PATH_LABEL = 'io.kubernetes.container.logpath';
 export const SANDBOX_ID_LABEL = 'io.kubernetes.sandbox.id';
@@ -21,11 +16,6 @@ export function toDockerLabels(labels: StringMap, annotations: StringMap): Recor
   const merged: Record<string, string> = { ...labels };
   for (const [key, value] of Object.entries(annotations)) merged[ANNOTATION_PREFIX + key] = value;
   return merged;
-}
-
-export interface LabelsAndAnnotations {
-  readonly labels: StringMap;
-  readonly annotations: StringMap;
 }
 
 /** The reverse, without the labels that only the engine's side writes. */

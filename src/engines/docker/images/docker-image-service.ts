@@ -9,8 +9,8 @@ import { RegistryUnavailableError } from '../../../model/registry-unavailable-er
 import type { ImageInfo, ImageService, ListedImage, PullProgress, RegistryCredentials } from '../../../ports/image-service.ts';
 import type { EngineClient } from '../client/engine-client.ts';
 import { daemonWords, EngineResponseError } from '../client/engine-errors.ts';
+import { imageMatches } from '../../common/image-matches.ts';
 import type { ImageExports } from './image-exports.ts';
-import { imageMatches } from './image-matches.ts';
 import { removeImage } from './remove-image.ts';
 import { inspectImage } from '../client/inspect-image.ts';
 import { jsonLines } from '../client/json-lines.ts';

@@ -5,7 +5,7 @@ import { deadline } from '../../../base/deadline.ts';
 import type { Logger } from '../../../base/logger.ts';
 import { momentOf } from '../../../base/moment.ts';
 import type { PodUid } from '../../../model/pod.ts';
-import { POD_UID_LABEL } from '../identity/docker-labels.ts';
+import { POD_UID_LABEL } from '../../common/identity/pod-labels.ts';
 import type { UnmadeContainers } from '../containers/unmade-containers.ts';
 import type { Dialect } from '../client/dialect.ts';
 import type { EngineClient } from '../client/engine-client.ts';

@@ -12,20 +12,23 @@ import type {
 } from '../../../ports/container-runtime.ts';
 import { type Connecting, isLeftToPlugin } from '../sandbox/connect-sandbox.ts';
 import { resourcesOf } from '../containers/container-resources.ts';
-import { type ContainerNote, readContainerLabels } from '../identity/container-labels.ts';
+import { type ContainerNote, readContainerLabels } from '../../common/identity/container-labels.ts';
 import { containerState, dockerTimeMs } from './container-state.ts';
-import { fromDockerLabels, POD_UID_LABEL, SANDBOX_ID_LABEL } from '../identity/docker-labels.ts';
+import { fromDockerLabels, SANDBOX_ID_LABEL } from '../identity/docker-labels.ts';
+import { POD_UID_LABEL } from '../../common/identity/pod-labels.ts';
 import type { ImageFacts, ImageFactsCache } from '../images/image-facts.ts';
 import type { Dialect } from '../client/dialect.ts';
 import { inspectContainer } from '../client/inspect-container.ts';
 import { type ListedContainer, listContainers } from './list-pods.ts';
 import { sandboxAddresses } from '../sandbox/sandbox-addresses.ts';
 import type { ProcessUsers } from './process-users.ts';
-import type { TerminationMessages } from '../containers/termination-messages.ts';
+import type { TerminationMessages } from '../../common/containers/termination-messages.ts';
+
+import { type DockerMessageOwner, messageOwner } from '../containers/message-owner.ts';
 
 export interface Observing extends Connecting {
   readonly images: ImageFactsCache;
-  readonly messages: TerminationMessages;
+  readonly messages: TerminationMessages<DockerMessageOwner>;
   readonly users: ProcessUsers;
 }
 
@@ -47,7 +50,8 @@ export async function observePod(
       const ips = plugged ? await network.addresses(info.Id as SandboxId, info.State.Pid, signal) : undefined;
       if (info === undefined) return undefined;
       const note = readContainerLabels(fromDockerLabels(info.Config.Labels));
-      const state = part.kind === 'container' ? await messages.enrich(info, note, containerState(info), signal) : containerState(info);
+      const state =
+        part.kind === 'container' ? await messages.enrich(messageOwner(info), note, containerState(info), signal) : containerState(info);
       const user = part.kind === 'container' ? await users.of(info) : undefined;
       return { part, info, image, ips, note, state, user };
     }),

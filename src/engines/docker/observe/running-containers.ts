@@ -4,7 +4,7 @@ import { SANDBOX_NAME } from '../../../model/sandbox-name.ts';
 import type { ContainerId } from '../../../ports/container-runtime.ts';
 import type { RunningContainer, RunningPod, RunningPods } from '../../../ports/running-pods.ts';
 import { dockerTimeMs, listedPhase } from './container-state.ts';
-import { POD_UID_LABEL } from '../identity/docker-labels.ts';
+import { POD_UID_LABEL } from '../../common/identity/pod-labels.ts';
 import type { EngineClient } from '../client/engine-client.ts';
 import { inspectContainer } from '../client/inspect-container.ts';
 import { listContainers, type ListedContainer } from './list-pods.ts';

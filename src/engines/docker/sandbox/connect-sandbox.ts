@@ -3,7 +3,7 @@ import { errorText } from '../../../base/error-text.ts';
 import type { Pod } from '../../../model/pod.ts';
 import type { SandboxId } from '../../../ports/container-runtime.ts';
 import type { SandboxNetwork } from '../../../ports/sandbox-network.ts';
-import { POD_NAME_LABEL, POD_NAMESPACE_LABEL } from '../identity/docker-labels.ts';
+import { POD_NAME_LABEL, POD_NAMESPACE_LABEL } from '../../common/identity/pod-labels.ts';
 import type { EngineClient } from '../client/engine-client.ts';
 import { inspectContainer } from '../client/inspect-container.ts';
 import { stopContainer } from '../containers/stop-container.ts';

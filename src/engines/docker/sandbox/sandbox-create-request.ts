@@ -1,12 +1,13 @@
 import type { Pod } from '../../../model/pod.ts';
 import { dottedSysctl } from '../../../model/sysctls.ts';
-import { podLabels } from '../identity/container-labels.ts';
+import { podLabels } from '../../common/identity/container-labels.ts';
 import { type CreateRequest, DEFAULT_SHM_BYTES, dockerGroups } from '../containers/create-body.ts';
 import { sandboxDockerLabels } from '../identity/docker-labels.ts';
 import { sandboxDockerName } from '../identity/docker-names.ts';
 import { runtimeOfHandler } from '../identity/runtime-of-handler.ts';
 import { portBindings } from './port-mappings.ts';
-import { isSet, selinuxOpts } from '../containers/security-context.ts';
+import { isSet } from '../../common/containers/security-context.ts';
+import { selinuxOpts } from '../containers/security-opts.ts';
 
 /** Dies late, but before the daemons of the node (pkg/kubelet/dockershim/docker_sandbox.go). */
 const SANDBOX_OOM_SCORE = -998;

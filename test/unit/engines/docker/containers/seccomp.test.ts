@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { seccompOpts, seccompProfile } from '../../../../../src/engines/docker/containers/seccomp.ts';
+import { seccompOpts } from '../../../../../src/engines/docker/containers/seccomp.ts';
+import { seccompProfile } from '../../../../../src/engines/common/containers/seccomp-profile.ts';
 import type { Pod } from '../../../../../src/model/pod.ts';
 import { aContainer, aPod } from '../../../../builders/a-pod.ts';
 

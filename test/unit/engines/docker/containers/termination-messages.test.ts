@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { messagePath } from '../../../../../src/engines/docker/containers/termination-messages.ts';
+import { messagePath } from '../../../../../src/engines/common/containers/termination-messages.ts';
 
 test('a container finds its message file where the engine mounts it: under the root, without dots and slashes too many', () => {
   for (const [path, expected] of [

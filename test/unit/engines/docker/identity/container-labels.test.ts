@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { containerLabels, readContainerLabels } from '../../../../../src/engines/docker/identity/container-labels.ts';
+import { containerLabels, readContainerLabels } from '../../../../../src/engines/common/identity/container-labels.ts';
 import { aContainer, aPod } from '../../../../builders/a-pod.ts';
 
 const read = (annotations: Readonly<Record<string, string>>): ReturnType<typeof readContainerLabels> =>

@@ -2,17 +2,15 @@ import { hash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
-import type { ContainerInspectInfo } from 'dockerode';
 import { errorCode } from '../../../base/error-code.ts';
 import { errorText } from '../../../base/error-text.ts';
 import type { Logger } from '../../../base/logger.ts';
 import { LruMap } from '../../../base/lru-map.ts';
 import { podDirectory } from '../../../model/pod-directory.ts';
 import { type Container, type Pod, type PodUid, aboutPod } from '../../../model/pod.ts';
+import type { LogOptions, LogPiece } from '../../../ports/container-access.ts';
 import type { ContainerState, Mount } from '../../../ports/container-runtime.ts';
 import type { ContainerNote } from '../identity/container-labels.ts';
-import { writtenLog } from '../logs/container-logs.ts';
-import type { EngineClient } from '../client/engine-client.ts';
 
 /** pkg/kubelet/container/runtime.go: MaxContainerTerminationMessageLength, and the bounds of what is taken from a log instead. */
 const MAX_MESSAGE_BYTES = 4096;
@@ -29,21 +27,28 @@ export interface MessageFile {
   clear(): Promise<void>;
 }
 
+/** A container as far as its message goes. */
+export interface MessageOwner {
+  readonly id: string;
+  readonly mounts: readonly { readonly hostPath: string; readonly containerPath: string }[];
+}
+
 type Ended = ContainerState & { readonly phase: 'exited' };
 
 /**
  * What containers leave as their last words: a file of each attempt, ROOT/pods/UID/containers/NAME/HASH, that is mounted into the container
  * (makeMounts, getTerminationMessage in pkg/kubelet/kuberuntime).
  */
-export class TerminationMessages {
-  readonly #client: EngineClient;
+export class TerminationMessages<O extends MessageOwner> {
+  readonly #readLog: (owner: O, options: LogOptions, signal: AbortSignal) => AsyncIterable<LogPiece>;
   readonly #log: Logger;
   readonly #rootDir: string;
   /** By container: one that has ended says nothing new. */
   readonly #messages = new LruMap<string, string>(MAX_REMEMBERED);
 
-  constructor(client: EngineClient, log: Logger, rootDir: string) {
-    this.#client = client;
+  /** `readLog`: what the container has written, which is at its end. */
+  constructor(readLog: (owner: O, options: LogOptions, signal: AbortSignal) => AsyncIterable<LogPiece>, log: Logger, rootDir: string) {
+    this.#readLog = readLog;
     this.#log = log;
     this.#rootDir = rootDir;
   }
@@ -75,23 +80,23 @@ export class TerminationMessages {
   }
 
   /** The container's state with what it left. The engine's own words go first. */
-  async enrich<S extends ContainerState>(info: ContainerInspectInfo, note: ContainerNote, state: S, signal: AbortSignal): Promise<S> {
+  async enrich<S extends ContainerState>(owner: O, note: ContainerNote, state: S, signal: AbortSignal): Promise<S> {
     if (state.phase !== 'exited') return state;
-    const known = this.#messages.get(info.Id);
-    const words = known ?? (await this.#read(info, note, state, signal));
-    if (known === undefined) this.#messages.set(info.Id, words);
+    const known = this.#messages.get(owner.id);
+    const words = known ?? (await this.#read(owner, note, state, signal));
+    if (known === undefined) this.#messages.set(owner.id, words);
     return words === '' ? state : { ...state, message: [state.message, words].filter((part) => part !== '').join(': ') };
   }
 
   /** The container is gone for good. */
-  async remove(info: ContainerInspectInfo, note: ContainerNote): Promise<void> {
-    const path = this.#pathOf(info, note);
+  async remove(owner: O, note: ContainerNote): Promise<void> {
+    const path = this.#pathOf(owner, note);
     if (path === undefined) return;
     await rm(path, { force: true }).catch((error: unknown) => this.#log.warn('termination message file left', { path, error }));
   }
 
-  async #read(info: ContainerInspectInfo, note: ContainerNote, { exitCode, reason }: Ended, signal: AbortSignal): Promise<string> {
-    const path = this.#pathOf(info, note);
+  async #read(owner: O, note: ContainerNote, { exitCode, reason }: Ended, signal: AbortSignal): Promise<string> {
+    const path = this.#pathOf(owner, note);
     try {
       const written = path === undefined ? '' : await readEnd(path);
       if (written !== '') return written;
@@ -102,17 +107,17 @@ export class TerminationMessages {
     const fallsBack = note.terminationMessagePolicy === 'FallbackToLogsOnError' && exitCode !== 0 && reason !== 'ContainerCannotRun';
     if (!fallsBack) return '';
     try {
-      return await this.#endOfLog(info, signal);
+      return await this.#endOfLog(owner, signal);
     } catch (error) {
       signal.throwIfAborted();
       return `Error on reading termination message from logs: ${errorText(error)}`;
     }
   }
 
-  async #endOfLog(info: ContainerInspectInfo, signal: AbortSignal): Promise<string> {
+  async #endOfLog(owner: O, signal: AbortSignal): Promise<string> {
     let end = Buffer.alloc(0);
     const options = { follow: false, timestamps: false, tailLines: MAX_LOG_LINES };
-    for await (const { bytes } of writtenLog(this.#client, info, options, signal)) {
+    for await (const { bytes } of this.#readLog(owner, options, signal)) {
       end = Buffer.concat([end, bytes]).subarray(-MAX_LOG_BYTES);
     }
     signal.throwIfAborted();
@@ -120,10 +125,10 @@ export class TerminationMessages {
   }
 
   /** Where the container's file is; undefined when it has none of ours: no other path is read or removed, whatever is mounted there. */
-  #pathOf({ Mounts }: ContainerInspectInfo, note: ContainerNote): string | undefined {
+  #pathOf({ mounts }: O, note: ContainerNote): string | undefined {
     if (note.terminationMessagePath === '' || note.containerName === '') return undefined;
     const destination = messagePath(note.terminationMessagePath);
-    const source = Mounts.find(({ Destination }) => Destination === destination)?.Source;
+    const source = mounts.find(({ containerPath }) => containerPath === destination)?.hostPath;
     if (source === undefined) return undefined;
     try {
       return dirname(source) === this.#directory(note.podUid, note.containerName) ? source : undefined;

@@ -1,7 +1,6 @@
-import { appArmorProfile } from '../../../model/app-armor.ts';
 import { type Container, formatPod, type Pod } from '../../../model/pod.ts';
 
-type SecurityContext = NonNullable<Container['securityContext']>;
+export type SecurityContext = NonNullable<Container['securityContext']>;
 
 /** The container's own context, over the pod's where both may say it (pkg/securitycontext DetermineEffectiveSecurityContext). */
 export function effectiveSecurityContext(pod: Pick<Pod, 'spec'>, container: Container): SecurityContext {
@@ -22,13 +21,6 @@ export function parseImageUser(user: string): ImageUser {
   return BigInt.asIntN(64, uid) === uid ? { uid } : { username: name };
 }
 
-/** Docker's `User`: "UID", "NAME" or "UID:GID". With a group the user is in no other that the image has him in. */
-export function dockerUser({ runAsUser, runAsGroup }: SecurityContext, imageUser: ImageUser, primaryGroup?: number): string {
-  const user = isSet(runAsUser) ? String(runAsUser) : 'uid' in imageUser ? String(imageUser.uid) : imageUser.username;
-  const group = isSet(runAsGroup) ? runAsGroup : primaryGroup;
-  return group === undefined ? user : `${user}:${group}`;
-}
-
 /** Why a container that must not run as root would; undefined when all is well (pkg/kubelet/kuberuntime verifyRunAsNonRoot). */
 export function nonRootViolation(pod: Pod, container: Container, imageUser: ImageUser): string | undefined {
   const { runAsNonRoot, runAsUser } = effectiveSecurityContext(pod, container);
@@ -39,24 +31,6 @@ export function nonRootViolation(pod: Pod, container: Container, imageUser: Imag
     return `container has runAsNonRoot and image has non-numeric user (${imageUser.username}), cannot verify user is non-root (${which})`;
   }
   return imageUser.uid === 0n ? `container has runAsNonRoot and image will run as root (${which})` : undefined;
-}
-
-/** The parts of docker's SecurityOpt for SELinux, in docker's own syntax (pkg/kubelet/dockershim/selinux_util.go). */
-export function selinuxOpts(options: SecurityContext['seLinuxOptions']): string[] {
-  const parts = [
-    ['user', options?.user],
-    ['role', options?.role],
-    ['type', options?.type],
-    ['level', options?.level],
-  ] as const;
-  return parts.flatMap(([key, value]) => (value ? [`label=${key}:${value}`] : []));
-}
-
-/** Docker's option for the profile that the container asks for; the engine's default needs none. */
-export function apparmorOpts(pod: Pod, container: Container): string[] {
-  const { profile } = appArmorProfile(pod, container);
-  if (profile === '' || profile === 'runtime/default') return [];
-  return [`apparmor=${profile.replace(/^localhost\//, '')}`];
 }
 
 // What a container must not see or write under /proc and /sys unless procMount is Unmasked (pkg/securitycontext/util.go).

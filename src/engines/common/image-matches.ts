@@ -1,5 +1,5 @@
-import { parseImageName } from '../../../model/image-name.ts';
-import type { ImageInfo } from '../../../ports/image-service.ts';
+import { parseImageName } from '../../model/image-name.ts';
+import type { ImageInfo } from '../../ports/image-service.ts';
 
 /**
  * Whether what the engine found is what `image` names. The engine also takes a name for the beginning of an id: "beef" would find

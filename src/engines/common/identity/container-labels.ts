@@ -6,7 +6,7 @@ import {
   POD_NAMESPACE_LABEL,
   POD_UID_LABEL,
   type StringMap,
-} from './docker-labels.ts';
+} from './pod-labels.ts';
 import { type Handler, type Ports, portsLabelValue, preStopLabelValue, readPortsLabel, readPreStopLabel } from './go-label-json.ts';
 import { isSet } from '../containers/security-context.ts';
 
