@@ -1,13 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject } from '../base/json-object.ts';
 import type { FieldDifference } from './planned-changes.ts';
+import { withoutCredentials } from './without-credentials.ts';
 
 /**
- * Values that may be passwords: an environment's, whose names may have brackets in them, headers' of probes, and a whole manifest as kubectl
- * keeps it. That they differ is all that is told.
+ * Values that may be passwords, or have one in them: an environment's, whose names may have brackets in them, headers' of probes, commands and
+ * their arguments, and a whole manifest as kubectl keeps it. That they differ is all that is told. What looks like a password in other fields is
+ * left out there.
  */
-const hidden = /\.(?:env|httpHeaders)\[.*\]\.value$|last-applied-configuration\]?$/s;
+const hidden = /\.(?:env|httpHeaders)\[.*\]\.value$|\.(?:command|args)(?:\[\d+\])?$|last-applied-configuration\]?$/s;
 const MOST_SHOWN = 200;
+
+/** What is called a password among names that are free to choose. */
+const calledSo = /\.(?:annotations|labels|volumeAttributes|options)(?:\.|\[)[^]*(?:pass|pwd|secret|token|key|credential)/i;
+const isHidden = (path: string): boolean => hidden.test(path) || calledSo.test(path);
 
 /** Where two versions of an object differ, in the order of the fields. Absent and null are the same. */
 export function fieldDifferences(before: unknown, after: unknown, path = ''): readonly FieldDifference[] {
@@ -25,7 +31,7 @@ export function fieldDifferences(before: unknown, after: unknown, path = ''): re
     // Only their order differs.
     return members.length > 0 ? members : [{ path }];
   }
-  if (hidden.test(path)) return [{ path }];
+  if (isHidden(path)) return [{ path }];
   return [{ path, ...shown('from', before, path), ...shown('to', after, path) }];
 }
 
@@ -46,8 +52,9 @@ function shown(side: 'from' | 'to', value: unknown, path: string): Partial<Recor
 
 /** A whole container that comes or goes has values that are not shown either. */
 function withoutHidden(value: unknown, path: string): unknown {
-  if (hidden.test(path)) return '(not shown)';
+  if (isHidden(path)) return '(not shown)';
   if (Array.isArray(value)) return value.map((each, index) => withoutHidden(each, `${path}[${index}]`));
+  if (typeof value === 'string') return withoutCredentials(value);
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutHidden(inner, `${path}.${key}`)]));
 }

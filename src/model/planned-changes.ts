@@ -1,4 +1,5 @@
 import { faultWords, type ManifestFault } from './manifest-fault.ts';
+import { withoutCredentials } from './without-credentials.ts';
 
 /**
  * What becomes of a pod when manifests take the place of those that count now. Of several that hold, the one that says most. `refused`: it
@@ -78,7 +79,7 @@ export function planAnswer(planned: PlannedChanges, refused: DeclaredFaults): Pl
     ...planned,
     faults: faults.slice(0, MOST_FAULTS).map(({ file, fault }) => {
       const { type, field, detail, line, column } = fault;
-      return { file, line, column, type, field, detail, message: faultWords(fault) };
+      return { file, line, column, type, field, detail: withoutCredentials(detail), message: withoutCredentials(faultWords(fault)) };
     }),
     moreFaults: Math.max(0, faults.length - MOST_FAULTS),
   };

@@ -21,12 +21,24 @@ export function containerCauses(facts: PodFacts, views: readonly ContainerView[]
 function ofContainer(facts: PodFacts, view: ContainerView): readonly Cause[] {
   const { reason = '', message = '' } = view.status?.state?.waiting ?? {};
   const image = imageCause(view);
-  if (image) return [image];
+  if (image) return [withMissingLogin(facts, image)];
   if (reason === FAILED_HOOK || hookFailed(view)) return [hookCause(view, message)];
   const crash = crashCause(view, mayEnd(facts.pod, view));
   if (crash && !isWellAgain(facts.nowMs, view)) return [crash, ...probeCauses(facts, view)];
   if (!plainWaits.has(reason)) return [startCause(facts, view, reason, message)];
   return probeCauses(facts, view);
+}
+
+/** A registry that refuses who has no login says nothing of the login that was meant for it. */
+function withMissingLogin({ seen }: PodFacts, cause: Cause): Cause {
+  const event = seen.events.findLast(({ reason }) => reason === 'FailedToRetrieveImagePullSecret');
+  const names = /\(([^)]*)\)/.exec(event?.message ?? '')?.[1];
+  if (cause.code !== 'image-pull-unauthorized' || names === undefined) return cause;
+  return {
+    ...cause,
+    text: cause.text.replace('the registry refuses it', `Secret ${names} (imagePullSecrets) is missing, and the registry refuses it`),
+    advice: `create Secret ${names} with a login for this registry, or correct imagePullSecrets`,
+  };
 }
 
 /** How long a container has to run until how it ended before is history (the kubelet's back-off forgets after as long). */

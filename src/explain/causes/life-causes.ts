@@ -2,6 +2,7 @@ import type { Cause } from '../../model/explanation.ts';
 import { containersAreTerminal } from '../../model/pod-termination.ts';
 import { isStopping, lifeOf, type PodFacts } from '../pod-facts.ts';
 import { oneLine } from './crash-cause.ts';
+import { evictedCause } from './evicted-cause.ts';
 import { startFault } from './start-cause.ts';
 
 /** What is the matter with a pod as a whole: that it waits for its turn, may not run here, has ended, or is on its way out. */
@@ -106,24 +107,7 @@ function endCause({ seen, declared }: PodFacts): Cause | undefined {
       ? undefined
       : { ...since, code: codeOf(reason), kind: 'fault', text: `${reason}: ${oneLine(said)}`, detail: message };
   }
-  if (reason === 'Evicted' && said !== message)
-    return {
-      ...since,
-      code: 'node-pressure',
-      kind: 'fault',
-      text: `it may not run here: the node is short of room: ${oneLine(said)}`,
-      detail: message,
-      advice: 'make room on the node (rxlet explain node)',
-    };
-  if (reason === 'Evicted')
-    return {
-      ...since,
-      code: 'evicted',
-      kind: 'fault',
-      text: `it was evicted: ${oneLine(said)}`,
-      detail: message,
-      advice: 'give it requests that cover its use, or make room on the node (rxlet explain node)',
-    };
+  if (reason === 'Evicted') return { ...since, ...evictedCause(message) };
   if (reason === 'Preempting' || reason === 'Preempted')
     return {
       ...since,

@@ -18,7 +18,7 @@ const faults: readonly Fault[] = [
   {
     is: /exec: "([^"]*)": (?:executable file not found|stat [^:]*: no such file)|exec: "([^"]*)": .*no such file or directory|starting container process caused: .*"([^"]*)": .*no such file/i,
     code: 'command-not-found',
-    what: ([, a, b, c]) => `its command ${JSON.stringify(a ?? b ?? c)} is not found in the image`,
+    what: ([, a, b, c]) => notFound(a ?? b ?? c ?? ''),
     advice: 'correct command or args, or use an image that has the program',
   },
   {
@@ -57,6 +57,24 @@ const faults: readonly Fault[] = [
     code: 'host-path-type',
     what: ([, rest]) => `a hostPath volume is not of its type: ${rest}`,
     advice: "correct the volume's path or type, or make what it names",
+  },
+  {
+    is: /OOM-killed \(memory limit too low/i,
+    code: 'memory-limit-too-low',
+    what: () => 'its memory limit is too low even to start it (OOM-killed)',
+    advice: 'raise resources.limits.memory: some MiB are needed to start a container',
+  },
+  {
+    is: /Cannot mkdir: (.*?) is not a directory/,
+    code: 'working-directory',
+    what: ([, path]) => `its workingDir ${path} is a file in the image, and no directory`,
+    advice: 'correct workingDir',
+  },
+  {
+    is: /required binary (\S+) is missing(?: \(package (\S+))?/i,
+    code: 'program-missing',
+    what: ([, program, of]) => `the program ${program} is missing on this node${of === undefined ? '' : ` (package ${of})`}`,
+    advice: 'install it on this node',
   },
   {
     is: /runAsNonRoot|run as root|non-numeric user/i,
@@ -143,6 +161,10 @@ const faults: readonly Fault[] = [
     advice: 'look at the engine and the disks of this node',
   },
 ];
+
+/** The kernel says the same of a script whose interpreter is missing. */
+const notFound = (command: string): string =>
+  `its command ${JSON.stringify(command)} is not found in the image${command.startsWith('/') ? ', or the interpreter in its first line (#!) is not' : ''}`;
 
 /** Of an error's beginning, and as many of its end: the patterns take long for long texts, which may be of a pod's or a registry's making. */
 const MOST_CHARACTERS = 500;

@@ -67,7 +67,10 @@ function failedStep({ seen, pod }: PodFacts, { action }: ActionOutcome, error: s
     resize: 'it cannot be given the resources that it asks for',
     updateContainer: 'it cannot be given the resources that it asks for',
   }[action.do as string];
-  const own = error.replace(/^run the sandbox of \S+: /, '');
+  const own = error
+    .replace(/^run the sandbox of \S+: /, '')
+    .replace(/^failed to \w+ sandbox container for pod "[^"]*": (?:Error response from daemon: )?/, '')
+    .replace(/^failed to create (?:shim )?task(?: for container)?: (?:OCI runtime create failed: )?(?:runc create failed: )?/, '');
   return {
     ...about,
     code: fault?.code ?? `${action.do}-failed`,

@@ -6,14 +6,14 @@ import { AgentClient } from '../../../src/cli/agent-client.ts';
 import { runExplain } from '../../../src/cli/explain.ts';
 import { AgentUnderTest, type Disposer } from '../agent/agent-under-test.ts';
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 180_000;
 
 /** One agent for many sick pods that do not disturb each other, and what `rxlet explain` says of them. */
 export interface ExplainingAgent {
   readonly agent: AgentUnderTest;
   /** What `rxlet explain WORDS` prints; POD stands for its name as declared. */
   readonly explain: (...words: readonly string[]) => Promise<string>;
-  /** Asks about a pod, as it was declared, or a file, until the first three lines match; rejects with the last answer where they do not within a minute. */
+  /** Asks about a pod, as it was declared, or a file, until the first three lines match; rejects with the last answer where they do not within three minutes. */
   readonly says: (asked: string, cause: RegExp) => Promise<string>;
 }
 

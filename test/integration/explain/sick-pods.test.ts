@@ -10,6 +10,7 @@ import { anImage, imageFor } from '../../builders/an-image.ts';
 import { ScriptedRegistry } from '../../fakes/scripted-registry.ts';
 import { app, pod, stays } from '../agent/pod-specs.ts';
 import { type ExplainingAgent, explainingAgent } from './explaining-agent.ts';
+import { moreSickPods } from './more-sick-pods.ts';
 import { type SickPod, sickPods, type SickWorld } from './sick-pods.ts';
 
 /** Who waits for a cause asks again and again, which asks the engine: of all at once, its answers would take longer than anybody waits. */
@@ -25,12 +26,14 @@ async function sickRegistry(): Promise<ScriptedRegistry> {
   registry.serve('test/closed', '1', image, fails(401, 'UNAUTHORIZED', 'authentication required'));
   registry.serve('test/limited', '1', image, fails(429, 'TOOMANYREQUESTS', 'you have reached your pull rate limit'));
   registry.serve('test/broken', '1', image, fails(500, 'UNKNOWN', 'the disk is full'));
+  registry.serve('test/idle', '1', anImage([Buffer.from('a file')], { Cmd: [] }));
+  registry.serve('test/user', '1', anImage([Buffer.from('a file')], { Cmd: ['/file-0'], User: 'nobody-here' }));
   registry.serve('test/other', '1', imageFor('riscv64'));
   registry.serve('test/slow', '1', anImage([randomBytes(4_000_000)]), { trickle: { bytes: 10_000, everyMs: 100 } });
   return registry;
 }
 
-describe('the first three lines of rxlet explain name the true cause', { timeout: 300_000, concurrency: AT_A_TIME }, () => {
+describe('the first three lines of rxlet explain name the true cause', { timeout: 900_000, concurrency: AT_A_TIME }, () => {
   let explaining: ExplainingAgent;
   let pods: Readonly<Record<string, SickPod>>;
   const disposals: (() => Promise<unknown>)[] = [];
@@ -50,7 +53,8 @@ describe('the first three lines of rxlet explain name the true cause', { timeout
       await readdir(path);
       holders.push(spawn('sleep', ['600'], { cwd: path, stdio: 'ignore' }));
     };
-    pods = sickPods({ registry, agent, takenPort: (taken.address() as AddressInfo).port, hold });
+    const world: SickWorld = { registry, agent, takenPort: (taken.address() as AddressInfo).port, hold };
+    pods = { ...sickPods(world), ...moreSickPods(world) };
     for (const [name, { files }] of Object.entries(pods))
       for (const [file, text] of Object.entries(files ?? {})) await agent.write(`${name}-${file}`, text);
   });
@@ -59,7 +63,7 @@ describe('the first three lines of rxlet explain name the true cause', { timeout
     if (process.env['RXLET_TEST_SHOW']) console.log(seen.join('\n\n'));
   });
 
-  for (const name of Object.keys(sickPods()))
+  for (const name of Object.keys({ ...sickPods(), ...moreSickPods() }))
     test(name, async () => {
       const sick = pods[name];
       assert.ok(sick);

@@ -78,7 +78,7 @@ for (const [what, before, after, code, out] of [
     fixed('web', undefined, '    args: [a]\n'),
     fixed('web', undefined, '    args: [b]\n'),
     1,
-    'default/web: nothing\n  container app goes on: args count from its next start\n    spec.containers[app].args[0]: "a" -> "b"\n',
+    'default/web: nothing\n  container app goes on: args count from its next start\n    spec.containers[app].args[0]: changed\n',
   ],
   [
     'a container more',
@@ -179,6 +179,35 @@ test('values of an environment are not shown, also of a container that comes or 
   const { out } = await planned();
   assert.match(out, /spec\.containers\[app\]\.env\[P\]\.value: changed/);
   assert.doesNotMatch(out, /hunter/);
+});
+
+test('what may be a password is shown nowhere, in whichever field it is', async () => {
+  const manifest = (password: string): string =>
+    fixed(
+      'web',
+      undefined,
+      `    command: [sh, -c, "psql -h db -W ${password}"]
+    args: ["--password=${password}", "${password}"]
+    env: [{name: P, value: ${password}}]
+    livenessProbe: {exec: {command: [check, ${password}]}}
+    readinessProbe: {httpGet: {port: 80, path: "/?token=${password}", httpHeaders: [{name: Authorization, value: Bearer ${password}}]}}
+    lifecycle: {preStop: {exec: {command: [bye, ${password}]}}}
+  - name: from-${password.length}
+    image: https://robot:${password}@registry.example/app:1
+    args: [${password}]
+`,
+    ).replace(
+      '\n  uid:',
+      `\n  annotations: {db: "postgres://u:${password}@db/x", config: '{"password": "${password}"}', example.com/api-key: ${password}, header: "Authorization: Basic ${password}"}\n  uid:`,
+    );
+  write('old/web.yaml', manifest('hunter2hunter'));
+  write('new/web.yaml', manifest('tiger3tiger'));
+  for (const flags of [[], ['--output=json']]) {
+    const { code, out, err } = await planned(join(directory, 'new'), ...flags);
+    assert.ok(code > 0);
+    assert.doesNotMatch(out + err, /hunter2|tiger3/);
+    assert.match(out, /spec\.containers\[app\]\.args/);
+  }
 });
 
 test('nothing in a manifest steers the terminal', async () => {

@@ -27,3 +27,24 @@ test('a cause is found at the end of a long error, and a taken port is named', (
     Array.from({ length: 2 }, () => 'a host port is taken already (0.0.0.0:8080): the port is in use'),
   );
 });
+
+for (const [words, what] of [
+  [
+    'Error response from daemon: Cannot mkdir: /etc/passwd is not a directory',
+    'its workingDir /etc/passwd is a file in the image, and no directory',
+  ],
+  [
+    'runc create failed: unable to start container process: container init was OOM-killed (memory limit too low?): unknown',
+    'its memory limit is too low even to start it (OOM-killed)',
+  ],
+  [
+    'Required binary /sbin/mount.nfs is missing (package nfs-common of Debian)',
+    'the program /sbin/mount.nfs is missing on this node (package nfs-common)',
+  ],
+  [
+    'exec: "/s/run": stat /s/run: no such file or directory',
+    'its command "/s/run" is not found in the image, or the interpreter in its first line (#!) is not',
+  ],
+  ['exec: "curl": executable file not found in $PATH', 'its command "curl" is not found in the image'],
+] as const)
+  test(`what is meant by: ${words}`, () => assert.equal(startFault(words)?.what, what));
