@@ -19,15 +19,3 @@ const patterns: readonly (readonly [RegExp, string])[] = [
 export function withoutCredentials(text: string): string {
   return patterns.reduce((all, [is, instead]) => all.replace(is, instead), text);
 }
-
-/** The same of all texts in a value. */
-export function allWithoutCredentials<T>(value: T): T {
-  return cleaned(value) as T;
-}
-
-function cleaned(value: unknown): unknown {
-  if (typeof value === 'string') return withoutCredentials(value);
-  if (Array.isArray(value)) return value.map(cleaned);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, cleaned(inner)]));
-}
