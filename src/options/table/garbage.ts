@@ -82,7 +82,6 @@ export const garbageOptions = {
     kind: duration,
     default: 10 * second,
     group: 'Engine and images',
-    zeroInFileIsUnset: true,
     help: "How often the sizes of containers' logs are looked at; at least 3s. A Docker engine rotates each by itself, as soon as it is full.",
   }),
   containerLogMaxWorkers: option<number>({
@@ -90,7 +89,6 @@ export const garbageOptions = {
     kind: int32,
     default: 1,
     group: 'Engine and images',
-    zeroInFileIsUnset: true,
     help: 'How many logs are rotated at a time; a Docker engine rotates them by itself.',
   }),
   podLogsDir: option<string>({
@@ -98,7 +96,6 @@ export const garbageOptions = {
     kind: string,
     default: '/var/log/pods',
     group: 'Engine and images',
-    zeroInFileIsUnset: true,
     path: true,
     help: 'Where log collectors find what containers write: files, or with a Docker engine links to its own.',
   }),
