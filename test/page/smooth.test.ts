@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { CDPSession } from 'playwright-core';
+import { AgentWithPage, playedPod } from './agent-with-page.ts';
+import { openBrowser } from './browser.ts';
+
+const PODS = 200;
+const LONGEST_TASK_MS = 50;
+const WATCHED_MS = 15_000;
+
+let agent: AgentWithPage;
+let browser: Awaited<ReturnType<typeof openBrowser>>;
+before(async () => {
+  agent = await AgentWithPage.start();
+  browser = await openBrowser({ viewport: { width: 1280, height: 800 } });
+});
+after(async () => {
+  await browser?.close();
+  await agent?.close();
+});
+
+interface TraceEvent {
+  readonly name: string;
+  readonly ph: string;
+  readonly pid: number;
+  readonly tid: number;
+  readonly ts: number;
+  /** CPU time of the thread, in microseconds: what other processes take of a busy machine is not in it. */
+  readonly tdur?: number;
+  readonly dur?: number;
+  readonly args?: { readonly name?: string };
+}
+
+async function traced(session: CDPSession, work: () => Promise<void>): Promise<readonly TraceEvent[]> {
+  const events: TraceEvent[] = [];
+  session.on('Tracing.dataCollected', ({ value }) => events.push(...(value as unknown as readonly TraceEvent[])));
+  const complete = new Promise<void>((resolve) => session.once('Tracing.tracingComplete', () => resolve()));
+  await session.send('Tracing.start', {
+    categories: 'toplevel,devtools.timeline,disabled-by-default-devtools.timeline,__metadata',
+    transferMode: 'ReportEvents',
+  });
+  await work();
+  await session.send('Tracing.end');
+  await complete;
+  return events;
+}
+
+test('with 200 pods that change nothing on the page takes longer than a twentieth of a second', async (t) => {
+  // Half of them crash again and again, the others' probes turn, so that their states go to and fro.
+  const pods = Array.from({ length: PODS }, (_, at) =>
+    at % 2 === 0
+      ? playedPod(`crash-${at}`, `exit=1 after=${1 + (at % 5)}s`)
+      : playedPod(`flap-${at}`, '', {
+          containers: [
+            {
+              name: 'app',
+              image: 'registry.example/app:1',
+              livenessProbe: { exec: { command: ['false'] }, periodSeconds: 2, failureThreshold: 1 + (at % 3) },
+            },
+          ],
+          terminationGracePeriodSeconds: 1,
+        }),
+  );
+  await agent.declare(...pods);
+  const page = await browser.context.newPage();
+  await page.goto(agent.url);
+  await page.waitForFunction((count) => document.querySelector('.pods')?.getAttribute('aria-rowcount') === String(count + 1), PODS);
+  const rows = await page.locator('.pod-row').count();
+  assert.ok(rows < 40, `${rows} rows are drawn`);
+  const before = await page.locator('.pods-rows').innerText();
+  const session = await browser.context.newCDPSession(page);
+  const events = await traced(session, async () => {
+    const endAt = performance.now() + WATCHED_MS;
+    for (let at = 0; performance.now() < endAt; at++) {
+      await page.mouse.wheel(0, at % 20 < 10 ? 400 : -400);
+      // A tenth of a second of the page's own frames.
+      await page.evaluate(() => new Promise<void>((resolve) => setTimeout(resolve, 100)));
+    }
+  });
+  assert.notEqual(await page.locator('.pods-rows').innerText(), before, 'the pods change');
+  const mains = new Set(
+    events.filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain').map(({ pid, tid }) => `${pid} ${tid}`),
+  );
+  const tasks = events.filter(({ name, ph, pid, tid }) => ph === 'X' && name.endsWith('RunTask') && mains.has(`${pid} ${tid}`));
+  assert.ok(tasks.length > 100, `${tasks.length} tasks were traced`);
+  const cpuMs = tasks.map(({ tdur = 0 }) => tdur / 1_000).toSorted((a, b) => b - a);
+  const wallMs = Math.max(...tasks.map(({ dur = 0 }) => dur / 1_000));
+  t.diagnostic(
+    `${tasks.length} tasks; the longest took ${cpuMs
+      .slice(0, 3)
+      .map((ms) => ms.toFixed(1))
+      .join(', ')} ms of CPU; ${wallMs.toFixed(1)} ms of wall time`,
+  );
+  assert.ok((cpuMs[0] ?? 0) > 0, 'CPU time was traced');
+  assert.ok((cpuMs[0] ?? 0) <= LONGEST_TASK_MS, `a task took ${cpuMs[0]} ms of CPU`);
+  await page.close();
+});
