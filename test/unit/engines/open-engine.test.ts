@@ -43,7 +43,11 @@ describe('the engine behind --docker-endpoint', () => {
     const { engine, clock } = await opened('--docker-endpoint=unix:///nonexistent/docker.sock');
     assert.equal(engine.name, 'docker');
     assert.equal(engine.networkFault(), undefined);
-    assert.deepEqual(stagesOf(engine), ['beside pods: links to lost logs', 'beside pods: log rotation']);
+    assert.deepEqual(stagesOf(engine), [
+      'beside pods: links to lost logs',
+      'beside pods: lost exports of images',
+      'beside pods: log rotation',
+    ]);
     engine.close();
     assert.equal(clock.actions.length, 0);
   });
@@ -59,6 +63,7 @@ describe('the engine behind --docker-endpoint', () => {
       'before pods: CNI configuration',
       'before pods: CNI sweep',
       'beside pods: links to lost logs',
+      'beside pods: lost exports of images',
       'beside pods: log rotation',
     ]);
     engine.close();

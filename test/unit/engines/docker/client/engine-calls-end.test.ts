@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { dockerAccess } from '../../../../../src/engines/docker/access/docker-access.ts';
 import type { EngineClient } from '../../../../../src/engines/docker/client/engine-client.ts';
+import { dialects } from '../../../../../src/engines/docker/client/dialect.ts';
 import { PrimaryGroups } from '../../../../../src/engines/docker/containers/primary-groups.ts';
+import { deleteContainer } from '../../../../../src/engines/docker/containers/remove-container.ts';
 import { EngineLogFiles } from '../../../../../src/engines/docker/logs/engine-log-files.ts';
 import { engineDataDirectory } from '../../../../../src/engines/docker/observe/running-containers.ts';
 import type { PodUid } from '../../../../../src/model/pod.ts';
@@ -84,6 +86,10 @@ const callers: Readonly<Record<string, Caller>> = {
       runtime.updateContainer(ID as ContainerId, limited, limited.spec.containers[0] ?? { name: '' }, 'cpu', signal),
   },
   'DELETE /containers/ID': { request: /^DELETE /, run: ({ runtime }, signal) => runtime.removeSandbox(ID as SandboxId, signal) },
+  'POST /containers/ID/kill': {
+    request: /^POST \/containers\/\w+\/kill/,
+    run: ({ client }, signal) => deleteContainer({ ...client, dialect: async () => dialects.podman }, ID, signal),
+  },
   'POST /containers/ID/wait': {
     request: /^POST \/containers\/\w+\/wait/,
     run: ({ runtime }, signal) => runtime.removeContainer(ID as ContainerId, signal),
