@@ -1,4 +1,4 @@
-import type { ContainerAttachOptions } from 'dockerode';
+import type { ContainerAttachOptions, default as Docker } from 'dockerode';
 import type { ContainerSession, StreamsWanted } from '../../../ports/container-access.ts';
 import type { EngineClient } from '../client/engine-client.ts';
 import { hijacked, resizing } from './exec-session.ts';
@@ -14,8 +14,12 @@ export async function attachSession(
 ): Promise<ContainerSession> {
   const { Config } = await runningContainer(client, id, signal);
   const { stdin, stdout, stderr } = wanted;
+  const query = { stream: true, stdin, stdout, stderr };
+  const { feedsBodyToContainer } = await client.dialect(signal);
   const connection = await client.open(`POST /containers/${id}/attach`, client.requestTimeoutMs, signal, async (docker) =>
-    hijacked(await docker.getContainer(id).attach(attachOptions({ stream: true, stdin, stdout, stderr }))),
+    hijacked(
+      await (feedsBodyToContainer ? attachWithoutBody(docker, id, query) : docker.getContainer(id).attach({ ...query, hijack: true })),
+    ),
   );
   return hijackedSession({
     connection,
@@ -32,7 +36,19 @@ export async function attachSession(
   });
 }
 
-/** What is asked for stands in the query alone: an engine that takes a body for input would feed it to the container. */
-function attachOptions(query: ContainerAttachOptions): ContainerAttachOptions & { readonly _query: object; readonly _body: object } {
-  return { ...query, hijack: true, _query: query, _body: {} };
+/** What is asked for stands in the query alone. An empty body has to be said so: dockerode sends no head before it knows of a body. */
+function attachWithoutBody({ modem }: Docker, id: string, query: ContainerAttachOptions): Promise<unknown> {
+  const request = {
+    path: `/containers/${id}/attach?`,
+    method: 'POST',
+    isStream: true,
+    hijack: true,
+    openStdin: query.stdin,
+    file: Buffer.alloc(0),
+    statusCodes: { 200: true, 404: 'no such container', 500: 'server error' },
+    options: query,
+  };
+  return new Promise((resolve, reject) => {
+    modem.dial(request, (error: Error | null, connection: unknown) => (error ? reject(error) : resolve(connection)));
+  });
 }

@@ -46,7 +46,7 @@ export async function execSession(
 }
 
 /** dockerode gives something else when the engine, or a proxy before it, did not upgrade the connection. */
-export function hijacked(stream: NodeJS.ReadableStream): Duplex {
+export function hijacked(stream: unknown): Duplex {
   if (stream instanceof Duplex) return stream;
   throw new Error('the engine did not give the connection over');
 }

@@ -15,6 +15,8 @@ export interface Dialect {
   readonly stopsBeforeRemoval: boolean;
   /** Starting a container starts the sandbox whose namespaces it wants, a dead one as well. */
   readonly startsDeadSandbox: boolean;
+  /** Of a request to attach, the body is the container's first input. */
+  readonly feedsBodyToContainer: boolean;
   /** A status' imageID, from the image's own id and the first name that it can be pulled by. */
   readonly imageId: (id: string, pullable: string | undefined) => string;
   readonly logs: {
@@ -35,6 +37,7 @@ const docker: Dialect = {
   isNameTaken: isConflict,
   stopsBeforeRemoval: false,
   startsDeadSandbox: false,
+  feedsBodyToContainer: false,
   imageId: (id, pullable) => (pullable === undefined ? `docker://${id}` : `docker-pullable://${pullable}`),
   logs: { driver: undefined, file: (_, id) => `containers/${id}/${id}-json.log`, oneFile: false },
   listsMissingHandlers: false,
@@ -50,6 +53,7 @@ const podman: Dialect = {
     (error instanceof EngineResponseError && error.statusCode === 500 && error.daemonMessage.includes('name is already in use')),
   stopsBeforeRemoval: true,
   startsDeadSandbox: true,
+  feedsBodyToContainer: true,
   imageId: (id, pullable) => pullable ?? id,
   // Its own choice is the journal where there is one, which cannot be followed as a file.
   logs: { driver: 'k8s-file', file: (storage, id) => `${storage}-containers/${id}/userdata/ctr.log`, oneFile: true },
