@@ -43,7 +43,7 @@ function attachWithoutBody({ modem }: Docker, id: string, query: ContainerAttach
     method: 'POST',
     isStream: true,
     hijack: true,
-    openStdin: query.stdin,
+    openStdin: false,
     file: Buffer.alloc(0),
     statusCodes: { 200: true, 404: 'no such container', 500: 'server error' },
     options: query,
