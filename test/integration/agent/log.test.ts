@@ -31,6 +31,7 @@ describe("the agent's log", { timeout: 300_000 }, () => {
     assert.deepEqual(
       story.filter((line) => line !== 'pod phase changed Pending'),
       [
+        'engine chosen',
         'starting',
         'container logs are rotated by the engine; a container that was made before keeps its settings',
         'sandbox started',
