@@ -28,26 +28,28 @@ interface Declared {
 type Manifests = Readonly<Record<string, Declared>>;
 type Edit = (declared: Declared) => Declared | undefined;
 
+const merged = <T extends object>(base: T, over: object): T => Object.assign(structuredClone(base), over);
+
 /** In its first container. */
 const first =
   (over: object): Edit =>
   ({ spec, metadata }) => ({
     metadata,
-    spec: { ...spec, containers: spec.containers.map((each, i) => (i === 0 ? { ...each, ...over } : each)) },
+    spec: merged(spec, { containers: spec.containers.map((each, i) => (i === 0 ? merged(each, over) : each)) }),
   });
 const whole =
   (over: object): Edit =>
-  ({ spec, metadata }) => ({ metadata, spec: { ...spec, ...over } });
+  ({ spec, metadata }) => ({ metadata, spec: merged(spec, over) });
 /** Without resizes that wait for room: a plan counts what they ask for as given, and the agent what they have. */
 const edits: Readonly<Record<string, Edit>> = {
-  image: first({ image: `${testImage.replace(/^(?!.*\/)/, 'docker.io/library/')}` }),
+  image: first({ image: testImage.replace(/^(?!.*\/)/, 'docker.io/library/') }),
   environment: first({ env: [{ name: 'V', value: '2' }] }),
   'a little memory': first({ resources: { limits: { memory: '96Mi' } } }),
   'a container more': ({ spec, metadata }) => ({
     metadata,
-    spec: { ...spec, containers: [...spec.containers.slice(0, 1), app(stays, { name: 'more' })] },
+    spec: merged(spec, { containers: [...spec.containers.slice(0, 1), app(stays, { name: 'more' })] }),
   }),
-  'a container less': ({ spec, metadata }) => ({ metadata, spec: { ...spec, containers: spec.containers.slice(0, 1) } }),
+  'a container less': ({ spec, metadata }) => ({ metadata, spec: merged(spec, { containers: spec.containers.slice(0, 1) }) }),
   'the network of the node': whole({ hostNetwork: true }),
   'another node': whole({ nodeSelector: { disk: 'golden' } }),
   'grace period': whole({ terminationGracePeriodSeconds: 4 }),
