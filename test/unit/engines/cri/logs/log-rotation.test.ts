@@ -67,10 +67,14 @@ test('logs are looked at when the agent starts and each time the interval is ove
 test('no more logs are rotated at a time than there are workers', async () => {
   let now = 0;
   let most = 0;
+  const two = Promise.withResolvers<void>();
   await using at = await setUp(6, {
     workers: 2,
     reopen: async () => {
       most = Math.max(most, ++now);
+      if (most === 2) two.resolve();
+      // However slow the disk is, the first waits for the second, and a third would be seen beside them.
+      await two.promise;
       await new Promise((done) => setImmediate(done));
       now--;
     },
