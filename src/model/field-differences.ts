@@ -5,7 +5,7 @@ import { withoutCredentials } from './without-credentials.ts';
 
 /**
  * Values that may be passwords, or have one in them: an environment's, whose names may have brackets in them, headers' of probes, commands and
- * their arguments, and a whole manifest as kubectl keeps it. That they differ is all that is told. What looks like a password in other fields is
+ * their arguments, and a whole manifest as kubectl keeps it. That they differ is all that is said. What looks like a password in other fields is
  * left out there.
  */
 const hidden = /\.(?:env|httpHeaders)\[.*\]\.value$|\.(?:command|args)(?:\[\d+\])?$|last-applied-configuration\]?$/s;
