@@ -69,7 +69,6 @@ export const acceptedOptions: readonly AcceptedOption[] = [
   { flag: 'housekeeping-interval', kind: duration },
   { flag: 'image-credential-provider-bin-dir', kind: string },
   { flag: 'image-credential-provider-config', kind: string },
-  { flag: 'image-service-endpoint', config: 'imageServiceEndpoint', kind: string },
   { flag: 'iptables-drop-bit', config: 'iptablesDropBit', kind: int32, unset: 15 },
   { flag: 'iptables-masquerade-bit', config: 'iptablesMasqueradeBit', kind: int32, unset: 14 },
   { flag: 'keep-terminated-pod-volumes', kind: bool },

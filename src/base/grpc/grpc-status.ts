@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http2';
 
 /** gRPC's status codes, by number (google.golang.org/grpc/codes). */
-const codes = [
+export const grpcCodes = [
   'OK',
   'Canceled',
   'Unknown',
@@ -22,7 +22,7 @@ const codes = [
 ] as const;
 
 /** What a call came to. A number that gRPC does not have is "Code(99)". */
-export type GrpcCode = (typeof codes)[number] | `Code(${number})`;
+export type GrpcCode = (typeof grpcCodes)[number] | `Code(${number})`;
 
 export interface GrpcStatus {
   readonly code: GrpcCode;
@@ -35,7 +35,7 @@ export function grpcStatusIn(headers: IncomingHttpHeaders): GrpcStatus | undefin
   const { 'grpc-status': status, 'grpc-message': message } = headers;
   if (status === undefined) return undefined;
   const number = Number(status);
-  return { code: codes[number] ?? `Code(${number})`, details: unescaped([message ?? ''].flat().join()) };
+  return { code: grpcCodes[number] ?? `Code(${number})`, details: unescaped([message ?? ''].flat().join()) };
 }
 
 /** An answer without a status of gRPC's own is not from a gRPC server (google.golang.org/grpc/internal/transport/http_util.go). */

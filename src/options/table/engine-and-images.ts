@@ -21,6 +21,15 @@ export const engineAndImageOptions = {
     group: 'Engine and images',
     help: 'Where the container engine listens: unix:///PATH or tcp://HOST:PORT. What it speaks, CRI or the API of Docker, is found out by asking.',
   }),
+  imageServiceEndpoint: option<string>({
+    flag: 'image-service-endpoint',
+    config: 'imageServiceEndpoint',
+    kind: string,
+    default: '',
+    defaultText: 'the engine itself',
+    group: 'Engine and images',
+    help: 'Where the images of an engine that speaks CRI are, if that is another server: unix:///PATH. One that speaks the API of Docker has its own.',
+  }),
   podInfraContainerImage: option<string>({
     flag: 'pod-infra-container-image',
     kind: string,

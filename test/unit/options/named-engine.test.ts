@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { loadOptions, OptionsError } from '../../../src/options/load-options.ts';
-import { namedEngine } from '../../../src/options/named-engine.ts';
+import { imageEndpoint, namedEngine } from '../../../src/options/named-engine.ts';
 
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
-const load = (argv: readonly string[], endpoint?: string) => {
-  const text = endpoint === undefined ? head : `${head}containerRuntimeEndpoint: ${endpoint}\n`;
+const load = (argv: readonly string[], endpoint?: string, more = '') => {
+  const text = `${endpoint === undefined ? head : `${head}containerRuntimeEndpoint: ${endpoint}\n`}${more}`;
   return loadOptions(['--config=x', ...argv], { hostname: 'n1', terminal: false, readFile: () => Promise.resolve(text) });
 };
 const runtimeOption = 'containerRuntimeEndpoint (--container-runtime-endpoint)';
@@ -100,4 +100,36 @@ describe('where --docker-endpoint says which engine to take, there is one warnin
   ] as const) {
     test(name, async () => assert.deepEqual((await load(['--docker-endpoint=unix:///a/docker.sock'], endpoint)).warnings, []));
   }
+});
+
+describe('the images', () => {
+  const inFile = 'imageServiceEndpoint: unix:///run/images.sock\n';
+
+  for (const [name, argv, more, endpoint] of [
+    ["are the engine's own where nothing else is said", [], '', ''],
+    ['are where the file says', [], inFile, 'unix:///run/images.sock'],
+    ['are where the flag says, a path alone', ['--image-service-endpoint=/run/i.sock'], inFile, 'unix:///run/i.sock'],
+  ] as const) {
+    test(name, async () => {
+      const { options, warnings } = await load(argv, undefined, more);
+      assert.equal(imageEndpoint(options), endpoint);
+      assert.deepEqual(warnings, []);
+    });
+  }
+
+  for (const endpoint of ['npipe:x', 'tcp://127.0.0.1:1']) {
+    test(`are not at ${endpoint}`, async () => {
+      const refused = load([`--image-service-endpoint=${endpoint}`]);
+      await assert.rejects(refused, (error) => {
+        assert.match(String(error), /imageServiceEndpoint \(--image-service-endpoint\) "[^"]+": expected unix:\/\/\/PATH$/m);
+        return true;
+      });
+    });
+  }
+
+  test('of a Docker engine are its own: another endpoint is passed over with a warning', async () => {
+    const { warnings } = await load(['--docker-endpoint=unix:///a/docker.sock'], undefined, inFile);
+    const message = 'image service is passed over for the images of the engine of --docker-endpoint';
+    assert.deepEqual(warnings, [{ message, option: 'imageServiceEndpoint' }]);
+  });
 });
