@@ -1,3 +1,5 @@
+import { readCgroupHierarchy } from '../base/cgroup-hierarchy.ts';
+import { chance } from '../base/chance.ts';
 import type { Clock } from '../base/clock.ts';
 import { deadline } from '../base/deadline.ts';
 import { errorText } from '../base/error-text.ts';
@@ -36,14 +38,35 @@ async function listed(
   }
   const { name, version, apiVersion } = answer;
   const about = { name, endpoint, answers: true, version, first } as const;
-  if (answer.speaks === 'cri') return { ...about, api: `CRI ${apiVersion}`, problem: 'this agent does not drive it yet' };
-  const api = `Docker ${apiVersion}`;
+  const api = `${answer.speaks === 'cri' ? 'CRI' : 'Docker'} ${apiVersion}`;
+  if (apiVersion === 'v1alpha2') return { ...about, api, problem: 'this agent drives v1 of CRI, which containerd has from 1.6 on' };
   using within = deadline(clock, WITHIN_MS, 'the answer', signal);
+  const featuresOf = answer.speaks === 'cri' ? criFeatures : dockerFeatures;
   try {
-    return { ...about, api, features: await dockerFeatures(endpoint, clock, within.signal) };
+    return { ...about, api, features: await featuresOf(endpoint, clock, within.signal) };
   } catch (error) {
     signal.throwIfAborted();
     return { ...about, api, problem: errorText(error) };
+  }
+}
+
+async function criFeatures(endpoint: string, clock: Clock, signal: AbortSignal): Promise<ListedFeatures> {
+  const [{ openCriClient }, { engineFeatures }, { hasEvents }, { version }] = await Promise.all([
+    import('./cri/client/cri-client.ts'),
+    import('./cri/features/engine-features.ts'),
+    import('./cri/features/has-events.ts'),
+    readCgroupHierarchy(),
+  ]);
+  const client = openCriClient({ endpoint, clock, random: chance, requestTimeoutMs: WITHIN_MS, tell: { engineCalled: () => {} } });
+  try {
+    const [features, events] = await Promise.all([
+      engineFeatures({ client, cgroupVersion: version, cgroupDriver: 'cgroupfs' }, signal),
+      hasEvents(client, signal),
+    ]);
+    const { handlers, supplementalGroupsPolicy, imageVolumes, cgroups } = features;
+    return { handlers, supplementalGroupsPolicy, imageVolumes, cgroups, events, resize: true };
+  } finally {
+    client.close();
   }
 }
 

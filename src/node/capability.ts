@@ -52,8 +52,8 @@ export function capability(node: NodeParts): Contribution {
     listener: rooms.listener,
     node: {
       errors: () => {
-        const networkFault = node.engine.networkFault();
-        return [...runtimeErrors(node.pleg.health()), ...(networkFault === undefined ? [] : [networkFault])];
+        const ofEngine = [node.engine.runtimeFault(), node.engine.networkFault()].filter((fault) => fault !== undefined);
+        return [...runtimeErrors(node.pleg.health()), ...ofEngine];
       },
     },
     services: [resources(node), ...(node.cluster.exists ? [status(node), lease(node)] : [])],

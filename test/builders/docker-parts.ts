@@ -2,7 +2,8 @@ import type { Clock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { type EngineClient, engineClient, type EngineClientOptions } from '../../src/engines/docker/client/engine-client.ts';
 import { dockerRuntime, type DockerRuntimeOptions } from '../../src/engines/docker/docker-runtime.ts';
-import { KnownFeatures } from '../../src/engines/docker/observe/known-features.ts';
+import { KnownFeatures } from '../../src/engines/common/known-features.ts';
+import { engineFeatures } from '../../src/engines/docker/observe/engine-features.ts';
 import { DockerImageService, type DockerImageServiceOptions } from '../../src/engines/docker/images/docker-image-service.ts';
 import { ImageExports } from '../../src/engines/docker/images/image-exports.ts';
 import { LogLinks } from '../../src/engines/docker/logs/log-links.ts';
@@ -16,7 +17,7 @@ export const anEngineClient = (endpoint: string, clock: Clock, over: Partial<Eng
 export const aDockerRuntime = (client: EngineClient, clock: Clock, over: Partial<DockerRuntimeOptions> = {}): ContainerRuntime =>
   dockerRuntime({
     client,
-    features: new KnownFeatures(client, clock),
+    features: new KnownFeatures((signal) => engineFeatures(client, signal), clock),
     clock,
     random: () => 0.5,
     log: silentLogger,

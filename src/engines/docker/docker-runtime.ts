@@ -15,7 +15,8 @@ import { engineEvents } from './observe/engine-events.ts';
 import { EngineLogFiles } from './logs/engine-log-files.ts';
 import { ImageFactsCache } from './images/image-facts.ts';
 import { inspectContainer } from './client/inspect-container.ts';
-import type { KnownFeatures } from './observe/known-features.ts';
+import type { DockerFeatures } from './observe/engine-features.ts';
+import type { KnownFeatures } from '../common/known-features.ts';
 import { listContainers, listPods } from './observe/list-pods.ts';
 import type { LogLinks, LoggedContainer } from './logs/log-links.ts';
 import { observePod } from './observe/observe-pod.ts';
@@ -34,7 +35,7 @@ import { writtenLog } from './logs/container-logs.ts';
 
 export interface DockerRuntimeOptions {
   readonly client: EngineClient;
-  readonly features: Pick<KnownFeatures, 'now'>;
+  readonly features: Pick<KnownFeatures<DockerFeatures>, 'now'>;
   readonly clock: Clock;
   /** In [0, 1). */
   readonly random: () => number;

@@ -20,7 +20,8 @@ import { LogLinks } from './logs/log-links.ts';
 import { CONTAINER_LOGS_DIR } from '../common/logs/log-paths.ts';
 import { logRotationNote } from './logs/log-rotation.ts';
 import { logLinkSweeper } from './logs/log-link-sweeper.ts';
-import { KnownFeatures } from './observe/known-features.ts';
+import { engineFeatures } from './observe/engine-features.ts';
+import { KnownFeatures } from '../common/known-features.ts';
 import { engineDataDirectory, RunningContainers } from './observe/running-containers.ts';
 
 /** A Docker engine, or what serves the same API. `speaks`: which of them has answered; undefined: none yet. `network`: who connects the pods in its place; undefined: it does so itself. */
@@ -41,7 +42,7 @@ export function dockerEngine(
   const client = engineClient({ endpoint, clock, requestTimeoutMs: runtimeRequestTimeoutMs, tell, speaks });
   const logLinks = new LogLinks(podLogsDir, CONTAINER_LOGS_DIR, log);
   const access = dockerAccess({ client, clock });
-  const features = new KnownFeatures(client, clock);
+  const features = new KnownFeatures((signal) => engineFeatures(client, signal), clock);
   const logPolicy = parseLogPolicy(options.containerLogMaxSize, options.containerLogMaxFiles);
   const exports = new ImageExports({ engine: client, rootDir, clock, log });
   const swap = swapRules(options, cgroups, memory);
@@ -78,6 +79,7 @@ export function dockerEngine(
     features: (signal) => features.now(signal),
     lastFeatures: () => features.last,
     dataDirectory: (signal) => engineDataDirectory(client, signal),
+    runtimeFault: () => undefined,
     networkFault: () => networkNotReady(network?.sandboxes.fault()),
     networkChanges: network?.changes ?? NEVER,
     services: ({ relists }) => [

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { exportImage } from '../../../src/engines/docker/images/export-image.ts';
-import { KnownFeatures } from '../../../src/engines/docker/observe/known-features.ts';
+import { engineFeatures } from '../../../src/engines/docker/observe/engine-features.ts';
 import type { PodSpec } from '../../../src/model/pod.ts';
 import type { ContainerSpec, Mount } from '../../../src/ports/container-runtime.ts';
 import { systemMounts } from '../../../src/volumes/mounts.ts';
@@ -55,7 +55,7 @@ describe('what a container may write and who it is', () => {
     const plain = await shows({});
     assert.match(plain, /^touch: \/m\/x: Read-only file system\nwritten below$/);
     assert.match(await shows({ propagation: 'hostToContainer' }), /written below$/);
-    const features = await new KnownFeatures(pods.docker.client, systemClock).now(pods.signal);
+    const features = await engineFeatures(pods.docker.client, pods.signal);
     if (features.handlers[0]?.recursiveReadOnly)
       assert.match(await shows({ recursiveReadOnly: true }), /\/m\/below\/x: Read-only file system$/);
     else await assert.rejects(shows({ recursiveReadOnly: true }), { reason: 'CreateContainerError' });
@@ -66,7 +66,7 @@ describe('what a container may write and who it is', () => {
     const shows = (script: string, subPath?: string): Promise<string> =>
       endOf(script, { imageMounts: [{ imageRef: Id, containerPath: '/image', ...(subPath && { subPath }) }] });
     const whole = (): Promise<string> => shows('ls /image/etc/passwd; touch /image/x');
-    if ((await new KnownFeatures(pods.docker.client, systemClock).now(pods.signal)).imageVolumes) {
+    if ((await engineFeatures(pods.docker.client, pods.signal)).imageVolumes) {
       assert.equal(await whole(), '/image/etc/passwd\ntouch: /image/x: Read-only file system');
       assert.equal(await shows('ls /image/passwd; touch /image/x', 'etc'), '/image/passwd\ntouch: /image/x: Read-only file system');
       await assert.rejects(shows('true', 'nowhere'), { reason: /^(Create|Run)ContainerError$/ });

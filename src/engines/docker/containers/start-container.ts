@@ -27,7 +27,8 @@ import {
   nonRootViolation,
   parseImageUser,
 } from '../../common/containers/security-context.ts';
-import type { KnownFeatures } from '../observe/known-features.ts';
+import type { DockerFeatures } from '../observe/engine-features.ts';
+import type { KnownFeatures } from '../../common/known-features.ts';
 import type { PrimaryGroups } from './primary-groups.ts';
 import { deleteContainer } from './remove-container.ts';
 import type { MessageFile, TerminationMessages } from '../../common/containers/termination-messages.ts';
@@ -36,7 +37,7 @@ import type { DockerMessageOwner } from './message-owner.ts';
 
 export interface ContainerStarting extends Creating {
   readonly images: ImageFactsCache;
-  readonly features: Pick<KnownFeatures, 'now'>;
+  readonly features: Pick<KnownFeatures<DockerFeatures>, 'now'>;
   readonly primaryGroups: PrimaryGroups;
   readonly logFiles: EngineLogFiles;
   readonly logLinks: LogLinks;

@@ -3,7 +3,8 @@ import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/logger.ts';
 import type { LogPolicy } from '../../../model/log-policy.ts';
 import type { Staged } from '../../../ports/staged.ts';
-import type { KnownFeatures } from '../observe/known-features.ts';
+import type { KnownFeatures } from '../../common/known-features.ts';
+import type { DockerFeatures } from '../observe/engine-features.ts';
 
 /** As a container's HostConfig has it. */
 export interface LogConfig {
@@ -28,7 +29,7 @@ export function logConfig(driver: string, policy: LogPolicy | undefined, oneFile
 const rotates = (driver: string): boolean => driver === 'json-file' || driver === 'local' || driver === 'k8s-file';
 
 export interface LogRotationNoteDeps {
-  readonly features: Pick<KnownFeatures, 'now'>;
+  readonly features: Pick<KnownFeatures<DockerFeatures>, 'now'>;
   readonly policy: LogPolicy | undefined;
   readonly clock: Pick<Clock, 'sleep'>;
   readonly log: Logger;

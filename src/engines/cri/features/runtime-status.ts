@@ -1,0 +1,100 @@
+import { Subject, type Observable } from 'rxjs';
+import { aborted } from '../../../base/aborted.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { Logger } from '../../../base/logger.ts';
+import type { Staged } from '../../../ports/staged.ts';
+import { type RuntimeCondition, RuntimeService } from '../api/runtime_pb.js';
+import type { CriClient } from '../client/cri-client.ts';
+
+/** As often as a kubelet asks (pkg/kubelet/kubelet.go: updateRuntimeUp). */
+const EACH_MS = 5_000;
+
+export interface RuntimeStatusDeps {
+  readonly client: Pick<CriClient, 'call'>;
+  readonly clock: Pick<Clock, 'sleep'>;
+  readonly log: Pick<Logger, 'info' | 'warn'>;
+}
+
+interface Faults {
+  readonly runtime: string | undefined;
+  readonly network: string | undefined;
+}
+
+const none: Faults = { runtime: undefined, network: undefined };
+
+/**
+ * Whether the runtime and its network are ready, as it says itself, looked at every 5 seconds. What was said last stands as long as it does not
+ * answer: that it does not is found by those who list its pods.
+ */
+export class RuntimeStatus {
+  readonly #deps: RuntimeStatusDeps;
+  readonly #changes = new Subject<void>();
+  readonly #looked = Promise.withResolvers<void>();
+  #faults = none;
+
+  constructor(deps: RuntimeStatusDeps) {
+    this.#deps = deps;
+  }
+
+  /** Why it can run no containers, in the kubelet's words; undefined: it can, or has not said yet. */
+  fault(): string | undefined {
+    return this.#faults.runtime;
+  }
+
+  /** Why it can connect no pods, likewise. */
+  networkFault(): string | undefined {
+    return this.#faults.network;
+  }
+
+  /** Emits when pods that waited may be connected. */
+  get networkChanges(): Observable<void> {
+    return this.#changes;
+  }
+
+  get service(): Staged {
+    return {
+      name: 'runtime status',
+      stage: 'before pods',
+      run: (signal) => this.#follow(signal),
+      // Once it has answered, or failed to: pods are not kept waiting for a runtime that is away.
+      ready: (signal) => Promise.race([this.#looked.promise, aborted(signal)]),
+    };
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#deps;
+    while (!signal.aborted) {
+      await this.#look(signal).catch(() => {});
+      this.#looked.resolve();
+      await clock.sleep(EACH_MS, signal).catch(() => {});
+    }
+  }
+
+  async #look(signal: AbortSignal): Promise<void> {
+    const { client, log } = this.#deps;
+    const { status } = await client.call(RuntimeService.method.status, {}, signal);
+    const before = this.#faults;
+    const now = faultsIn(status?.conditions ?? []);
+    this.#faults = now;
+    for (const what of ['runtime', 'network'] as const) {
+      if (now[what] === before[what]) continue;
+      if (now[what] === undefined) log.info(`the container runtime says that its ${what} is ready again`);
+      else log.warn(`the container runtime says that its ${what} is not ready; asking again`, { said: now[what], everyMs: EACH_MS });
+    }
+    if (before.network !== undefined && now.network === undefined) this.#changes.next();
+  }
+}
+
+/** In the words of pkg/kubelet/kubelet.go: updateRuntimeUp. */
+export function faultsIn(conditions: readonly RuntimeCondition[]): Faults {
+  const notReady = (type: string): string | undefined => {
+    const found = conditions.find((each) => each.type === type);
+    if (found === undefined) return '<nil>';
+    return found.status ? undefined : `${found.type}=false reason:${found.reason} message:${found.message}`;
+  };
+  const [network, runtime] = [notReady('NetworkReady'), notReady('RuntimeReady')];
+  return {
+    network: network && `container runtime network not ready: ${network}`,
+    runtime: runtime && `container runtime not ready: ${runtime}`,
+  };
+}

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RuntimeService } from '../../../../../src/engines/cri/api/runtime_pb.js';
+import { RuntimeStatus } from '../../../../../src/engines/cri/features/runtime-status.ts';
+import { FakeClock } from '../../../../fakes/fake-clock.ts';
+import { RecordingLogger } from '../../../../fakes/recording-logger.ts';
+import { rpcError, ScriptedCri } from '../../../../fakes/scripted-cri.ts';
+
+const { status } = RuntimeService.method;
+const ready = { type: 'RuntimeReady', status: true, reason: '', message: '' };
+const networkReady = { type: 'NetworkReady', status: true, reason: '', message: '' };
+const noNetwork = {
+  type: 'NetworkReady',
+  status: false,
+  reason: 'NetworkPluginNotReady',
+  message: 'Network plugin returns error: cni plugin not initialized',
+};
+
+/** Follows a runtime that says so, from its first answer on. */
+async function following(conditions: readonly object[]) {
+  const clock = new FakeClock();
+  const log = new RecordingLogger();
+  const cri = new ScriptedCri();
+  const says = (next: readonly object[]): void => void cri.answer(status, () => ({ status: { conditions: [...next] } }));
+  says(conditions);
+  const runtime = new RuntimeStatus({ client: cri, clock, log });
+  const stop = new AbortController();
+  let changes = 0;
+  runtime.networkChanges.subscribe(() => changes++);
+  const { service } = runtime;
+  const running = service.run(stop.signal, undefined as never);
+  await service.ready?.(stop.signal);
+  return {
+    clock,
+    log,
+    cri,
+    runtime,
+    says,
+    changes: () => changes,
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await running;
+    },
+  };
+}
+const said = ({ lines }: RecordingLogger): readonly string[] => lines.map(({ message }) => message);
+
+test('a runtime that is ready has no faults', async () => {
+  await using at = await following([ready, networkReady]);
+  assert.deepEqual([at.runtime.fault(), at.runtime.networkFault(), at.log.lines], [undefined, undefined, []]);
+});
+
+test('what is not ready is told as a kubelet tells it, said once, and once when it is over', async () => {
+  await using at = await following([ready, noNetwork]);
+  const words =
+    'container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized';
+  assert.equal(at.runtime.networkFault(), words);
+  assert.equal(at.runtime.fault(), undefined);
+  await at.clock.advance(60_000);
+  assert.deepEqual(said(at.log), ['the container runtime says that its network is not ready; asking again']);
+  assert.equal(at.changes(), 0);
+
+  at.says([{ ...ready, status: false, reason: 'Down', message: 'no shim' }, networkReady]);
+  await at.clock.advance(5_000);
+  assert.equal(at.runtime.networkFault(), undefined);
+  assert.equal(at.changes(), 1);
+  assert.equal(at.runtime.fault(), 'container runtime not ready: RuntimeReady=false reason:Down message:no shim');
+
+  at.says([ready, networkReady]);
+  await at.clock.advance(5_000);
+  assert.equal(at.runtime.fault(), undefined);
+  assert.deepEqual(said(at.log).slice(1), [
+    'the container runtime says that its runtime is not ready; asking again',
+    'the container runtime says that its network is ready again',
+    'the container runtime says that its runtime is ready again',
+  ]);
+  assert.equal(at.changes(), 1);
+});
+
+test('conditions that are not there are not ready', async () => {
+  await using at = await following([]);
+  assert.equal(at.runtime.fault(), 'container runtime not ready: <nil>');
+  assert.equal(at.runtime.networkFault(), 'container runtime network not ready: <nil>');
+});
+
+test('a runtime that fails to answer keeps no pod waiting; what it said last stands', async () => {
+  await using at = await following([ready, noNetwork]);
+  const asked = at.cri.count('Status');
+  at.cri.answer(status, () => {
+    throw rpcError('Status', 'Unavailable', 'gone');
+  });
+  await at.clock.advance(10_000);
+  assert.equal(at.cri.count('Status'), asked + 2);
+  assert.match(at.runtime.networkFault() ?? '', /cni plugin not initialized$/);
+
+  const cri = new ScriptedCri();
+  const never = new RuntimeStatus({ client: cri, clock: new FakeClock(), log: new RecordingLogger() });
+  const stop = new AbortController();
+  const running = never.service.run(stop.signal, undefined as never);
+  await never.service.ready?.(stop.signal);
+  assert.deepEqual([never.fault(), never.networkFault()], [undefined, undefined]);
+  stop.abort();
+  await running;
+});
