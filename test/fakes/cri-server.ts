@@ -20,12 +20,12 @@ import { type GrpcCode, grpcCodes } from '../../src/base/grpc/grpc-status.ts';
 export interface CriCall<I extends DescMessage = DescMessage, O extends DescMessage = DescMessage> {
   readonly input: MessageShape<I>;
   /** Sends a message, and no status. */
-  send(message: MessageInitShape<O>): void;
+  readonly send: (message: MessageInitShape<O>) => void;
   /** Sends bytes that may be no frame. */
-  sendBytes(bytes: Buffer): void;
-  end(code?: GrpcCode, words?: string): void;
+  readonly sendBytes: (bytes: Buffer) => void;
+  readonly end: (code?: GrpcCode, words?: string) => void;
   /** Ends the connection of this and all other calls. */
-  hangUp(): void;
+  readonly hangUp: () => void;
   /** Resolves once the caller has cancelled it. */
   readonly cancelled: Promise<void>;
 }
