@@ -19,8 +19,6 @@ export interface ChoosingDeps {
   readonly driven: StateFile<DrivenEngine>;
   readonly clock: Pick<Clock, 'sleep'>;
   readonly log: Pick<Logger, 'info' | 'warn'>;
-  /** Why an engine that has been found is not driven; undefined: it is. */
-  readonly refusal: (engine: DrivenEngine) => string | undefined;
   /** Whether to wait for an engine; otherwise what is wrong is thrown. */
   readonly waits: boolean;
 }
@@ -42,8 +40,6 @@ export async function chooseEngine(
   for (let failures = 1; ; failures++) {
     const found = await look(named, before, deps, stop);
     if (found.chosen) {
-      const refusal = deps.refusal(found.chosen);
-      if (refusal !== undefined) throw new Error(refusal);
       await remember(found.chosen, before, deps);
       return found.chosen;
     }
@@ -145,12 +141,11 @@ async function lookAround(deps: ChoosingDeps, stop: AbortSignal): Promise<Found>
   const answers = await askAll(deps, stop);
   const passed: string[] = [];
   for (const [{ engine, endpoint }, answer] of answers) {
-    const refusal = answer.speaks === 'nothing' ? answer.found : deps.refusal({ endpoint, ...answer });
-    if (answer.speaks !== 'nothing' && refusal === undefined) {
+    if (answer.speaks !== 'nothing') {
       const others = passed.length === 0 ? '' : `, after ${passed.join('; ')}`;
       return chosen(endpoint, answer, `none is named, and it is the first that answers${others}`);
     }
-    passed.push(`${engine} at ${endpoint}: ${refusal}`);
+    passed.push(`${engine} at ${endpoint}: ${answer.found}`);
   }
   const toDo = 'start one, or name it with --container-runtime-endpoint';
   return { problem: 'no container engine answers', fields: { found: passed.join('; '), toDo } };

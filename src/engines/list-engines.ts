@@ -21,7 +21,7 @@ export async function listEngines(endpoints: readonly string[], clock: Clock, si
   const answered = await Promise.all(
     places.map(async (place): Promise<Answered> => [place, await askEndpoint(place.endpoint, clock, signal)]),
   );
-  const first = endpoints.length > 0 ? undefined : answered.find(([, answer]) => answer.speaks === 'docker')?.[0];
+  const first = endpoints.length > 0 ? undefined : answered.find(([, answer]) => answer.speaks !== 'nothing')?.[0];
   return Promise.all(answered.map(([place, answer]) => listed(place, answer, place === first, clock, signal)));
 }
 
@@ -39,7 +39,6 @@ async function listed(
   const { name, version, apiVersion } = answer;
   const about = { name, endpoint, answers: true, version, first } as const;
   const api = `${answer.speaks === 'cri' ? 'CRI' : 'Docker'} ${apiVersion}`;
-  if (apiVersion === 'v1alpha2') return { ...about, api, problem: 'this agent drives v1 of CRI, which containerd has from 1.6 on' };
   using within = deadline(clock, WITHIN_MS, 'the answer', signal);
   const featuresOf = answer.speaks === 'cri' ? criFeatures : dockerFeatures;
   try {

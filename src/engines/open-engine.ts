@@ -28,7 +28,6 @@ export async function openEngine(options: KubeletOptions, ground: EngineGround, 
       ask: (endpoint, signal) => askEndpoint(endpoint, clock, signal),
       usual: machineEndpoints(),
       driven: drivenEngineFile(files),
-      refusal: ({ speaks, name, endpoint }) => (speaks === 'cri' ? `${name} at ${endpoint} ${noCri}` : undefined),
       clock,
       log,
       waits: !options.runOnce,
@@ -40,14 +39,12 @@ export async function openEngine(options: KubeletOptions, ground: EngineGround, 
   return reportingEngine(await opened(chosen, options, ground), ground);
 }
 
-const noCri = 'speaks CRI, which this agent does not drive yet: name a Docker engine or Podman with --container-runtime-endpoint';
-
 function opened(chosen: ChosenEngine, options: KubeletOptions, ground: EngineGround): Promise<Engine> {
   switch (chosen.speaks) {
     case 'docker':
       return docker(chosen, options, ground);
     case 'cri':
-      throw new Error(`${chosen.name} at ${chosen.endpoint} ${noCri}`);
+      return cri(chosen, options, ground);
     default:
       return chosen.speaks satisfies never;
   }
@@ -62,6 +59,11 @@ async function embedded(endpoint: string, options: KubeletOptions, { clock, log 
     import('./fake/engine.ts'),
   ]);
   return embeddedEngine(fakeEngine({ clock, log, logPolicy, ...fakeEndpointOptions(endpoint) }));
+}
+
+async function cri(chosen: ChosenEngine, options: KubeletOptions, ground: EngineGround): Promise<Engine> {
+  const { criEngine } = await import('./cri/engine.ts');
+  return criEngine(chosen, options, ground);
 }
 
 async function docker({ endpoint, name, version }: ChosenEngine, options: KubeletOptions, ground: EngineGround): Promise<Engine> {

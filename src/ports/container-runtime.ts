@@ -22,7 +22,7 @@ export type ContainerState =
       readonly startedAtMs: number | undefined;
       readonly finishedAtMs: number;
       readonly exitCode: number;
-      /** Completed, Error, OOMKilled, ContainerCannotRun (pkg/kubelet/dockershim/docker_container.go). */
+      /** Completed, Error, OOMKilled; of one that could not be started ContainerCannotRun (pkg/kubelet/dockershim/docker_container.go) or, by CRI, StartError. */
       readonly reason: string;
       readonly message: string;
     }
@@ -33,7 +33,7 @@ export interface ObservedContainer {
   readonly name: string;
   /** The image's name as the pod asked for it where the engine knows it, else what the engine calls it. */
   readonly image: string;
-  /** As status.imageID shows it: docker-pullable://repo@digest, or docker://sha256:… */
+  /** As status.imageID shows it: docker-pullable://repo@digest, or docker://sha256:…; by CRI repo@digest, or sha256:… */
   readonly imageId: string;
   /** All names that the engine has for the image: its id, tags and digests. Undefined where it does not tell. */
   readonly imageNames?: readonly string[] | undefined;
@@ -191,7 +191,7 @@ export interface CreatedContainer {
 }
 
 export interface EngineInfo {
-  /** "docker" or "fake". */
+  /** "docker", "containerd", "fake". */
   readonly name: string;
   readonly version: string;
   readonly apiVersion: string;

@@ -9,7 +9,7 @@ import type { Staged } from './staged.ts';
 
 /** What runs the containers. */
 export interface Engine {
-  /** As container ids and the node's status show it: "docker". */
+  /** As container ids and the node's status show it: "docker", "containerd". */
   readonly name: string;
   readonly runtime: ContainerRuntime;
   readonly images: ImageService;

@@ -2,7 +2,7 @@ import { connect as connectHttp2, type ClientHttp2Session, type IncomingHttpHead
 import { connect } from 'node:net';
 import { abortable } from '../../base/abortable.ts';
 import type { EngineEndpoint } from '../../model/engine-endpoint.ts';
-import { away, type CriAnswer, type EndpointAnswer, wrong } from './endpoint-answer.ts';
+import { away, type EndpointAnswer, wrong } from './endpoint-answer.ts';
 import { stringFields } from './string-fields.ts';
 
 /** A VersionResponse has four short strings. */
@@ -82,7 +82,7 @@ function callVersion(session: ClientHttp2Session, apiVersion: 'v1' | 'v1alpha2',
 const textOf = (header: string | readonly string[] | undefined): string | undefined => (typeof header === 'string' ? header : header?.[0]);
 
 /** VersionResponse (k8s.io/cri-api): 2 is the runtime's name, 3 its version. */
-function answerOf(message: Buffer, apiVersion: CriAnswer['apiVersion']): EndpointAnswer {
+function answerOf(message: Buffer, apiVersion: 'v1' | 'v1alpha2'): EndpointAnswer {
   const fields = stringFields(message);
   const [name, version] = [fields?.get(2), fields?.get(3)];
   if (!name || !version)
@@ -90,5 +90,9 @@ function answerOf(message: Buffer, apiVersion: CriAnswer['apiVersion']): Endpoin
       'it speaks gRPC, but its answer to Version is none of a container runtime',
       'name another engine with --container-runtime-endpoint',
     );
-  return { speaks: 'cri', name, version, apiVersion };
+  if (apiVersion === 'v1') return { speaks: 'cri', name, version, apiVersion };
+  return wrong(
+    `it is ${name} ${version}, whose CRI is ${apiVersion}`,
+    `update ${name} to a version with CRI v1 (containerd 1.6, CRI-O 1.23)`,
+  );
 }

@@ -17,7 +17,7 @@ export interface CriAnswer {
   /** "containerd", "cri-o" */
   readonly name: string;
   readonly version: string;
-  readonly apiVersion: 'v1' | 'v1alpha2';
+  readonly apiVersion: 'v1';
 }
 
 export interface NoAnswer {

@@ -28,7 +28,7 @@ interface Chosen {
 async function choose(
   named: Parameters<typeof chooseEngine>[0],
   rounds: readonly Readonly<Record<string, EndpointAnswer>>[],
-  over: { readonly before?: DrivenEngine; readonly refused?: 'cri'; readonly waits?: boolean; readonly stop?: AbortSignal } = {},
+  over: { readonly before?: DrivenEngine; readonly waits?: boolean; readonly stop?: AbortSignal } = {},
 ): Promise<Chosen> {
   const said: string[] = [];
   const slept: number[] = [];
@@ -51,7 +51,6 @@ async function choose(
         },
       },
       log: { info: log, warn: log },
-      refusal: ({ speaks }) => (speaks === over.refused ? 'not yet' : undefined),
       waits: over.waits ?? true,
     },
     over.stop ?? new AbortController().signal,
@@ -152,12 +151,6 @@ describe('the engine to be driven', () => {
     assert.deepEqual([chosen.speaks, chosen.name], ['cri', 'containerd']);
     const { slept, saved } = await choose(any(DOCKER), [{}, { [DOCKER]: docker }], { before });
     assert.deepEqual([slept, saved], [[1000], [{ endpoint: DOCKER, speaks: 'docker', name: 'docker' }]]);
-  });
-
-  test('that is not driven is refused where it is named, and passed where none is', async () => {
-    await assert.rejects(choose(any(CONTAINERD), [{ [CONTAINERD]: containerd }], { refused: 'cri' }), /^Error: not yet$/);
-    const { said } = await choose({ kind: 'none' }, [{ [CONTAINERD]: containerd }, { [DOCKER]: docker }], { refused: 'cri' });
-    assert.match(said[0] ?? '', /containerd at .*: not yet/);
   });
 
   test('is not waited for by who cannot wait', async () => {

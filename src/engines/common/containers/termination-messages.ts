@@ -104,7 +104,8 @@ export class TerminationMessages<O extends MessageOwner> {
       return `Error on reading termination log ${path}: ${errorText(error)}`;
     }
     // What could not even be started has no log.
-    const fallsBack = note.terminationMessagePolicy === 'FallbackToLogsOnError' && exitCode !== 0 && reason !== 'ContainerCannotRun';
+    const didStart = reason !== 'ContainerCannotRun' && reason !== 'StartError';
+    const fallsBack = note.terminationMessagePolicy === 'FallbackToLogsOnError' && exitCode !== 0 && didStart;
     if (!fallsBack) return '';
     try {
       return await this.#endOfLog(owner, signal);

@@ -44,10 +44,10 @@ export function sandboxConfig(pod: Pod, spec: SandboxSpec, logDirectory: string)
   };
 }
 
-/** What containers need of the sandbox's, where another agent, or this one before its restart, made it. */
-export function rememberedConfig(pod: Pod, attempt: number, cgroupParent: string | undefined, logDirectory: string): SandboxConfig {
+/** What containers need of the sandbox's, where another agent, or this one before its restart, made it. Without a host name it follows from the pod. */
+export function rememberedConfig(pod: Pod, spec: SandboxSpec, logDirectory: string): SandboxConfig {
   const hostname = pod.spec.hostNetwork ? nodeName() : (pod.spec.hostname ?? pod.metadata.name).slice(0, 63);
-  return sandboxConfig(pod, { attempt, hostname, cgroupParent }, logDirectory);
+  return sandboxConfig(pod, { ...spec, hostname: spec.hostname ?? hostname }, logDirectory);
 }
 
 /** Only what is on the host: the rest needs nobody to forward it. */

@@ -1,0 +1,36 @@
+import type { Container, Pod } from '../../../model/pod.ts';
+import type { ContainerChange, ContainerId } from '../../../ports/container-runtime.ts';
+import { RuntimeService } from '../api/runtime_pb.js';
+import type { CriClient } from '../client/cri-client.ts';
+import { type CriNode, criUpdate } from './linux-resources.ts';
+
+/** Changes the limits of a container that runs, or the CPUs that it runs on. */
+export async function updateContainer(
+  { client, node }: { readonly client: Pick<CriClient, 'call'>; readonly node: CriNode },
+  id: ContainerId,
+  pod: Pod,
+  container: Container,
+  change: ContainerChange,
+  signal: AbortSignal,
+): Promise<void> {
+  const linux = criUpdate(pod, container, node, change);
+  const limit = linux.memoryLimitInBytes ?? 0n;
+  if (limit > 0n) await refuseBelowUsage(client, id, container.name, limit, signal);
+  await client.call(RuntimeService.method.updateContainerResources, { containerId: id, linux }, signal);
+}
+
+/** A kernel would kill processes until the rest fits (validateMemoryResizeAction in pkg/kubelet/kuberuntime, and its words). */
+async function refuseBelowUsage(
+  client: Pick<CriClient, 'call'>,
+  containerId: ContainerId,
+  name: string,
+  limit: bigint,
+  signal: AbortSignal,
+): Promise<void> {
+  const { stats } = await client.call(RuntimeService.method.containerStats, { containerId }, signal);
+  const { usageBytes, workingSetBytes } = stats?.memory ?? {};
+  const usage = usageBytes?.value ?? workingSetBytes?.value ?? 0n;
+  if (usage < limit) return;
+  const what = `attempting to set container "${name}" memory limit (${limit}) below current usage (${usage})`;
+  throw new Error(`cannot decrease memory limits: ${what}`);
+}
