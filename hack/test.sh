@@ -1,6 +1,6 @@
 #!/bin/bash
 # Sets up and runs every test: unit, contract, vectors, page, integration, cluster, faults, kubeadm. page runs in the distribution's Chromium;
-# contract and all from integration on against a Docker Engine of its own, integration also against a containerd, cluster and faults also against a Kubernetes control plane of its
+# contract and all from integration on against a Docker Engine of its own, contract and integration also against a containerd, cluster and faults also against a Kubernetes control plane of its
 # own, with the kubectl on PATH and those that RXLET_TEST_KUBECTL names (a:b); kubeadm on machines of hack/kubeadm.sh.
 #   hack/test.sh               everything
 #   hack/test.sh unit|contract|vectors|page|integration|cluster|faults|kubeadm ...   some of it; faults: of the control plane, 4 minutes
@@ -102,7 +102,7 @@ run_part() {
 failed=()
 for part; do
   echo "== $part"
-  case $part in contract) start_engine ;; integration) start_engine; start_containerd ;; cluster | faults) start_engine; start_cluster ;; kubeadm) prepare_machines ;; page) need_browser ;; esac
+  case $part in contract | integration) start_engine; start_containerd ;; cluster | faults) start_engine; start_cluster ;; kubeadm) prepare_machines ;; page) need_browser ;; esac
   run_part "$part" || failed+=("$part")
 done
 [ ${#failed[@]} = 0 ] || die "failed: ${failed[*]}"

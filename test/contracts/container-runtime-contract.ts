@@ -12,7 +12,7 @@ import { sandboxContract } from './sandbox-contract.ts';
  * its own. `servedImage` is one that can be pulled, where there is a registry.
  */
 export function containerRuntimeContract(name: string, make: () => Promise<EngineUnderTest>, servedImage?: string): void {
-  describe(`${name} keeps the contract of a container runtime`, { timeout: 300_000 }, () => {
+  describe(`${name} keeps the contract of a container runtime`, { timeout: 600_000 }, () => {
     let world: RuntimeWorld;
     beforeEach(async () => {
       world = new RuntimeWorld(await make());
@@ -21,7 +21,7 @@ export function containerRuntimeContract(name: string, make: () => Promise<Engin
 
     test('info names the engine and its versions', async () => {
       const info = await world.runtime.info(world.signal);
-      assert.match(info.name, /^(docker|fake)$/);
+      assert.equal(info.name, world.facts.name);
       assert.match(info.version, /\d/);
       assert.match(info.apiVersion, /\d/);
     });

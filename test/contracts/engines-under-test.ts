@@ -8,11 +8,18 @@ import type { EngineClient } from '../../src/engines/docker/client/engine-client
 import { fakeEngine } from '../../src/engines/fake/fake-engine.ts';
 import type { ContainerAccess } from '../../src/ports/container-access.ts';
 import { dockerUnderTest, testImage } from '../builders/docker-under-test.ts';
-import type { EngineUnderTest, MadeWith } from './runtime-world.ts';
+import type { EngineFacts, EngineUnderTest, MadeWith } from './runtime-world.ts';
 import { dockerImages } from '../builders/docker-parts.ts';
 
 /** The image that the embedded engine has. */
 export const embeddedImage = 'busybox:1.35';
+
+const dockersFacts: Omit<EngineFacts, 'name'> = {
+  imageId: /^docker(-pullable)?:\/\/.*sha256:[0-9a-f]{64}$/,
+  failedStart: { exitCode: 127, reason: 'ContainerCannotRun', startedAt: 'when it was created' },
+  namesStopSignals: true,
+  absentImageFiles: /No such image/,
+};
 
 const deadline = (): AbortSignal => AbortSignal.timeout(60_000);
 
@@ -24,6 +31,7 @@ export async function embeddedUnderTest(): Promise<EngineUnderTest & { readonly 
     runtime,
     images,
     access,
+    facts: { ...dockersFacts, name: 'fake' },
     image: embeddedImage,
     makeImage: async () => {
       const name = `spare-${randomUUID()}:1`;
@@ -48,6 +56,7 @@ export async function realDockerUnderTest(): Promise<EngineUnderTest & { readonl
     runtime,
     images: dockerImages(client, systemClock),
     access,
+    facts: { ...dockersFacts, name: 'docker' },
     image: testImage,
     makeImage: () => makeImage(client),
     ...(await engineFacts(client)),

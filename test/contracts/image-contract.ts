@@ -36,7 +36,7 @@ export function imageContract(world: () => RuntimeWorld, servedImage: string | u
     test('an image that the engine lacks is not exported', async () => {
       const absent = `absent-${randomUUID()}:none`;
       await assert.rejects(world().images.exportImage(absent, '/tmp', 1, world().signal), (error) => {
-        assert.match(errorText(error), /No such image/);
+        assert.match(errorText(error), world().facts.absentImageFiles);
         return true;
       });
     });

@@ -23,8 +23,23 @@ export interface MadeWith {
   readonly cpusetMems: string | undefined;
 }
 
+/** What engines have in common but for their words, or not at all. */
+export interface EngineFacts {
+  /** As it calls itself. */
+  readonly name: string;
+  /** As the status of a container shows its image. */
+  readonly imageId: RegExp;
+  /** What becomes of a container whose command is not there. */
+  readonly failedStart: { readonly exitCode: number; readonly reason: string; readonly startedAt: 'when it was created' | 'not told' };
+  /** Whether a container can name the signal that stops it; otherwise it is the image's, and not told. */
+  readonly namesStopSignals: boolean;
+  /** What is said of an image whose files are wanted and that is not there. */
+  readonly absentImageFiles: RegExp;
+}
+
 /** An engine under test. */
 export interface EngineUnderTest {
+  readonly facts: EngineFacts;
   readonly runtime: ContainerRuntime;
   readonly images: ImageService;
   /** A busybox that the engine has. */
@@ -52,6 +67,7 @@ export class RuntimeWorld {
   readonly runtime: ContainerRuntime;
   readonly images: ImageService;
   readonly image: string;
+  readonly facts: EngineFacts;
   readonly cpusets: boolean;
   readonly handler: string;
   readonly madeWith: EngineUnderTest['madeWith'];
@@ -67,6 +83,7 @@ export class RuntimeWorld {
     this.runtime = engine.runtime;
     this.images = engine.images;
     this.image = engine.image;
+    this.facts = engine.facts;
     this.handler = engine.handler;
     this.cpusets = engine.cpusets;
     this.madeWith = engine.madeWith;
