@@ -1,18 +1,18 @@
 #!/bin/bash
-# Sets up and runs every test: unit, contract, vectors, page, integration, cluster, faults, kubeadm. page runs in the distribution's Chromium;
-# contract and all from integration on against a Docker Engine of its own, contract and integration also against a containerd, cluster and faults also against a Kubernetes control plane of its
+# Sets up and runs every test: unit, contract, vectors, page, integration, cluster, faults, kubeadm, leaks. page runs in the distribution's
+# Chromium; contract and all from integration on against a Docker Engine of its own, contract and integration also against a containerd;
+# cluster, faults and leaks also against a Kubernetes control plane of its
 # own, with the kubectl on PATH and those that RXLET_TEST_KUBECTL names (a:b); kubeadm on machines of hack/kubeadm.sh.
-#   hack/test.sh               everything
-#   hack/test.sh unit|contract|vectors|page|integration|cluster|faults|kubeadm ...   some of it; faults: of the control plane, 4 minutes
+#   hack/test.sh               everything; leaks, which only waits and measures memory, beside the rest
+#   hack/test.sh unit|contract|vectors|page|integration|cluster|faults|kubeadm|leaks ...   some of it, one after the other; faults: of the control plane, 4 minutes
 . "$(dirname "$0")/setup.sh"
 say() { echo "test.sh: $*" >&2; }
 die() { say "$*"; exit 1; }
 . hack/apt.sh
 for part; do
-  case $part in unit | contract | vectors | page | integration | cluster | faults | kubeadm) ;; *) echo "usage: hack/test.sh [unit|contract|vectors|page|integration|cluster|faults|kubeadm]..." >&2; exit 2 ;; esac
+  case $part in unit | contract | vectors | page | integration | cluster | faults | kubeadm | leaks) ;; *) echo "usage: hack/test.sh [unit|contract|vectors|page|integration|cluster|faults|kubeadm|leaks]..." >&2; exit 2 ;; esac
 done
-setup_npm
-npm run -s build
+[ -n "${RXLET_TEST_BUILT:-}" ] || { setup_npm; npm run -s build; }
 
 at_exit=()
 trap 'for command in "${at_exit[@]}"; do eval "$command" || true; done' EXIT
@@ -32,6 +32,23 @@ end_build() {
   build_pid=
   cat "$build_log" >&2
   [ $status = 0 ] || die "Kubernetes could not be built"
+}
+
+# The test of leaks, on an engine and a cluster of its own as soon as Kubernetes is built. It gives way to the others.
+begin_leaks() {
+  leaks_log=$(mktemp)
+  env -u RXLET_TEST_DOCKER_ENDPOINT -u RXLET_TEST_CLUSTER RXLET_TEST_BUILT=yes \
+    RXLET_TEST_ENGINE_DIR=/var/lib/rxlet-test-leaks-engine RXLET_TEST_CLUSTER_DIR=/var/lib/rxlet-test-leaks-cluster \
+    setsid bash -c 'echo 10 >/proc/self/autogroup; tail --pid="$1" -f /dev/null; exec hack/test.sh leaks' - "$build_pid" >"$leaks_log" 2>&1 &
+  leaks_pid=$!
+  at_exit+=('[ -z "$leaks_pid" ] || { kill -- -"$leaks_pid"; wait "$leaks_pid"; }; rm -f "$leaks_log"')
+}
+end_leaks() {
+  local status=0
+  wait "$leaks_pid" || status=$?
+  leaks_pid=
+  cat "$leaks_log"
+  return $status
 }
 
 engine_dir=${RXLET_TEST_ENGINE_DIR:-/var/lib/rxlet-test-engine}
@@ -82,10 +99,12 @@ prepare_machines() {
 }
 
 if [ $# = 0 ]; then
-  set -- unit contract vectors page integration
-  [ -z "$(find test/cluster -name '*.test.ts' 2>/dev/null)" ] || set -- "$@" cluster faults kubeadm
+  set -- unit contract vectors page integration cluster faults kubeadm
+  begin_build
+  begin_leaks
+else
+  case " $* " in *" kubeadm "*) begin_build ;; esac
 fi
-case " $* " in *" kubeadm "*) begin_build ;; esac
 run_part() {
   case $1 in
     unit) npm run -s test:unit ;;
@@ -96,13 +115,22 @@ run_part() {
     cluster) npm run -s test:cluster ;;
     faults) npm run -s test:faults ;;
     kubeadm) npm run -s test:kubeadm ;;
+    leaks) npm run -s test:leaks ;;
   esac
 }
 # What fails stops nothing that is still to be run: one run shows all that is wrong.
 failed=()
 for part; do
   echo "== $part"
-  case $part in contract | integration) start_engine; start_containerd ;; cluster | faults) start_engine; start_cluster ;; kubeadm) prepare_machines ;; page) need_browser ;; esac
+  began=$SECONDS
+  case $part in
+    contract | integration) start_engine; start_containerd ;;
+    cluster | faults | leaks) start_engine; start_cluster ;;
+    kubeadm) prepare_machines ;;
+    page) need_browser ;;
+  esac
   run_part "$part" || failed+=("$part")
+  echo "== $part took $((SECONDS - began)) s"
 done
+if [ -n "${leaks_pid:-}" ]; then end_leaks || failed+=(leaks); fi
 [ ${#failed[@]} = 0 ] || die "failed: ${failed[*]}"

@@ -4,8 +4,8 @@ import { app, pod, stays } from '../../integration/agent/pod-specs.ts';
 import { describeKubectl } from './describe-kubectl.ts';
 
 const LINES = Array.from({ length: 20 }, (_, at) => `line ${at + 1}\n`);
-/** Says what comes through a pipe, and ends with it. */
-const teller = 'mkfifo /pipe; echo ready; while read -r word </pipe; do [ "$word" != end ] || exit 0; echo "said $word"; done';
+/** Says what comes through a pipe, and ends with "end". It holds the pipe open itself: else a writer that is slow to close it would end the next read. */
+const teller = 'mkfifo /pipe; echo ready; exec 3<>/pipe; while read -r word <&3; do [ "$word" != end ] || exit 0; echo "said $word"; done';
 
 describeKubectl(
   'logs',

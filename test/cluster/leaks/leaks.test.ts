@@ -13,7 +13,7 @@ import { InspectedProcess, type Memory } from '../../builders/inspected-process.
 import { childrenOf, type Descriptors, descriptorsOf, endOfChildren, middleStep, slope } from '../../builders/process-footprint.ts';
 import { textsInMemory } from '../../builders/texts-in-memory.ts';
 import type { Disposer } from '../../integration/agent/agent-under-test.ts';
-import { ClusterNode, isPodReady, type PodJson } from './cluster-node.ts';
+import { ClusterNode, isPodReady, type PodJson } from '../agent/cluster-node.ts';
 import { type PodKind, podsWithEverything, type Shown } from './pods-with-everything.ts';
 
 const mounts = systemMounts({ clock: systemClock });
