@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, statfs, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,8 +8,6 @@ const run = promisify(execFile);
 
 export interface SmallFileSystem {
   readonly path: string;
-  /** What is left of it now, in bytes and inodes. */
-  readonly left: () => Promise<{ readonly bytes: number; readonly inodes: number }>;
 }
 
 /** An ext4 of its own, kept in a file, of which root has no more than others. It goes with the test; `at`: where it is mounted. */
@@ -29,11 +27,5 @@ export async function smallFileSystem(
     await run('umount', ['--recursive', '--lazy', path]);
     await rm(directory, { recursive: true });
   });
-  return {
-    path,
-    left: async () => {
-      const { bavail, bsize, ffree } = await statfs(path);
-      return { bytes: bavail * bsize, inodes: ffree };
-    },
-  };
+  return { path };
 }

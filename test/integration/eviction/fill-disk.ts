@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { open, statfs } from 'node:fs/promises';
+import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { errorCode } from '../../../src/base/error-code.ts';
 import { stays } from '../agent/pod-specs.ts';
 
 /** A container's script: into /data, a volume; a file elsewhere lies where the engine has its containers. */
@@ -11,21 +10,21 @@ export const writes = (megabytes: number, file = '/data/file'): string =>
   `dd if=/dev/zero of=${file} bs=1M count=${megabytes} 2>/dev/null; ${stays}`;
 
 const run = promisify(execFile);
-const REST_BYTES = 2 ** 20;
 
 /**
- * Until not one byte is left of the disk that the file is on. Nearly all of it is taken at once: an agent that frees images while the rest is
- * written would see them filled, too, and evict a pod.
+ * Takes all that is left of the disk that the file is on, an ext4: each call takes what there is before it says that it is not enough. So much
+ * at once, and so few calls: an agent frees images meanwhile, and would be robbed of that as well by one that writes until nothing goes.
  */
 export async function fillDisk(path: string): Promise<void> {
-  const { bavail, bsize } = await statfs(dirname(path));
-  await run('fallocate', ['--length', `${Math.max(1, bavail * bsize - REST_BYTES)}`, path]);
-  await using file = await open(path, 'a');
-  for (const size of [4096, 1]) {
-    try {
-      for (;;) await file.write(Buffer.alloc(size));
-    } catch (error) {
-      assert.equal(errorCode(error), 'ENOSPC');
-    }
+  const { blocks, bsize } = await statfs(dirname(path));
+  let isFull = false;
+  let at = 0;
+  for (let size = blocks * bsize; size >= bsize; size = Math.floor(size / 256)) {
+    await run('fallocate', ['--offset', `${at}`, '--length', `${size}`, path]).catch((error: unknown) => {
+      assert.match(String(error), /No space left on device/);
+      isFull = true;
+    });
+    at += size;
   }
+  assert.ok(isFull, `${path}: nothing has said that the disk is full`);
 }
