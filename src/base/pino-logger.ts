@@ -2,6 +2,7 @@ import pino from 'pino';
 import { klogLine, type Severity } from './klog-line.ts';
 import type { LogFields, Logger } from './logger.ts';
 import { type Plain, plainFields } from './plain-fields.ts';
+import { withoutCredentials } from './without-credentials.ts';
 
 export interface LineDestination {
   /** One or more whole lines. */
@@ -24,7 +25,7 @@ const STACK_VERBOSITY = 4;
 
 /**
  * Log lines of the agent, written before the call returns. JSON records have Kubernetes' fields: ts (seconds), v, msg, err, and a
- * level (info, warning, error). Text lines look like klog's. A line's stream is its field `logger`, as in Kubernetes' logs. Secrets are left out by the names of their keys.
+ * level (info, warning, error). Text lines look like klog's. A line's stream is its field `logger`, as in Kubernetes' logs. Secrets are left out: see plainFields.
  */
 export function pinoLogger(options: PinoLoggerOptions): Logger {
   const write = options.format === 'json' ? jsonWriter(options) : textWriter(options);
@@ -69,7 +70,7 @@ function loggerOn(write: Write, verbosityOf: (stream: string) => number, stream:
   const log = (severity: Severity, level: number, message: string, fields: LogFields | undefined): void => {
     const { error, ...rest } = { ...context, ...fields };
     const plain = plainFields(error === undefined ? rest : { ...rest, err: error });
-    const stack = verbosity() >= STACK_VERBOSITY && error instanceof Error ? { stack: error.stack ?? '' } : {};
+    const stack = verbosity() >= STACK_VERBOSITY && error instanceof Error ? { stack: withoutCredentials(error.stack ?? '') } : {};
     try {
       write(severity, level, message, { ...plain, ...name, ...stack });
     } catch {

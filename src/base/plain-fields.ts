@@ -1,6 +1,7 @@
 import { errorText } from './error-text.ts';
-import { hideUrlPasswords, REDACTED } from './hide-url-passwords.ts';
 import type { LogFields } from './logger.ts';
+import { looksSecret } from './looks-secret.ts';
+import { mayHaveCredentials, REDACTED, withoutCredentials } from './without-credentials.ts';
 
 /** What a log field becomes before it is written. */
 export type Plain = string | number | boolean | null | readonly Plain[] | { readonly [key: string]: Plain };
@@ -9,27 +10,9 @@ const MAX_DEPTH = 6;
 const MAX_ITEMS = 100;
 const MAX_TEXT = 8_192;
 
-const MOST_JUDGED = 1_000;
-/** Keys by what was found of them: the answer never changes. */
-const judged = new Map<string, boolean>();
-
-const secretWords = new Set([
-  'auth',
-  'authorization',
-  'password',
-  'passwd',
-  'passphrase',
-  'token',
-  'tokens',
-  'secret',
-  'secrets',
-  'credential',
-]);
-for (const word of ['credentials', 'cookie', 'cookies', 'bearer', 'apikey', 'dockerconfigjson', 'dockercfg']) secretWords.add(word);
-
 /**
  * Fields as plain data, fit for a log: errors as their chain of messages, secrets left out by the name of their key and
- * passwords by their place in a URL, cycles and depth cut, long text shortened. Never throws.
+ * in texts by what looks like one, cycles and depth cut, long text shortened. Never throws.
  */
 export function plainFields(fields: LogFields): Readonly<Record<string, Plain>> {
   if (isPlain(fields)) return fields;
@@ -39,22 +22,6 @@ export function plainFields(fields: LogFields): Readonly<Record<string, Plain>> 
     if (value !== undefined) plain[key] = value;
   }
   return plain;
-}
-
-/** Whether a key's name says that its value is a secret: a word of it, in camelCase, kebab-case or snake_case, is one of a list. */
-export function looksSecret(key: string): boolean {
-  const before = judged.get(key);
-  if (before !== undefined) return before;
-  const words = key
-    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
-    .toLowerCase()
-    .split(/[^a-z0-9]+/);
-  const is = words.some(
-    (word, index) => secretWords.has(word) || (word === 'key' && (words[index - 1] === 'private' || words[index - 1] === 'api')),
-  );
-  // Most keys are the agent's own, and few; others come from what it reads, in any number.
-  if (judged.size < MOST_JUDGED && key.length < 100) judged.set(key, is);
-  return is;
 }
 
 /** Most are: nothing of them has to be copied. */
@@ -69,7 +36,7 @@ function isPlain(fields: LogFields): fields is Readonly<Record<string, Plain>> {
 function isPlainValue(value: unknown, depth: number): boolean {
   switch (typeof value) {
     case 'string':
-      return value.length <= MAX_TEXT && !value.includes('@');
+      return value.length <= MAX_TEXT && !mayHaveCredentials(value);
     case 'number':
       return Number.isFinite(value);
     case 'boolean':
@@ -156,7 +123,7 @@ function plainObject(value: object, above: readonly object[]): Plain | undefined
 
 function plainText(text: string): string {
   const short = text.length > MAX_TEXT ? `${withoutHalfUrl(text.slice(0, MAX_TEXT))}… [${text.length - MAX_TEXT} more]` : text;
-  return hideUrlPasswords(short);
+  return withoutCredentials(short);
 }
 
 /** What is behind the slashes may be a password whose end is cut off. */

@@ -1,8 +1,8 @@
+import { jsonWithoutCredentials } from '../base/without-credentials.ts';
 import { sendText } from '../ports/answer.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
 import type { Contribution, Given } from '../ports/contribution.ts';
 import { HttpError, type RouteRequest } from '../ports/route.ts';
-import { jsonWithoutCredentials } from './hide-credentials.ts';
 import type { KnownManifests } from './known-manifests.ts';
 import type { KnownPods } from './known-pods.ts';
 import type { NodeWatch } from './node-watch.ts';

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { LruMap } from '../base/lru-map.ts';
+import { withoutCredentials } from '../base/without-credentials.ts';
 import { type PodFullName, type PodUid, showPod } from '../model/pod.ts';
 import type { Happenings, ImagePulling, ProbeTried } from '../ports/happenings.ts';
 import type { ReconcileRecord } from '../ports/pod-plan.ts';
@@ -185,7 +186,11 @@ function seenPull(pull: ImagePulling, before: SeenPull | undefined, atMs: number
   };
 }
 
-const short = (text: string): string => (text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text);
+/** A password whose end is cut off looks like none. */
+function short(text: string): string {
+  const shown = withoutCredentials(text);
+  return shown.length > MOST_CHARACTERS ? `${shown.slice(0, MOST_CHARACTERS)}…` : shown;
+}
 
 /** The same event again is counted. */
 function addEvent(events: SeenEvent[], event: SeenEvent): void {

@@ -1,3 +1,5 @@
+import { withoutCredentials } from '../base/without-credentials.ts';
+
 /** Why a container waits, in the words of `state.waiting.reason` (pkg/kubelet/images/types.go, pkg/kubelet/container/sync_result.go). */
 export type ContainerStartReason =
   | 'ImagePullBackOff'
@@ -20,7 +22,7 @@ export class ContainerStartError extends Error {
   readonly retryAtMs: number | undefined;
 
   constructor(reason: ContainerStartReason, message: string, options: { readonly cause?: unknown; readonly retryAtMs?: number } = {}) {
-    super(message, { cause: options.cause });
+    super(withoutCredentials(message), { cause: options.cause });
     this.name = 'ContainerStartError';
     this.reason = reason;
     this.retryAtMs = options.retryAtMs;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject } from '../base/json-object.ts';
+import { withoutCredentials } from '../base/without-credentials.ts';
 import type { FieldDifference } from './planned-changes.ts';
-import { withoutCredentials } from './without-credentials.ts';
 
 /**
  * Values that may be passwords, or have one in them: an environment's, whose names may have brackets in them, headers' of probes, commands and

@@ -1,5 +1,5 @@
+import { withoutCredentials } from '../base/without-credentials.ts';
 import { faultWords, type ManifestFault } from './manifest-fault.ts';
-import { withoutCredentials } from './without-credentials.ts';
 
 /**
  * What becomes of a pod when manifests take the place of those that count now. Of several that hold, the one that says most. `refused`: it

@@ -5,6 +5,7 @@ import { type AnySignal, anySignal } from '../base/any-signal.ts';
 import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
+import { withoutCredentials } from '../base/without-credentials.ts';
 import type { Happenings, ServedRequest } from '../ports/happenings.ts';
 import type { AccessControl } from './auth/access-control.ts';
 import type { UserInfo } from './auth/user-info.ts';
@@ -195,5 +196,5 @@ const about = ({ method, url }: IncomingMessage): { readonly method: string; rea
 function answerTo(error: unknown, fields: object, log: Logger): { readonly status: number; readonly text: string } {
   if (error instanceof HttpError) return { status: error.status, text: error.message };
   log.error('request failed', { ...fields, error });
-  return { status: 500, text: errorText(error) };
+  return { status: 500, text: withoutCredentials(errorText(error)) };
 }

@@ -1,3 +1,4 @@
+import { withoutCredentials } from '../base/without-credentials.ts';
 import type { PodFullName } from '../model/pod.ts';
 import type { PodAction, PodPhaseOfLife, ReconcileRecord } from '../ports/pod-plan.ts';
 import type { TracedWork } from '../ports/tracing.ts';
@@ -106,7 +107,11 @@ const MOST_TEXTS = 32;
 
 const some = (texts: readonly string[]): readonly string[] => texts.slice(0, MOST_TEXTS).map(cut);
 
-export const cut = (text: string): string => (text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}…` : text);
+/** A collector keeps it for people to read. */
+export function cut(text: string): string {
+  const shown = withoutCredentials(text);
+  return shown.length > MOST_TEXT ? `${shown.slice(0, MOST_TEXT)}…` : shown;
+}
 
 /** "POST /containers/{id}/start" of "POST /containers/ID/start": few, whatever the path holds. Without its query. */
 export function engineCallName(what: string): string {

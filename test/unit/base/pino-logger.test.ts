@@ -46,6 +46,11 @@ describe('text', () => {
     assert.equal(line, 'E1121 12:14:03.123 failed err="pull image: refused"');
     assert.equal(stack.join('\n'), chain.stack);
   });
+
+  test('a stack has no passwords in it either', () => {
+    const printedLines = printed('text', 4, (log) => log.error('failed', { error: new Error('https://ann:hunter2@quay.io: EOF') }));
+    assert.doesNotMatch(printedLines.join('\n'), /hunter2/);
+  });
 });
 
 describe('json', () => {

@@ -1,28 +1,6 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
-import { looksSecret, plainFields } from '../../../src/base/plain-fields.ts';
-
-describe('keys that look secret:', () => {
-  for (const key of [
-    'authorization',
-    'X-Registry-Auth',
-    'serviceAccountToken',
-    'PASSWORD',
-    'db_password',
-    'privateKey',
-    'api-key',
-    '.dockerconfigjson',
-    'Set-Cookie',
-  ]) {
-    test(key, () => assert(looksSecret(key)));
-  }
-});
-
-describe('keys that do not:', () => {
-  for (const key of ['author', 'pod', 'key', 'tokenizer', 'image', 'authority']) {
-    test(key, () => assert(!looksSecret(key)));
-  }
-});
+import { test } from 'node:test';
+import { plainFields } from '../../../src/base/plain-fields.ts';
 
 const cycle: Record<string, unknown> = { name: 'a' };
 cycle['self'] = cycle;
@@ -44,6 +22,11 @@ for (const [name, fields, plain] of [
     'so do user names that may be tokens, and passwords that hold what they should not',
     { url: 'http://token@h/a', odd: 'http://u:p@ss@h/a', mail: 'a@b', npm: 'https://h/@scope/name' },
     { url: 'http://[redacted]@h/a', odd: 'http://u:[redacted]@h/a', mail: 'a@b', npm: 'https://h/@scope/name' },
+  ],
+  [
+    'so does what looks like a credential in any text',
+    { error: new Error('psql --password hunter2 fails'), did: ['start: token=hunter2'] },
+    { error: 'psql --password [redacted] fails', did: ['start: token=[redacted]'] },
   ],
   ['errors are their chain', { error: new Error('a', { cause: new Error('b') }) }, { error: 'a: b' }],
   ['undefined and functions are left out', { a: undefined, b: () => 1, c: { d: undefined } }, { c: {} }],

@@ -185,3 +185,10 @@ test('a step is under way until the record of its run', () => {
   tell('reconciled', aRecord('web'));
   assert.equal(get('web')?.step, undefined);
 });
+
+test('no half of a password is left where a long text is cut', () => {
+  const { tell, get } = knownPods('web');
+  const message = `${'x'.repeat(985)} https://ann:hunter2hunter2@registry/ and more`;
+  tell('eventRecorded', { uid: 'web', object: 'default/web', container: 'app', type: 'Warning', reason: 'Failed', message });
+  assert.doesNotMatch(get('web')?.events[0]?.message ?? 'hunter2', /hunter/);
+});

@@ -5,6 +5,7 @@ import { eventRecorders } from '../../../../src/cluster/events/event-recorders.t
 import type { KubeEvent } from '../../../../src/cluster/events/kube-event.ts';
 import { ApiError, ApiUnreachableError } from '../../../../src/model/api-error.ts';
 import { nodeReference } from '../../../../src/model/object-reference.ts';
+import type { EventRecorder } from '../../../../src/ports/event-recorder.ts';
 import type { ApiRequest } from '../../../../src/ports/kube-api.ts';
 import { aPod } from '../../../builders/a-pod.ts';
 import { FakeClock } from '../../../fakes/fake-clock.ts';
@@ -242,6 +243,13 @@ test('two recorders are both told', () => {
   });
   eventRecorders(recorder('log'), recorder('api')).record(pod, 'Normal', 'Pulled', 'm', 'app');
   assert.deepEqual(told, ['log Normal Pulled', 'api Normal Pulled']);
+});
+
+test('an event has no credentials in it, whatever a program said', () => {
+  const said: unknown[] = [];
+  const recorder: EventRecorder = { record: (...event) => void said.push(event.slice(1)) };
+  eventRecorders(recorder).record(pod, 'Warning', 'Unhealthy', 'Liveness probe failed: password=hunter2', 'app', { a: 'b' });
+  assert.deepEqual(said, [['Warning', 'Unhealthy', 'Liveness probe failed: password=[redacted]', 'app', { a: 'b' }]]);
 });
 
 test('a pod that has ended is forgotten once what waited about it has been sent', async (t) => {
