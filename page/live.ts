@@ -110,7 +110,7 @@ export class Live {
     const last = entries.at(-1);
     if (last === undefined) return;
     const { state } = this.#store;
-    // An agent that was started anew and keeps nothing counts from one again.
+    // An agent that was started again and keeps nothing counts from one.
     if (last.seq < this.#lastSeq && last.atMs > (state.entries.at(-1)?.atMs ?? 0)) this.#lastSeq = 0;
     const news = entries.filter(({ seq }) => seq > this.#lastSeq);
     if (news.length === 0) return;
