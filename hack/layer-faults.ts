@@ -20,7 +20,8 @@ const owners: Record<string, readonly string[]> = {
 };
 const LIST = 'capabilities.ts';
 const LIST_READER = 'run-agent.ts';
-const CAPABILITY = 'capability.ts';
+/** Of a folder, or of what joins the folders of a house. */
+const CAPABILITY = /(?:^|-)capability\.ts$/;
 
 export interface SourceFile {
   /** From src/, with slashes. */
@@ -56,7 +57,7 @@ function* importsOf(text: string): Generator<{ readonly isType: boolean; readonl
 
 function isForbidden(from: string, to: string): boolean {
   if (to === LIST) return from !== LIST_READER;
-  if (posix.basename(to) === CAPABILITY && unitOf(to) !== 'ports') return from !== LIST;
+  if (CAPABILITY.test(posix.basename(to)) && unitOf(to) !== 'ports') return from !== LIST;
   if (!from.includes('/')) return false;
   const [here, there] = [unitOf(from), unitOf(to)];
   if (here === there) return false;

@@ -123,7 +123,7 @@ export class Player implements Boundary {
   }
 
   callable<A extends readonly unknown[]>(name: string, inside: (...args: A) => void): (...args: A) => void {
-    this.#callables.set(name, inside as unknown as Func);
+    this.#callables.set(name, (...args) => inside(...(args as A)));
     return () => {};
   }
 

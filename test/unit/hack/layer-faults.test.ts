@@ -22,6 +22,7 @@ describe('layers', () => {
     ['of the queue by a port', 'ports/a.ts', '../agent/queue/b.ts'],
     ['a capability past the list', 'run-agent.ts', './volumes/capability.ts'],
     ['a capability by its own folder', 'volumes/a.ts', './capability.ts'],
+    ['a capability of a house past the list', 'kubelet.ts', './agent/plan-capability.ts'],
     ['the list by another than the agent', 'main.ts', './capabilities.ts'],
     ['the list by an island', 'volumes/a.ts', '../capabilities.ts'],
     ['the agent by an island', 'volumes/a.ts', '../run-agent.ts'],
@@ -47,6 +48,8 @@ describe('layers', () => {
     ['of a house by what joins it', 'cluster/cluster.ts', './kube/a.ts'],
     ['of an island by a file of src', 'kubelet.ts', './agent/mux/a.ts'],
     ['of a capability by the list', 'capabilities.ts', './volumes/capability.ts'],
+    ['of a capability of a house by the list', 'capabilities.ts', './agent/plan-capability.ts'],
+    ['by a capability of a house of its folders', 'agent/plan-capability.ts', './reconcile/a.ts'],
     ['of the list by the agent', 'run-agent.ts', './capabilities.ts'],
   ];
   for (const [what, path, specifier] of allowed) {
