@@ -7,6 +7,7 @@ import { happeningsHub } from './agent/happenings-hub.ts';
 import { DesiredPods } from './agent/mux/desired-pods.ts';
 import { podLifecycleEvents } from './agent/pleg/pod-lifecycle-events.ts';
 import { PodLives } from './agent/reconcile/pod-lives.ts';
+import { resizesOnNode } from './agent/resizes-on-node.ts';
 import { runOnce } from './agent/run-once.ts';
 import { runStages } from './agent/run-stages.ts';
 import { PodStatusManager } from './agent/status/status-manager.ts';
@@ -28,7 +29,6 @@ import { podFullName } from './model/pod.ts';
 import type { PodUpdate } from './model/pod-update.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
 import type { Capability } from './ports/capability.ts';
-import type { Cluster } from './ports/cluster.ts';
 import type { Ground, NodeParts } from './ports/node-parts.ts';
 import type { Staged } from './ports/staged.ts';
 import { LaterTracing } from './ports/tracing.ts';
@@ -85,19 +85,23 @@ export async function runAgent(
   }
   try {
     // State first: everything below reads it, and only the agent writes.
-    const state = agentState(ground, cluster);
-    const { pods, updates, lives, statuses, ends } = state;
-    const node: NodeParts = {
+    const parts = {
       ...ground,
       cluster,
       engine,
+      node: await from.openNode(options, { cluster, clock, log: log.stream('node'), cgroups }),
+      events: eventRecorders(new EventLog(log.stream('events')), toldEvents(tell), cluster.recorder),
+    };
+    const state = agentState(parts);
+    const { pods, updates, lives, statuses, ends, resizes } = state;
+    const node: NodeParts = {
+      ...parts,
       pods,
       updates,
       lives,
       statuses,
+      allocations: resizes,
       ends,
-      node: await from.openNode(options, { cluster, clock, log: log.stream('node'), cgroups }),
-      events: eventRecorders(new EventLog(log.stream('events')), toldEvents(tell), cluster.recorder),
       objects: from.openObjects(options, { cluster, clock, log: folded.stream('objects'), random }),
       wake: state.wakes.wake,
       pleg: podLifecycleEvents({ runtime: engine.runtime, clock, log: log.stream('pleg'), tell }),
@@ -128,7 +132,9 @@ export async function runAgent(
   return 0;
 }
 
-function agentState({ clock, log, podFiles }: Pick<Ground, 'clock' | 'log' | 'podFiles'>, { apiPods }: Cluster): AgentState {
+function agentState(parts: Ground & Pick<NodeParts, 'cluster' | 'node' | 'events'>): AgentState {
+  const { clock, log, podFiles, cluster } = parts;
+  const { apiPods } = cluster;
   const wakes = new Wakes();
   const pods = new DesiredPods();
   const lives = new PodLives();
@@ -141,5 +147,6 @@ function agentState({ clock, log, podFiles }: Pick<Ground, 'clock' | 'log' | 'po
     },
   });
   const ends = new EndedPods({ clock, pods, lives, statuses, records: endRecords(podFiles, clock, log), wake: wakes.wake });
-  return { wakes, pods, updates: new Subject<PodUpdate>(), lives, ends, statuses };
+  const state = { wakes, pods, updates: new Subject<PodUpdate>(), lives, ends, statuses };
+  return { ...state, resizes: resizesOnNode(parts, state) };
 }

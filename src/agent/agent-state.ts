@@ -3,6 +3,7 @@ import type { PodUpdate } from '../model/pod-update.ts';
 import type { EndedPods } from './ended-pods.ts';
 import type { DesiredPods } from './mux/desired-pods.ts';
 import type { PodLives } from './reconcile/pod-lives.ts';
+import type { PodResizes } from './reconcile/pod-resizes.ts';
 import type { PodStatusManager } from './status/status-manager.ts';
 import type { Wakes } from './wakes.ts';
 
@@ -14,4 +15,5 @@ export interface AgentState {
   readonly statuses: PodStatusManager;
   readonly wakes: Wakes;
   readonly ends: EndedPods;
+  readonly resizes: PodResizes;
 }

@@ -78,6 +78,7 @@ const refusal = (pod: string, file: string, faults: number, runs: boolean): Plan
 function asDeclared(pod: Pod): PodThatRuns {
   return {
     pod,
+    given: pod,
     observed: observedAsDeclared(pod),
     facts: {
       nowMs: 0,

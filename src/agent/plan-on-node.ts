@@ -33,14 +33,17 @@ export async function planOnNode(
   signal: AbortSignal,
 ): Promise<PlannedChanges> {
   const then = countingAfter(before, after);
-  const touched = [...before.pods].filter(([name, { pod }]) => !isDeepStrictEqual(pod, then.pods.get(name)?.pod));
+  const room = new PlannedRoom(node, new PodParticipants(given.participants, node.clock), activePods(node));
+  // A resize that waits may find room, whether or not its own manifest is edited.
+  const touched = [...before.pods].filter(
+    ([name, { pod }]) => !isDeepStrictEqual(pod, then.pods.get(name)?.pod) || room.allocated(pod) !== pod,
+  );
   const running = await looks(
     node,
     given,
-    touched.map(([, { pod }]) => pod),
+    touched.map(([, { pod }]) => ({ pod, given: room.allocated(pod) })),
     signal,
   );
-  const room = new PlannedRoom(node, new PodParticipants(given.participants, node.clock), activePods(node));
   const gone = touched.flatMap(([name, { pod }]) => (then.pods.get(name)?.pod.metadata.uid === pod.metadata.uid ? [] : [pod.metadata.uid]));
   room.leave(gone);
   for (const [name] of touched) {
@@ -87,17 +90,18 @@ function activePods({ pods, statuses }: Pick<NodeParts, 'pods' | 'statuses'>): r
 async function looks(
   { engine, statuses, clock }: NodeParts,
   { probes }: Pick<Given, 'probes'>,
-  pods: readonly Pod[],
+  pods: readonly { readonly pod: Pod; readonly given: Pod }[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<PodUid, PodThatRuns>> {
   const found = new Map<PodUid, PodThatRuns>();
-  const look = async (pod: Pod): Promise<void> => {
+  const look = async ({ pod, given }: (typeof pods)[number]): Promise<void> => {
     const { uid } = pod.metadata;
     const observed = await engine.runtime.observePod(uid, signal);
     const status = statuses.get(uid);
     const startedAtMs = parseTime(status?.startTime);
     found.set(uid, {
       pod,
+      given,
       observed,
       facts: {
         nowMs: clock.monotonicMs(),
@@ -108,7 +112,7 @@ async function looks(
         startup: (id) => probes.startup(id),
         phase: status?.phase,
         ageMs: startedAtMs === undefined ? undefined : clock.now() - startedAtMs,
-        actuated: actuatedAsDeclared(pod),
+        actuated: actuatedAsDeclared(given),
       },
     });
   };

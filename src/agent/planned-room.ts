@@ -11,7 +11,7 @@ import type { DeclaredManifests } from '../ports/declared-manifests.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
 import type { PodParticipants } from './reconcile/pod-participants.ts';
 
-type Needs = Pick<NodeParts, 'options' | 'cgroups' | 'memory' | 'node'>;
+type Needs = Pick<NodeParts, 'options' | 'cgroups' | 'memory' | 'node' | 'allocations'>;
 
 /**
  * Who would find room on the node, by the rules of admission, of resizes and of preemption, tried on counts of its own: what is decided here
@@ -29,7 +29,11 @@ export class PlannedRoom {
   #victims: Pod[] = [];
   #use: NodeUse | undefined;
 
-  constructor({ options, cgroups, memory, node }: Needs, participants: Pick<PodParticipants, 'wouldAdmit'>, active: readonly Pod[]) {
+  constructor(
+    { options, cgroups, memory, node, allocations }: Needs,
+    participants: Pick<PodParticipants, 'wouldAdmit'>,
+    active: readonly Pod[],
+  ) {
     const swap = swapRules(options, cgroups, memory);
     this.#participants = participants;
     this.#active = active;
@@ -45,7 +49,12 @@ export class PlannedRoom {
       infeasible: ignored,
       changed: ignored,
     });
-    for (const pod of active) this.#allocations.adopt(pod);
+    for (const pod of active) {
+      // Less than it asks for, where a resize waits.
+      const given = allocations.allocationOf(pod.metadata.uid);
+      if (given) this.#allocations.restore(pod.metadata.uid, given);
+      else this.#allocations.adopt(pod);
+    }
   }
 
   /** These pods are no more. */
@@ -68,7 +77,7 @@ export class PlannedRoom {
     if (pending) this.#resizes.set(uid, `${pending.reason}: ${pending.message}`);
   }
 
-  /** The pod with what it would be given in place of what it asks for. */
+  /** The pod with what it would be given in place of what it asks for; itself where that is the same. */
   allocated(pod: Pod): Pod {
     return this.#allocations.allocatedPod(pod);
   }

@@ -4,10 +4,7 @@ import { isOldEnough } from '../model/container-gc.ts';
 import { SandboxImageMissingError } from '../model/sandbox-image-missing-error.ts';
 import { isTerminalPhase } from '../model/pod-predicates.ts';
 import { isStaticPod } from '../model/mirror-pod.ts';
-import { PREEMPTED, preemptedEnd } from '../model/preemption.ts';
 import { type Pod, podFullName, type PodFullName, type PodUid, aboutPod } from '../model/pod.ts';
-import { mayUseSwap } from '../model/swap-limit.ts';
-import { swapRules } from '../options/swap-rules.ts';
 import type { ContainerRuntime } from '../ports/container-runtime.ts';
 import type { Given } from '../ports/contribution.ts';
 import type { ImagePuller } from '../ports/image-puller.ts';
@@ -25,10 +22,8 @@ import { PodAdmissions } from './reconcile/pod-admissions.ts';
 import { PodMemory } from './reconcile/pod-memory.ts';
 import { PodParticipants } from './reconcile/pod-participants.ts';
 import { podReconciler } from './reconcile/pod-reconciler.ts';
-import { PodResizes } from './reconcile/pod-resizes.ts';
 import { podSteps } from './reconcile/pod-steps.ts';
 import { RestartBackoff } from './reconcile/restart-backoff.ts';
-import { ResourceRecords } from './reconcile/resource-records.ts';
 import { Restarts } from './reconcile/restarts.ts';
 import { showStatus } from './show-status.ts';
 
@@ -41,33 +36,10 @@ export function reconcilePods(
 ): Handler<PodUid> {
   const { options, clock, log, random, tell, tracing, cluster, engine, events, pods, objects } = node;
   const { runtime } = engine;
-  const { lives, statuses, ends } = state;
+  const { lives, statuses, ends, resizes } = state;
   const { images, probes, hooks, volumeFiles } = given;
   const { ips } = node.node;
-  const swap = swapRules(options, node.cgroups, node.memory);
   const participants = new PodParticipants(given.participants, clock);
-  const resizes = new PodResizes({
-    clock,
-    pods,
-    statuses,
-    records: new ResourceRecords(node.podFiles, clock, log),
-    rules: {
-      get node() {
-        return node.node.known();
-      },
-      staticCpus: options.cpuManagerPolicy === 'static',
-      staticMemory: options.memoryManagerPolicy === 'Static',
-      swaps: (pod, container) => mayUseSwap(pod, container, swap),
-      preempt: (pod, [first]) => {
-        events.record(pod, 'Warning', 'Preempting', PREEMPTED);
-        ends.end(pod.metadata.uid, preemptedEnd);
-        tell.podPreempted({ uid: pod.metadata.uid, signal: first?.resource ?? '' });
-      },
-      event: (pod, type, reason, message) => events.record(pod, type, reason, message),
-    },
-    tell,
-    wake: node.wake,
-  });
   const admissions = new PodAdmissions({ pods, lives, statuses, participants, resizes, wake: node.wake, log });
   const memory = new PodMemory();
   const restarts = new Restarts(node.restartMarks);

@@ -12,6 +12,7 @@ import type { Engine } from './engine.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import type { Happenings } from './happenings.ts';
 import type { HostFiles } from './host-files.ts';
+import type { PodAllocationsReader } from './pod-allocations.ts';
 import type { PodEnds } from './pod-ends.ts';
 import type { PodLifecycleEvents } from './pod-lifecycle-events.ts';
 import type { PodLivesReader } from './pod-lives.ts';
@@ -67,6 +68,7 @@ export interface NodeParts extends Ground {
   /** Where each pod stands. */
   readonly lives: PodLivesReader;
   readonly statuses: PodStatuses;
+  readonly allocations: PodAllocationsReader;
   readonly objects: PodObjects;
   /** Asks for a look at a pod. */
   readonly wake: WakePod;

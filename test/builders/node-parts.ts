@@ -113,6 +113,7 @@ export function nodeUnderTest(
     updates,
     lives: { isHeld: () => false, wasFound: () => false },
     statuses,
+    allocations: { allocationOf: () => undefined },
     objects: openObjects(options, { cluster, clock, log, random }),
     wake: (uid, reason) => void woken.push(`${uid} ${reason}`),
     ends: {

@@ -14,6 +14,8 @@ import { planPodLife } from './plan-pod-life.ts';
 /** A pod that is declared now, as the engine has it. */
 export interface PodThatRuns {
   readonly pod: Pod;
+  /** With the resources that it was given in place of those that it asks for. */
+  readonly given: Pod;
   readonly observed: ObservedPod;
   readonly facts: PlanFacts;
 }
@@ -32,7 +34,8 @@ export function plannedPod(before: PodThatRuns | undefined, after: Pod | undefin
   if (!before) return { consequence: after ? 'start' : 'nothing', containers: [], because: ['no manifest declared it before'], ...told };
   if (!after || !given)
     return { consequence: 'stop', containers: [], because: [undeclared, ...(runs(before) ? [] : [nothingRuns])], ...told };
-  if (before.pod.metadata.uid === after.metadata.uid) return { ...changed(before, given, changes.length > 0), ...told };
+  if (before.pod.metadata.uid === after.metadata.uid)
+    return { ...changed(before, given, changes.length > 0 || !isDeepStrictEqual(before.given.spec, given.spec)), ...told };
   // The uid of a static pod follows from its manifest.
   if (runs(before))
     return {
@@ -56,7 +59,7 @@ function runs({ pod, observed, facts }: PodThatRuns): boolean {
   return actions.some(({ do: kind }) => kind === 'stopContainer' || kind === 'stopSandbox');
 }
 
-function changed({ pod, observed, facts }: PodThatRuns, after: Pod, differs: boolean): Outcome {
+function changed({ given: pod, observed, facts }: PodThatRuns, after: Pod, differs: boolean): Outcome {
   if (!differs) return { consequence: 'nothing', containers: [], because: [] };
   const next = followed({ pod: after, source: 'file' }, observed, { ...facts, previousPod: pod });
   const usual = followed({ pod, source: 'file' }, observed, facts);

@@ -1,11 +1,12 @@
 import type { Clock } from '../../base/clock.ts';
 import { effectiveResources, type ResizableResource } from '../../model/effective-resources.ts';
-import { type AllocationRules, PodAllocations } from '../../model/pod-allocations.ts';
+import { type Allocation, type AllocationRules, PodAllocations } from '../../model/pod-allocations.ts';
 import type { Container, Pod, PodCondition, PodSpec, PodUid } from '../../model/pod.ts';
 import { Quantity } from '../../model/quantity.ts';
 import type { ObservedContainer, ObservedPod } from '../../ports/container-runtime.ts';
 import type { ActuatedResources } from '../../ports/pod-plan.ts';
 import type { Happenings, ResizeTrigger } from '../../ports/happenings.ts';
+import type { PodAllocationsReader } from '../../ports/pod-allocations.ts';
 import type { PodStatuses } from '../../ports/pod-statuses.ts';
 import type { PodStore } from '../../ports/pod-store.ts';
 import type { WakePod } from '../../ports/wake-pod.ts';
@@ -47,7 +48,7 @@ interface Known {
  *
  * INVARIANT: a pod is worked on with what it was allocated.
  */
-export class PodResizes {
+export class PodResizes implements PodAllocationsReader {
   readonly #deps: PodResizesDeps;
   readonly #allocations: PodAllocations;
   readonly #known = new Map<PodUid, Known>();
@@ -80,6 +81,10 @@ export class PodResizes {
   allocated(pod: Pod): Pod {
     this.#of(pod.metadata.uid);
     return this.#allocations.allocatedPod(pod);
+  }
+
+  allocationOf(uid: PodUid): Allocation | undefined {
+    return this.#allocations.allocationOf(uid);
   }
 
   /** The pod may run here: what it asks for is its own, unless it was given something before. */

@@ -8,6 +8,7 @@ import { capability as nodeCapability } from '../../../src/node/capability.ts';
 import type { Given } from '../../../src/ports/contribution.ts';
 import type { DeclaredManifests } from '../../../src/ports/declared-manifests.ts';
 import type { NodeParts } from '../../../src/ports/node-parts.ts';
+import { aNode } from '../../builders/node-parts.ts';
 import { aPodThat, server, sidecar, worker } from '../../builders/pods-that.ts';
 import { asSeen, type Happened, whatHappened } from '../../builders/what-happened.ts';
 import { agentOnFakeEngine, always, type AgentOnFakeEngine } from '../../fakes/agent-on-fake-engine.ts';
@@ -91,6 +92,24 @@ test('a port that another pod has, and a pod that makes room for itself', { time
   await comesTrue([port(aPodThat('a'))], [port(aPodThat('b'))]);
 });
 
+test('a resize that waits for room counts as what it was given, and gets room when there is some', { timeout: 120_000 }, async () => {
+  const asking = (name: string, cpu: string): Pod => container('app', amounts(cpu))(aPodThat(name, { containers: [server('app')] }));
+  const [before, waiting] = [
+    [asking('a', '1'), asking('b', '2')],
+    [asking('a', '3'), asking('b', '2')],
+  ];
+  // Of four CPUs the two have three.
+  const saysOfA = async (after: readonly Pod[]): Promise<string> => {
+    const planned = await comesTrue(waiting, after, before);
+    return planned.find(({ pod }) => pod === 'default/a')?.because.join() ?? '';
+  };
+  assert.match(await saysOfA([...waiting, asking('c', '500m')]), /^it keeps the resources that it has: Deferred: /);
+  await comesTrue(waiting, [...waiting, asking('c', '2')], before);
+  assert.equal(await saysOfA(before), 'the pod goes on, and no container restarts');
+  assert.match(await saysOfA(waiting.slice(0, 1)), /gets other cpu as it runs/);
+  assert.match(await saysOfA([asking('a', '2'), asking('b', '2')]), /gets other cpu as it runs/);
+});
+
 type Change =
   | { readonly do: 'keep' }
   | { readonly do: 'remove' }
@@ -104,11 +123,14 @@ function changed(pod: Pod, change: Change): readonly Pod[] {
   return [{ ...now, metadata: { ...now.metadata, uid: uid as PodUid } }];
 }
 
-async function comesTrue(before: readonly Pod[], after: readonly Pod[]): Promise<void> {
+/** `earlier`: what was declared before `before`. */
+async function comesTrue(before: readonly Pod[], after: readonly Pod[], earlier?: readonly Pod[]): Promise<PlannedChanges['pods']> {
   const { agent, plan } = planningAgent();
   try {
-    agent.declare(before);
-    await agent.clock.advance(CALM_MS);
+    for (const pods of [...(earlier ? [earlier] : []), before]) {
+      agent.declare(pods);
+      await agent.clock.advance(CALM_MS);
+    }
     const looked = await eventually(agent, agent.engine.runtime.listPods(new AbortController().signal));
     const runningOf = (uid: PodUid): readonly string[] =>
       looked.flatMap((pod) =>
@@ -134,6 +156,7 @@ async function comesTrue(before: readonly Pod[], after: readonly Pod[]): Promise
       planned.pods.map(({ pod }) => pod),
       [...new Set([...before, ...after].map(({ metadata: { name } }) => `default/${name}`))].toSorted(),
     );
+    return planned.pods;
   } finally {
     await agent.close();
   }
@@ -164,7 +187,7 @@ function planningAgent(): PlanningAgent {
   const planner = always('planner', (node) => ({
     services: [{ name: 'planner', stage: 'beside pods', run: async (_signal, given) => void (parts = { node, given }) }],
   }));
-  const agent = agentOnFakeEngine({ capabilities: [always('node', nodeCapability), planner] });
+  const agent = agentOnFakeEngine({ node: aNode('n1').known, capabilities: [always('node', nodeCapability), planner] });
   return {
     agent,
     plan: async (before, after) => {
