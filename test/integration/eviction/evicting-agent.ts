@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BehaviorSubject } from 'rxjs';
 import { capabilities } from '../../../src/capabilities.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
+import type { ResourceList } from '../../../src/model/node.ts';
 import type { Pod } from '../../../src/model/pod.ts';
 import type { KubeletOptions } from '../../../src/options/kubelet-options.ts';
 import type { NodeParticipant } from '../../../src/ports/node-participant.ts';
@@ -22,7 +23,7 @@ const serial = { next: 0 };
 
 export interface EvictingAgent {
   /** A pod that runs the script, with a volume "data" at /data. */
-  readonly pod: (name: string, script: string, spec?: Partial<Omit<Pod['spec'], 'containers'>>) => Pod;
+  readonly pod: (name: string, script: string, spec?: Partial<Omit<Pod['spec'], 'containers'>>, limits?: ResourceList) => Pod;
   /** What the API server would say now. */
   readonly declare: (...pods: readonly Pod[]) => void;
   /** "Running", "Failed Evicted"; undefined: nothing yet. */
@@ -146,13 +147,14 @@ export async function evictingAgent(test: Disposer, over: Partial<KubeletOptions
   });
   const statusOf = ({ metadata: { uid } }: Pod) => node?.statuses.get(uid);
   return {
-    pod: (name, script, spec = {}) => {
+    pod: (name, script, spec = {}, limits) => {
       const container = {
         name: 'app',
         image: testImage,
         imagePullPolicy: 'IfNotPresent',
         command: ['sh', '-c', script],
         volumeMounts: [{ name: 'data', mountPath: '/data' }],
+        ...(limits && { resources: { limits } }),
       };
       return aPod(prefix + name, {
         terminationGracePeriodSeconds: 5,

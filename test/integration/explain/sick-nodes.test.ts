@@ -1,5 +1,6 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -12,6 +13,7 @@ import { AgentUnderTest } from '../agent/agent-under-test.ts';
 import { freePort } from '../agent/free-port.ts';
 import { app, pod, stays } from '../agent/pod-specs.ts';
 import { evictingAgent } from '../eviction/evicting-agent.ts';
+import { writes } from '../eviction/fill-disk.ts';
 import { explainingAgent, explainingAt, explainingOf } from './explaining-agent.ts';
 
 /** What happens to pods because of their node, an agent each. */
@@ -112,6 +114,34 @@ describe('the first three lines of rxlet explain name the true cause on a node',
     agent.declare(hog, late);
     await says(late.metadata.name, /may not run here: the node is short of room: .*DiskPressure/);
     await says(hog.metadata.name, /was evicted: The node was low on resource: ephemeral-storage/);
+  });
+
+  test('that evicts pods for disk limits of their own', async (t) => {
+    const directory = await mkdtemp(join(tmpdir(), 'rxlet-root-'));
+    const rootDir = join(directory, 'root');
+    const agent = await evictingAgent(t, { rootDir, port: await freePort(), healthzPort: 0 }, 'explain', 'server');
+    t.after(() => rm(directory, { recursive: true }));
+    const { says } = explainingAt(rootDir, (name) => name);
+    const limit = (amount: string) => ({ 'ephemeral-storage': amount });
+    // Wherever the engine has its containers: what they log counts.
+    const logs = "head -c 8000000 /dev/zero | tr '\\0' x | fold -w 1000; ";
+    const [volume, writer, together] = [
+      agent.pod('volume', writes(8), { volumes: [{ name: 'data', emptyDir: { sizeLimit: '5Mi' } }] }),
+      agent.pod('container', `${logs}${stays}`, {}, limit('5Mi')),
+      agent.pod('together', writes(8), {}, limit('5Mi')),
+    ];
+    // The pod may leave more than its first container.
+    const [app] = writer.spec.containers;
+    assert.ok(app);
+    const other = { ...app, name: 'other', command: ['sh', '-c', stays], resources: { limits: limit('500Mi') } };
+    const container = { ...writer, spec: { ...writer.spec, containers: [app, other] } };
+    agent.declare(volume, container, together);
+    await Promise.all([
+      says(volume.metadata.name, /was evicted: its volume data holds more than its sizeLimit of 5Mi/),
+      says(container.metadata.name, /was evicted: container app wrote more than its limit of 5Mi of local disk/),
+      says(together.metadata.name, /was evicted: its containers together wrote more than their limit of 5Mi of local disk/),
+    ]);
+    assert.deepEqual(agent.pressures(), []);
   });
 });
 
