@@ -187,7 +187,7 @@ function planningAgent(): PlanningAgent {
   const planner = always('planner', (node) => ({
     services: [{ name: 'planner', stage: 'beside pods', run: async (_signal, given) => void (parts = { node, given }) }],
   }));
-  const agent = agentOnFakeEngine({ node: aNode('n1').known, capabilities: [always('node', nodeCapability), planner] });
+  const agent = agentOnFakeEngine({ node: () => aNode('n1').known(), capabilities: [always('node', nodeCapability), planner] });
   return {
     agent,
     plan: async (before, after) => {
