@@ -44,6 +44,7 @@ test("without arguments every option has the kubelet's default", async () => {
     podPidsLimit: -1,
     dockerEndpoint: '',
     containerRuntimeEndpoint: '',
+    imageServiceEndpoint: '',
     podInfraContainerImage: 'registry.k8s.io/pause:3.10',
     runtimeRequestTimeoutMs: 120_000,
     imagePullProgressDeadlineMs: 60_000,
