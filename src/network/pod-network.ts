@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { isMissingFile } from '../base/error-code.ts';
@@ -67,6 +67,14 @@ export function podNetwork(deps: PodNetworkDeps): PodNetwork {
   const record = (pod: Pod | undefined, { about, reason, message }: DnsWarning): void =>
     events.record(about === 'pod' && pod ? pod : nodeReference(nodeName), 'Warning', reason, message);
 
+  const writing = async (hostPath: string, pod: Pod, podIps: readonly string[]): Promise<() => Promise<void>> => {
+    const { hostNetwork, hostAliases } = pod.spec;
+    const content = hostNetwork
+      ? hostNetworkHostsFile(await readTextFile(HOSTS), hostAliases)
+      : managedHostsFile(podIps, podHostname(pod, clusterDomain), hostAliases);
+    return () => writeFile(hostPath, content, { mode: 0o644 });
+  };
+
   const nodeFile = rememberedFor(RESOLV_CONF_MS, clock, () => nodeResolvConf(resolvConf));
 
   return {
@@ -81,19 +89,14 @@ export function podNetwork(deps: PodNetworkDeps): PodNetwork {
       if (podIps.length === 0 || container.volumeMounts?.some(({ mountPath }) => mountPath === HOSTS)) return [];
       const directory = podDirectory(rootDir, pod.metadata.uid);
       const hostPath = join(directory, 'etc-hosts');
-      if (podIps !== 'unknown') {
-        const { hostNetwork, hostAliases } = pod.spec;
-        const content = hostNetwork
-          ? hostNetworkHostsFile(await readTextFile(HOSTS), hostAliases)
-          : managedHostsFile(podIps, podHostname(pod, clusterDomain), hostAliases);
-        // In place: the pod's containers that run already have this very file.
-        const write = (): Promise<void> => writeFile(hostPath, content, { mode: 0o644 });
-        await write().catch(async (error: unknown) => {
-          if (!isMissingFile(error)) throw error;
-          await mkdir(directory, { recursive: true, mode: 0o750 });
-          await write();
-        });
-      }
+      // In place: the pod's containers that run already have this very file. Without addresses it is only there: of a source that is missing an
+      // engine makes a directory.
+      const write = podIps === 'unknown' ? () => appendFile(hostPath, '', { mode: 0o644 }) : await writing(hostPath, pod, podIps);
+      await write().catch(async (error: unknown) => {
+        if (!isMissingFile(error)) throw error;
+        await mkdir(directory, { recursive: true, mode: 0o750 });
+        await write();
+      });
       return [{ hostPath, containerPath: HOSTS, readOnly: false, ...(deps.selinux && { relabel: true }) }];
     },
 
