@@ -1,9 +1,11 @@
 // Writes docs/options.md from the options table. With --check: fails when the page is not what the table says.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { acceptedOptions } from '../src/options/accepted-options.ts';
+import { decidingGates } from '../src/options/feature-gates/deciding-gates.ts';
+import { knownGates } from '../src/options/feature-gates/known-gates.ts';
 import { defaultOf } from '../src/options/help-text.ts';
-import { flagsOf, type Option, optionGroups } from '../src/options/option.ts';
+import { idleOptions } from '../src/options/idle-options.ts';
+import { flagsOf, type IdleOption, type Option, optionGroups } from '../src/options/option.ts';
 import { allOptions } from '../src/options/options-table.ts';
 
 const page = join(resolve(import.meta.dirname, '..'), 'docs/options.md');
@@ -31,30 +33,46 @@ function optionsPage(): string {
     '  its line and column. A field that no kubelet has, or that is set twice, is passed over with one warning, as a kubelet does it.',
     '- Values are checked as a kubelet of Kubernetes 1.36 does it, word for word, those without effect here too. `runOnce` and cgroup v1,',
     '  which it refuses, go on here.',
-    "- The kubelet's other flags and fields have no effect yet: one warning each, none where the value changes nothing. They are listed",
-    '  below.',
+    '- Every flag and field of the kubelets of Kubernetes 0.x, 1.3, 1.20 and 1.36 works, has no meaning on this node, or is refused:',
+    `  ${counts()}. What has no meaning is said once where it is set to`,
+    '  something, with the reason; both are listed below, with the reasons.',
+    '- `rxlet config check FILE…` says all that is wrong with files and flags, and `rxlet config print` what every option is and where that',
+    '  comes from.',
   ];
   for (const group of optionGroups) {
     lines.push('', `## ${group}`, '', '| flag | config file | type | default | |', '| --- | --- | --- | --- | --- |');
     for (const [, option] of allOptions) if (option.group === group) lines.push(row(option));
   }
-  const [inPart, idle] = [true, false].map((some) => acceptedOptions.filter((option) => (option.inPart !== undefined) === some));
-  lines.push('', '## Accepted, with part of their effect', '');
   lines.push(
-    ...(inPart ?? []).map(
-      ({ flag, config, inPart: what }) =>
-        `- \`${flag === undefined ? config : `--${flag}`}\`${flag === undefined ? '' : field(config)}: ${what}`,
-    ),
+    '',
+    '## Feature gates',
+    '',
+    'All gates of Kubernetes 1.36 are known, with what they need and whether they are locked. These decide something here:',
+    '',
   );
-  lines.push('', '## Accepted, without effect yet', '', 'Flags, with their field in the config file:', '');
-  lines.push(...(idle ?? []).filter(({ flag }) => flag !== undefined).map(({ flag, config }) => `- \`--${flag}\`${field(config)}`));
-  lines.push('', 'Fields that have no flag:', '');
-  lines.push(...(idle ?? []).filter(({ flag }) => flag === undefined).map(({ config }) => `- \`${config}\``));
+  lines.push('| gate | stage | default | |', '| --- | --- | --- | --- |');
+  for (const [name, what] of Object.entries(decidingGates)) {
+    const { stage, on } = knownGates.get(name) ?? { stage: 'unknown', on: false };
+    lines.push(`| \`${name}\` | ${stage} | ${on ? 'on' : 'off'} | ${what} |`);
+  }
+  lines.push('', '## Without meaning on this node', '', '| flag | config file | why |', '| --- | --- | --- |');
+  for (const option of idleOptions) if ('noMeaning' in option) lines.push(idleRow(option, option.noMeaning));
+  lines.push('', '## Refused', '', '| flag | config file | why |', '| --- | --- | --- |');
+  for (const option of idleOptions) if ('refused' in option) lines.push(idleRow(option, option.refused));
+  lines.push('', '## Names of older releases', '', 'They still work, with a warning each.', '', '| name | now |', '| --- | --- |');
+  for (const [, { flag, config, formerFlags = [], formerField }] of allOptions) {
+    for (const name of formerFlags) lines.push(`| \`--${name}\` | \`--${flag}\` |`);
+    if (formerField !== undefined) lines.push(`| \`${formerField}\` in the config file | \`${config ?? `--${flag}`}\` |`);
+  }
+  lines.push('| `--config` with a directory or a manifest | `--pod-manifest-path` |', '| `_` in the name of a flag | `-` |');
   return `${lines.join('\n')}\n`;
 }
 
 function row(option: Option<unknown>): string {
-  const flags = [...(option.shorthand === undefined ? [] : [`-${option.shorthand}`]), ...flagsOf(option).map((flag) => `--${flag}`)];
+  const flags = [
+    ...(option.shorthand === undefined ? [] : [`-${option.shorthand}`]),
+    ...flagsOf({ ...option, formerFlags: [] }).map((flag) => `--${flag}`),
+  ];
   const notes = [
     option.help,
     ...(option.zeroInFileIsUnset && option.kind.name !== 'duration' ? ['In the file, `0` means the default.'] : []),
@@ -71,6 +89,20 @@ function row(option: Option<unknown>): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`;
 }
 
-function field(config: string | undefined): string {
-  return config === undefined ? '' : `: \`${config}\``;
+function idleRow({ flag, config }: IdleOption, why: string): string {
+  return `| ${flag === undefined ? '' : `\`--${flag}\``} | ${config === undefined ? '' : `\`${config}\``} | ${why} |`;
+}
+
+/** How many options there are of each standing. */
+function counts(): string {
+  const working = [
+    allOptions.flatMap(([, option]) => flagsOf(option)).length,
+    allOptions.filter(([, { config }]) => config !== undefined).length,
+  ];
+  const count = (standing: 'noMeaning' | 'refused'): readonly number[] => {
+    const some = idleOptions.filter((option) => standing in option);
+    return [some.filter(({ flag }) => flag !== undefined).length, some.filter(({ config }) => config !== undefined).length];
+  };
+  const said = ([flags, fields]: readonly number[], what: string): string => `${flags} flags and ${fields} fields ${what}`;
+  return [said(working, 'work'), said(count('noMeaning'), 'have no meaning'), said(count('refused'), 'are refused')].join(', ');
 }

@@ -7,7 +7,7 @@ import { stopOnSignals } from './base/stop-on-signals.ts';
 import { Verbosity } from './base/verbosity.ts';
 import { version } from './base/version.ts';
 import { commands } from './options/commands.ts';
-import { helpText } from './options/help-text.ts';
+import { completeHelpText, helpText } from './options/help-text.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
 import { optionsTable } from './options/options-table.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -65,7 +65,8 @@ export async function main(argv: readonly string[], invokedAs: string): Promise<
     return;
   }
   const { options, warnings } = loaded;
-  if (options.help) process.stdout.write(helpText(Math.min(Math.max(process.stdout.columns ?? 80, 60), 120)));
+  const columns = Math.min(Math.max(process.stdout.columns ?? 80, 60), 120);
+  if (options.help) process.stdout.write(options.helpAll ? completeHelpText(columns) : helpText(columns));
   else if (options.version) process.stdout.write(`${versionText(invokedAs, version())}\n`);
   else {
     const streams = options.vmodule.map(({ filePattern = '', verbosity: level = 0 }) => ({ pattern: filePattern, level }));

@@ -158,6 +158,7 @@ export function reconcilePods(
           objects: objects.for(pod),
           volumeFile: (volume, path) => volumeFiles.read(pod, volume, path, signal),
           services: await objects.servicesFor(pod, signal),
+          masterServiceNamespace: options.masterServiceNamespace,
           allocatable: node.node.resources.allocatable(),
           onInvalidNames: (message: string) => {
             if (!isEarly) events.record(pod, 'Warning', 'InvalidEnvironmentVariableNames', message);

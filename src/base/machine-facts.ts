@@ -16,17 +16,28 @@ export interface MachineFacts {
 /** Where the kernel says what the machine is; another root is for tests. */
 export interface MachinePaths {
   readonly root: string;
+  /** Files that may hold the machine's id; the first that can be read counts. Default: the usual ones. */
+  readonly machineIdFiles?: readonly string[];
+  /** The same of the id of this boot. */
+  readonly bootIdFiles?: readonly string[];
 }
 
+export const usualMachineIdFiles: readonly string[] = ['/etc/machine-id', '/var/lib/dbus/machine-id'];
+export const usualBootIdFiles: readonly string[] = ['/proc/sys/kernel/random/boot_id'];
+
 /** What the machine is made of, from /proc, /sys and /etc (cadvisor's machine info). Rejects when its memory or processors cannot be read. */
-export async function readMachineFacts({ root }: MachinePaths): Promise<MachineFacts> {
+export async function readMachineFacts({
+  root,
+  machineIdFiles = usualMachineIdFiles,
+  bootIdFiles = usualBootIdFiles,
+}: MachinePaths): Promise<MachineFacts> {
   const at = (path: string): string => join(root, path);
   const [cores, { memoryBytes, swapBytes }, machineId, systemUuid, bootId, hugePages] = await Promise.all([
     readCores(at),
     readMemory(at('proc/meminfo')),
-    firstText([at('etc/machine-id'), at('var/lib/dbus/machine-id')]),
+    firstText(machineIdFiles.map(at)),
     firstText([at('sys/class/dmi/id/product_uuid'), at('proc/device-tree/system-id'), at('proc/device-tree/vm,uuid')]),
-    firstText([at('proc/sys/kernel/random/boot_id')]),
+    firstText(bootIdFiles.map(at)),
     readHugePages(at('sys/kernel/mm/hugepages')),
   ]);
   return { cores, memoryBytes, swapBytes, machineId, systemUuid, bootId, hugePages };

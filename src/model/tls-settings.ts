@@ -42,3 +42,14 @@ export const tlsCipherSuites: Readonly<Record<string, string | undefined>> = {
   TLS_RSA_WITH_AES_256_GCM_SHA384: 'AES256-GCM-SHA384',
   TLS_RSA_WITH_RC4_128_SHA: undefined,
 };
+
+/** Go's CurveID → what OpenSSL calls the same. */
+export const tlsCurves: ReadonlyMap<number, string> = new Map([
+  [23, 'P-256'],
+  [24, 'P-384'],
+  [25, 'P-521'],
+  [29, 'X25519'],
+  [4587, 'SecP256r1MLKEM768'],
+  [4588, 'X25519MLKEM768'],
+  [4589, 'SecP384r1MLKEM1024'],
+]);

@@ -24,11 +24,12 @@ export function nodeStatus(node: NodeParts, participants: Given['node']): Servic
     facts: collectNodeFacts({
       clock,
       log,
+      paths: { root: '/', machineIdFiles: options.machineIdFiles, bootIdFiles: options.bootIdFiles },
       settings: {
         nodeName: node.node.name,
         hostname: node.node.name,
         nodeIps: parseNodeIps(options.nodeIp),
-        externalCloudProvider: false,
+        externalCloudProvider: options.cloudProvider === 'external',
         maxPods: options.maxPods,
         podsPerCore: options.podsPerCore,
         nodeStatusMaxImages: options.nodeStatusMaxImages,

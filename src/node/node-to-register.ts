@@ -3,7 +3,8 @@ import type { KubeletOptions } from '../options/kubelet-options.ts';
 import { initialNode } from './initial-node.ts';
 
 /** The Node that this machine is, but for its status. */
-export function nodeToRegister({ nodeName, nodeLabels, registerWithTaints, registerSchedulable, providerId }: KubeletOptions): Node {
+export function nodeToRegister(options: KubeletOptions): Node {
+  const { nodeName, nodeLabels, registerWithTaints, registerSchedulable, providerId, enableControllerAttachDetach } = options;
   return initialNode({
     nodeName,
     hostname: nodeName,
@@ -12,7 +13,7 @@ export function nodeToRegister({ nodeName, nodeLabels, registerWithTaints, regis
     registerWithTaints,
     registerSchedulable,
     providerId,
-    externalCloudProvider: false,
-    enableControllerAttachDetach: true,
+    externalCloudProvider: options.cloudProvider === 'external',
+    enableControllerAttachDetach,
   });
 }

@@ -9,6 +9,7 @@ import type { Ground } from '../ports/node-parts.ts';
 import type { ThisNode } from '../ports/this-node.ts';
 import { hostIps } from './host-ips.ts';
 import { parseNodeIps } from './ip-address.ts';
+import { keepKernelDefaults } from './kernel-defaults.ts';
 import { type MachineFacts, type MachinePaths, readFileSystemBytes, readMachineFacts } from '../base/machine-facts.ts';
 import { machineFault } from './machine-fault.ts';
 import { machineInfo } from './machine-info.ts';
@@ -39,6 +40,7 @@ export async function openNode(options: KubeletOptions, deps: OpenNodeDeps, path
   });
   const fault = machineFault(options, { swapBytes: machine?.facts.swapBytes, cgroup: cgroups.version });
   if (fault !== undefined) throw new Error(fault);
+  await keepKernelDefaults(options.protectKernelDefaults, { root: paths.root, log });
   const ofMachine = machine && machineResources(options, machine);
   const shown = (): Node | undefined => cluster.node();
   const resources = nodeResources({ ofMachine, shown });

@@ -1,11 +1,8 @@
-import type { GivenGates } from './feature-gates/feature-gates.ts';
 import type { OptionName, OptionValues } from './options-table.ts';
 
 /** All options of the agent, checked and complete. Durations are milliseconds; an empty string means "none". */
 export interface KubeletOptions extends Omit<OptionValues, 'hostnameOverride' | 'logFormat'> {
   readonly nodeName: string;
-  /** Those that are set; the others are as in Kubernetes 1.36. */
-  readonly featureGates: GivenGates;
   readonly logFormat: 'json' | 'text';
 }
 

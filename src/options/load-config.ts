@@ -12,14 +12,24 @@ export interface ConfigText {
   readonly text: string;
 }
 
+/** Where a field is set: "file:line:column" of its value, and in which kind of file. */
+export interface FieldPlace {
+  readonly at: string;
+  readonly role: 'file' | 'drop-in';
+}
+
 export interface LoadedConfig {
-  /** Every field that is set, by a file or by Kubernetes' defaulting. */
+  /** Every field that is set, by a file or by Kubernetes' defaulting; without those that have a problem. */
   readonly settings: Settings;
   /** Fields that a file sets. */
   readonly given: ReadonlySet<string>;
   readonly warnings: readonly OptionWarning[];
-  /** "file:line:column field: …"; the rest is valid only when there is none. */
+  /** "file:line:column field: …"; the rest is what else the files say. */
   readonly problems: readonly string[];
+  /** Fields that a problem is about. */
+  readonly faulty: ReadonlySet<string>;
+  /** Of the file whose word counts; undefined: none sets the field. */
+  placeOf(field: string): FieldPlace | undefined;
 }
 
 /**
@@ -31,23 +41,30 @@ export async function loadConfig(file: ConfigText | undefined, dropIns: readonly
   const merged: ReadConfig[] = [];
   for (const { text, path } of dropIns) merged.push(await readConfigText(text, path, 'drop-in'));
   const reads = [...(main ? [main] : []), ...merged];
-  const warnings = reads.flatMap((read) => read.warnings);
-  const given = new Set(reads.flatMap((read) => [...read.settings.keys()]));
-  const failed = (...problems: readonly string[]): LoadedConfig => ({ settings: new Map(), given, warnings, problems });
-  const problems = reads.flatMap((read) => [...read.problems, ...read.refusals]);
-  if (problems.length > 0) return failed(...problems);
+  const faulty = new Set(reads.flatMap((read) => [...read.faulty]));
+  const without = (settings: Settings): Settings => new Map([...settings].filter(([field]) => !faulty.has(field)));
 
-  const own = file && main ? resolvePaths(main.settings, file.path) : new Map<string, unknown>();
+  const own = without(file && main ? resolvePaths(main.settings, file.path) : new Map());
   const ownGates = featureGates({ ...gates, ...gatesIn(own) });
-  if (ownGates.faults.length > 0) return failed(...gateProblems(reads.slice(0, 1), ownGates));
   const base = withDefaultEvictions(withDefaults(own, ownGates));
-  if (merged.length === 0) return { settings: base, given, warnings, problems };
-  const settings = await mergeDropIns(base, merged, gates);
-  const allGates = featureGates({ ...gates, ...gatesIn(settings) });
-  return allGates.faults.length > 0 ? failed(...gateProblems(reads, allGates)) : { settings, given, warnings, problems };
+  const settings = merged.length === 0 ? base : without(await mergeDropIns(base, merged, gates));
+  const allGates = merged.length === 0 ? ownGates : featureGates({ ...gates, ...gatesIn(settings) });
+  // A gate that cannot be set ends a kubelet while it sets defaults, also one that a drop-in file would correct.
+  const gateFaults = ownGates.faults.length > 0 ? gateProblems(reads.slice(0, 1), ownGates) : gateProblems(reads, allGates);
+  return {
+    settings,
+    given: new Set(reads.flatMap((read) => [...read.settings.keys()]).filter((field) => !faulty.has(field))),
+    warnings: reads.flatMap((read) => read.warnings),
+    problems: [...reads.flatMap((read) => [...read.problems, ...read.refusals]), ...gateFaults],
+    faulty: gateFaults.length > 0 ? new Set([...faulty, 'featureGates']) : faulty,
+    placeOf: (field) => {
+      const read = reads.findLast((one) => one.settings.has(field));
+      return read && { at: read.placeOf(field.split('.')), role: read === main ? 'file' : 'drop-in' };
+    },
+  };
 }
 
-/** A gate that cannot be set ends a kubelet while it sets defaults: the place is that of the last file that sets any. */
+/** The place is that of the last file that sets any. */
 function gateProblems(reads: readonly ReadConfig[], { faults }: Pick<FeatureGates, 'faults'>): readonly string[] {
   const place = reads.findLast(({ settings }) => settings.has('featureGates'))?.placeOf(['featureGates']);
   return faults.map((fault) => `${place === undefined ? '' : `${place} `}featureGates: ${fault}`);

@@ -35,8 +35,12 @@ export interface Option<T> {
   readonly shorthand?: string;
   /** Other flags for the same setting. */
   readonly aliases?: readonly string[];
+  /** Flags that older releases had for it: they still work, with a warning. */
+  readonly formerFlags?: readonly string[];
   /** The path in a KubeletConfiguration: "logging.format". */
   readonly config?: string;
+  /** The field of Kubernetes 1.3's KubeletConfiguration, where that has another name, or there is none any more: it still works, with a warning. */
+  readonly formerField?: string;
   readonly kind: Kind<NonNullable<T>>;
   readonly default: T;
   /** What a kubelet takes where its config file does not have the field; absent: the default. */
@@ -56,9 +60,14 @@ export interface Option<T> {
   readonly path?: boolean;
 }
 
+type Named = Pick<Option<unknown>, 'flag' | 'aliases' | 'formerFlags' | 'config' | 'formerField'>;
+
 /** Every flag for the setting, without dashes. */
-export const flagsOf = ({ flag, aliases = [] }: Pick<Option<unknown>, 'flag' | 'aliases'>): readonly string[] =>
-  flag === undefined ? [] : [flag, ...aliases];
+export const flagsOf = ({ flag, aliases = [], formerFlags = [] }: Named): readonly string[] =>
+  flag === undefined ? [] : [flag, ...aliases, ...formerFlags];
+
+/** The field that a config file is read by. */
+export const fieldOf = ({ config, formerField }: Named): string | undefined => config ?? formerField;
 
 /** Keeps the type of the option's value. */
 export const option = <T>(declared: Option<T>): Option<T> => declared;
@@ -66,10 +75,13 @@ export const option = <T>(declared: Option<T>): Option<T> => declared;
 export const optionGroups = ['Pods', 'Engine and images', 'Node', 'Network', 'Cluster', 'Server', 'Logging', 'General'] as const;
 export type OptionGroup = (typeof optionGroups)[number];
 
-/** A flag or field of the kubelet's that is read and checked, and then has no effect. At least one of flag and config is there. */
-export interface AcceptedOption<T = unknown> {
-  readonly flag?: string;
-  readonly config?: string;
+/**
+ * A flag or field of some kubelet that decides nothing here: it is read and checked, and what becomes of it then is its standing. No option is
+ * accepted in silence: it works (Option), has no meaning on this node, or is refused.
+ */
+export type IdleOption<T = unknown> = IdleSetting<T> & Standing;
+
+interface IdleSetting<T> extends Pick<Option<T>, 'flag' | 'config'> {
   readonly kind: Kind<T>;
   /** What a kubelet takes where the field is not set, as the config file has it: setting it to that, or to a zero, changes nothing anywhere. */
   readonly unset?: unknown;
@@ -79,9 +91,14 @@ export interface AcceptedOption<T = unknown> {
   readonly path?: boolean;
   /** Whether the value asks for what happens here anyway. */
   isMet?(value: T): boolean;
-  /** What it does after all, in one sentence; absent: nothing. */
-  readonly inPart?: string;
 }
+
+/** One sentence without its full stop. */
+export type Standing =
+  /** Why: said once where the option is set. */
+  | { readonly noMeaning: string }
+  /** Why passing it over would be dangerous, and what to do: the agent does not start. */
+  | { readonly refused: string };
 
 /** One sentence, and which setting it is about. */
 export interface OptionWarning {

@@ -1,21 +1,33 @@
 import { nearest, nearestFlag } from '../base/nearest.ts';
-import { acceptedOptions } from './accepted-options.ts';
 import { commands } from './commands.ts';
-import { type AcceptedOption, ExpectedError, flagsOf, type Kind } from './option.ts';
-import { allOptions, type OptionName, type OptionValues } from './options-table.ts';
+import { idleOptions } from './idle-options.ts';
+import { ExpectedError, flagsOf, type IdleOption, type Kind } from './option.ts';
+import { allOptions, type OptionName, optionsTable, type OptionValues } from './options-table.ts';
 
 export interface ParsedFlags {
   /** What was given; the rest comes from the config file or the defaults. */
   readonly values: Partial<OptionValues>;
-  /** Flags that were given and have no effect yet. */
-  readonly withoutEffect: ReadonlyMap<AcceptedOption, unknown>;
+  /** Flags that were given and decide nothing here. */
+  readonly idle: ReadonlyMap<IdleOption, unknown>;
+  /** Flags that were given and have another name by now. */
+  readonly former: readonly FormerFlag[];
+  /** Options with a fault of their own. */
+  readonly faulty: ReadonlySet<Pick<IdleOption, 'flag' | 'config'>>;
   /** Every fault, in the order of the arguments; the rest is valid only when there is none. */
   readonly problems: readonly string[];
 }
 
+/** A flag that has another name by now. */
+export interface FormerFlag {
+  readonly flag: string;
+  readonly now: string;
+}
+
 interface KnownFlag {
   readonly kind: Kind<unknown>;
-  readonly target: OptionName | AcceptedOption;
+  readonly target: OptionName | IdleOption;
+  /** The flag to use in its place. */
+  readonly now?: string;
 }
 
 /**
@@ -25,8 +37,10 @@ interface KnownFlag {
  */
 export function parseFlags(argv: readonly string[]): ParsedFlags {
   const { long, short } = knownFlags();
-  const given = new Map<OptionName | AcceptedOption, { readonly kind: Kind<unknown>; readonly values: unknown[] }>();
+  const given = new Map<OptionName | IdleOption, { readonly kind: Kind<unknown>; readonly values: unknown[] }>();
   const problems: string[] = [];
+  const former: FormerFlag[] = [];
+  const faulty = new Set<Pick<IdleOption, 'flag' | 'config'>>();
   for (let at = 0; at < argv.length; at++) {
     const argument = argv[at] ?? '';
     const found = split(argument, short);
@@ -44,11 +58,14 @@ export function parseFlags(argv: readonly string[]): ParsedFlags {
       if (found.value === undefined && next !== undefined && !next.startsWith('-')) at++;
       continue;
     }
+    const now = flag.now ?? (found.flag.includes('_') ? normal(found.flag) : undefined);
+    if (now !== undefined) former.push({ flag: found.flag, now: `--${now}` });
     let text = found.value ?? flag.kind.bare;
     if (text === undefined) {
       text = argv[++at];
       if (text === undefined) {
         problems.push(`flag ${found.flag} needs a value: expected ${flag.kind.expected}`);
+        faulty.add(declaredOf(flag.target));
         continue;
       }
     }
@@ -61,29 +78,36 @@ export function parseFlags(argv: readonly string[]): ParsedFlags {
       if (!(error instanceof ExpectedError)) throw error;
       const shown = flag.kind.sensitive ? '' : `, found ${JSON.stringify(text)}`;
       problems.push(`flag ${found.flag}: expected ${error.message}${shown}`);
+      faulty.add(declaredOf(flag.target));
     }
   }
   const values: [string, unknown][] = [];
-  const withoutEffect = new Map<AcceptedOption, unknown>();
+  const idle = new Map<IdleOption, unknown>();
   for (const [target, { kind, values: all }] of given) {
     if (typeof target === 'string') values.push([target, all.length > 1 && kind.merge ? kind.merge(all) : all[0]]);
-    else withoutEffect.set(target, all.length > 1 && kind.merge ? kind.merge(all) : all[0]);
+    else idle.set(target, all.length > 1 && kind.merge ? kind.merge(all) : all[0]);
   }
-  return { values: Object.fromEntries(values), withoutEffect, problems };
+  return { values: Object.fromEntries(values), idle, former, faulty, problems };
 }
 
 function knownFlags(): { readonly long: ReadonlyMap<string, KnownFlag>; readonly short: ReadonlyMap<string, KnownFlag> } {
   const long = new Map<string, KnownFlag>();
   const short = new Map<string, KnownFlag>();
   for (const [target, option] of allOptions) {
-    for (const name of flagsOf(option)) long.set(name, { kind: option.kind, target });
+    for (const name of flagsOf(option)) {
+      const isFormer = option.formerFlags?.includes(name) === true && option.flag !== undefined;
+      long.set(name, { kind: option.kind, target, ...(isFormer && { now: option.flag }) });
+    }
     if (option.shorthand !== undefined) short.set(`-${option.shorthand}`, { kind: option.kind, target });
   }
-  for (const target of acceptedOptions) {
+  for (const target of idleOptions) {
     if (target.flag !== undefined) long.set(target.flag, { kind: target.kind, target });
   }
   return { long, short };
 }
+
+const declaredOf = (target: OptionName | IdleOption): Pick<IdleOption, 'flag' | 'config'> =>
+  typeof target === 'string' ? optionsTable[target] : target;
 
 const normal = (flag: string): string => flag.slice(2).replaceAll('_', '-');
 

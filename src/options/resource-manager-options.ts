@@ -1,8 +1,9 @@
 import type { CpuPolicyOptions } from '../model/cpu-policy-options.ts';
+import type { DecidingGate } from './feature-gates/deciding-gates.ts';
 import { truths } from './truths.ts';
 
 type Texts = Readonly<Record<string, string>>;
-type IsOn = (gate: string) => boolean;
+type IsOn = (gate: DecidingGate) => boolean;
 
 /** How a policy reads one of its options; throws with what is wrong. */
 type Reader<T> = (text: string, name: string) => T;
@@ -15,7 +16,7 @@ const truth: Reader<boolean> = (text, name) => {
 };
 
 /** The option, and the feature gate that it needs. */
-const cpuOptions: Readonly<Record<string, { readonly field: keyof CpuPolicyOptions; readonly gate?: string }>> = {
+const cpuOptions: Readonly<Record<string, { readonly field: keyof CpuPolicyOptions; readonly gate?: DecidingGate }>> = {
   'full-pcpus-only': { field: 'fullPcpusOnly' },
   'strict-cpu-reservation': { field: 'strictCpuReservation' },
   'prefer-align-cpus-by-uncorecache': { field: 'preferAlignCpusByUncoreCache' },

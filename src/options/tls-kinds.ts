@@ -1,4 +1,5 @@
-import { type TlsVersionName, tlsCipherSuites, tlsVersions } from '../model/tls-settings.ts';
+import { type TlsVersionName, tlsCipherSuites, tlsCurves, tlsVersions } from '../model/tls-settings.ts';
+import { numbers } from './accepted-kinds.ts';
 import { parsedText, string, strings } from './kinds.ts';
 import { ExpectedError, type Kind } from './option.ts';
 
@@ -32,4 +33,20 @@ export const cipherSuites: Kind<readonly string[]> = {
   },
   schema: (z) => strings.schema(z).refine(areKnown, expectedSuites),
   inFile: strings,
+};
+
+const expectedCurves = `a list of curves out of ${[...tlsCurves.keys()].join(', ')}`;
+const areCurves = (ids: readonly number[]): boolean => ids.every((id) => tlsCurves.has(id));
+
+/** Of Go's numbers for curves (crypto/tls CurveID). */
+export const curves: Kind<readonly number[]> = {
+  ...numbers,
+  expected: expectedCurves,
+  parse: (text) => {
+    const ids = text === '' ? [] : numbers.parse(text);
+    if (areCurves(ids)) return ids;
+    throw new ExpectedError(expectedCurves);
+  },
+  schema: (z) => numbers.schema(z).refine(areCurves, expectedCurves),
+  inFile: numbers,
 };

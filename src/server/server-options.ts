@@ -29,6 +29,7 @@ export interface ServerOptions {
   readonly authorizationWebhookCacheUnauthorizedTtlMs: number;
   readonly tlsMinVersion: TlsVersionName;
   readonly tlsCipherSuites: readonly string[];
+  readonly tlsCurvePreferences: readonly number[];
 }
 
 type Origin = 'flag' | 'file' | 'default';

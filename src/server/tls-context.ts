@@ -1,11 +1,13 @@
 import { constants } from 'node:crypto';
 import { DEFAULT_CIPHERS, type SecureContextOptions } from 'node:tls';
-import { tlsCipherSuites, tlsVersions, type TlsVersionName } from '../model/tls-settings.ts';
+import { tlsCipherSuites, tlsCurves, tlsVersions, type TlsVersionName } from '../model/tls-settings.ts';
 import type { ServingPair } from '../ports/serving-certificate.ts';
 
 export interface TlsSettings {
   readonly tlsMinVersion: TlsVersionName;
   readonly tlsCipherSuites: readonly string[];
+  /** Go's numbers of them; none: Node.js' own choice. */
+  readonly tlsCurvePreferences: readonly number[];
 }
 
 const TLS_1_3_SUITES: readonly string[] = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'];
@@ -17,11 +19,17 @@ export function tlsContext(settings: TlsSettings, pair: ServingPair | undefined,
     ...(clientCa === undefined ? {} : { ca: clientCa }),
     minVersion: tlsVersions[settings.tlsMinVersion],
     ...ciphers(settings),
+    ...curves(settings),
     // No session is resumed: each connection shows its certificate afresh. And none is agreed on a second time: that costs the server more than
     // the client.
     secureOptions: constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION,
     honorCipherOrder: true,
   };
+}
+
+function curves({ tlsCurvePreferences: ids }: TlsSettings): SecureContextOptions {
+  const names = ids.flatMap((id) => tlsCurves.get(id) ?? []);
+  return names.length === 0 ? {} : { ecdhCurve: names.join(':') };
 }
 
 function ciphers({ tlsMinVersion, tlsCipherSuites: names }: TlsSettings): SecureContextOptions {

@@ -9,6 +9,7 @@ import { statsRoutes, volumeText } from './stats-routes.ts';
 
 /** What the node and its pods use, measured when asked for. */
 export function capability({ options, clock, cgroups, engine, pods, statuses, hostFiles }: NodeParts): Contribution {
+  const paths = { root: '/', machineIdFiles: options.machineIdFiles, bootIdFiles: options.bootIdFiles };
   const opened = Promise.withResolvers<PodStats>();
   const stats: PodStats = {
     node: async (signal, only) => (await opened.promise).node(signal, only),
@@ -35,7 +36,7 @@ export function capability({ options, clock, cgroups, engine, pods, statuses, ho
     own.close();
   };
   return {
-    routes: statsRoutes({ stats, runtime: engine.runtime, nodeName: options.nodeName, clock }),
+    routes: statsRoutes({ stats, runtime: engine.runtime, nodeName: options.nodeName, clock, paths }),
     metricTexts: [volumeText(stats)],
     stats,
     // Before the server, and until it has stopped.

@@ -1,6 +1,6 @@
 import { release } from 'node:os';
 import type { Clock } from '../base/clock.ts';
-import { readMachineFacts, readOsImage } from '../base/machine-facts.ts';
+import { type MachinePaths, readMachineFacts, readOsImage } from '../base/machine-facts.ts';
 import { version } from '../base/version.ts';
 import { metricPage, type MetricText } from '../ports/metric-text.ts';
 import type { ContainerRuntime } from '../ports/container-runtime.ts';
@@ -17,6 +17,8 @@ export interface StatsRoutesDeps {
   readonly runtime: Pick<ContainerRuntime, 'info'>;
   readonly nodeName: string;
   readonly clock: Pick<Clock, 'now'>;
+  /** Where the kernel says what the machine is. */
+  readonly paths: MachinePaths;
 }
 
 interface Usage {
@@ -24,11 +26,8 @@ interface Usage {
   readonly pods: readonly PodUsage[];
 }
 
-/** Where the kernel says what the machine is. */
-const paths = { root: '/' };
-
 /** /stats/summary, /metrics/cadvisor and /metrics/resource. */
-export function statsRoutes({ stats, runtime, nodeName, clock }: StatsRoutesDeps): readonly Route[] {
+export function statsRoutes({ stats, runtime, nodeName, clock, paths }: StatsRoutesDeps): readonly Route[] {
   const cadvisor: MetricText = async (signal) => {
     const [used, machine, os, { name, version: engineVersion }] = await Promise.all([
       usageIfAny(stats, signal),

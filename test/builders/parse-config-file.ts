@@ -9,6 +9,6 @@ export async function parseConfigFile(
   path: string,
 ): Promise<OptionsOfSettings & { readonly warnings: readonly OptionWarning[]; readonly problems: readonly string[] }> {
   const { settings, given, warnings, problems } = await loadConfig({ path, text }, [], {});
-  if (problems.length > 0) return { values: {}, withoutEffect: new Map(), warnings, problems };
+  if (problems.length > 0) return { values: {}, idle: new Map(), warnings, problems };
   return { ...optionsOfSettings(z, settings, given), warnings, problems };
 }

@@ -154,6 +154,7 @@ async function serve(options: Partial<ServerOptions>, certificate?: Parameters<t
       authorizationWebhookCacheUnauthorizedTtlMs: 30_000,
       tlsMinVersion: 'VersionTLS12',
       tlsCipherSuites: [],
+      tlsCurvePreferences: [],
       ...options,
     },
     origins: { address: 'flag', port: 'flag', authenticationTokenWebhook: 'default' },

@@ -20,6 +20,8 @@ export interface ContainerEnvFacts extends PodFieldFacts {
   readonly volumeFile: (volume: string, path: string) => Promise<VolumeFile | undefined>;
   /** Every service that there is; undefined while that is not known. */
   readonly services: readonly ServiceObject[] | undefined;
+  /** Where the API server's own service is. */
+  readonly masterServiceNamespace: string;
   /** What the node has for pods: stands in for limits that a container does not set. */
   readonly allocatable: Readonly<Record<string, string>>;
   /** Hears in words which keys of an object cannot be variables. */
@@ -40,7 +42,7 @@ export async function containerEnv(
   const { enableServiceLinks } = pod.spec;
   if (enableServiceLinks === undefined) throw new Error('nil pod.spec.enableServiceLinks encountered, cannot construct envvars');
   if (facts.services === undefined) throw new Error('services have not yet been read at least once, cannot construct envvars');
-  const ofServices = new Map(serviceEnv(facts.services, namespace, enableServiceLinks));
+  const ofServices = new Map(serviceEnv(facts.services, namespace, enableServiceLinks, facts.masterServiceNamespace));
   const readEnvFile = envFileReader(facts);
   const readKeys = keyReader(namespace, facts.objects, signal);
   const values = new Map<string, string>();

@@ -4,13 +4,18 @@ import type { Wire } from '../../model/wire.ts';
 export type ServiceObject = Wire<V1Service>;
 type Variable = readonly [name: string, value: string];
 
-/** The API server's own service, which every pod learns of. */
-const MASTER = { namespace: 'default', name: 'kubernetes' };
+/** The API server's own service, which every pod learns of, in a namespace that is an option. */
+const MASTER = 'kubernetes';
 
 /** What a pod learns of services in its namespace (pkg/kubelet getServiceEnvVarMap). */
-export function serviceEnv(services: readonly ServiceObject[], namespace: string, serviceLinks: boolean): ReadonlyMap<string, string> {
+export function serviceEnv(
+  services: readonly ServiceObject[],
+  namespace: string,
+  serviceLinks: boolean,
+  masterNamespace: string,
+): ReadonlyMap<string, string> {
   const byName = new Map<string, ServiceObject>();
-  const isMaster = ({ metadata }: ServiceObject): boolean => metadata?.namespace === MASTER.namespace && metadata.name === MASTER.name;
+  const isMaster = ({ metadata }: ServiceObject): boolean => metadata?.namespace === masterNamespace && metadata.name === MASTER;
   for (const service of services.filter(hasClusterIp)) {
     const name = service.metadata?.name ?? '';
     if (isMaster(service)) {

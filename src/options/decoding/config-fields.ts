@@ -1,5 +1,5 @@
-import { acceptedOptions } from '../accepted-options.ts';
-import type { Kind } from '../option.ts';
+import { idleOptions } from '../idle-options.ts';
+import { fieldOf, type Kind } from '../option.ts';
 import { allOptions } from '../options-table.ts';
 
 /** A field of a KubeletConfiguration. */
@@ -31,16 +31,26 @@ const isNothing = (value: unknown): boolean =>
 
 /** Every field that is known, by its path. */
 export const configFields: ReadonlyMap<string, ConfigField> = new Map(
-  [...allOptions.map(([, declared]) => ({ ...declared, unset: declared.unset ?? declared.default })), ...acceptedOptions].flatMap(
-    ({ config, kind, unset, zeroInFileIsUnset, path }) => {
-      if (config === undefined) return [];
-      const byDefault = withoutDefault.has(config) || isNothing(unset) ? undefined : unset;
-      return [
-        [
-          config,
-          { path: config, kind: kind.inFile ?? kind, unset: byDefault, zeroIsUnset: zeroInFileIsUnset === true, isPath: path === true },
-        ],
-      ];
-    },
-  ),
+  [
+    ...allOptions.map(([, declared]) => {
+      // One of Kubernetes 1.3 alone is in no file by default.
+      const unset = declared.config === undefined ? undefined : (declared.unset ?? declared.default);
+      return { ...declared, config: fieldOf(declared), unset };
+    }),
+    ...idleOptions,
+  ].flatMap(({ config, kind, unset, zeroInFileIsUnset, path }) => {
+    if (config === undefined) return [];
+    const byDefault = withoutDefault.has(config) || isNothing(unset) ? undefined : unset;
+    return [
+      [
+        config,
+        { path: config, kind: kind.inFile ?? kind, unset: byDefault, zeroIsUnset: zeroInFileIsUnset === true, isPath: path === true },
+      ],
+    ];
+  }),
+);
+
+/** Fields of Kubernetes 1.3 that have another name by now → that name; undefined: there is only a flag. */
+export const formerFields: ReadonlyMap<string, { readonly now: string | undefined; readonly flag: string | undefined }> = new Map(
+  allOptions.flatMap(([, { formerField, config, flag }]) => (formerField === undefined ? [] : [[formerField, { now: config, flag }]])),
 );

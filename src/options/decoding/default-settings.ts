@@ -1,11 +1,12 @@
 import { isJsonObject } from '../../base/json-object.ts';
 import { defaultEvictionHard } from '../../model/eviction/threshold.ts';
+import type { DecidingGate } from '../feature-gates/deciding-gates.ts';
 import type { FeatureGates, GivenGates } from '../feature-gates/feature-gates.ts';
 import { configFields } from './config-fields.ts';
 import type { Settings } from './settings.ts';
 
 /** Fields whose default is there only with their gate. */
-const gated: ReadonlyMap<string, string> = new Map([
+const gated: ReadonlyMap<string, DecidingGate> = new Map([
   ['crashLoopBackOff.maxContainerRestartPeriod', 'KubeletCrashLoopBackOffMax'],
   ['imagePullCredentialsVerificationPolicy', 'KubeletEnsureSecretPulledImages'],
 ]);

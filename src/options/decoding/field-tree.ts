@@ -46,6 +46,18 @@ export function namesUnder(tree: FieldTree, path: Path): readonly string[] {
   return [...(node?.keys() ?? [])];
 }
 
+/** The field that a path leads to or into; a struct where that is none. */
+export function fieldAbove(tree: FieldTree, path: Path): readonly string[] {
+  const field: string[] = [];
+  let node: FieldTree | Kind<unknown> | undefined = tree;
+  for (const step of path) {
+    if (!isTree(node)) break;
+    field.push(String(step));
+    node = node.get(String(step));
+  }
+  return field;
+}
+
 /** The kind of the field that a path leads to or into. */
 export function leafAbove(tree: FieldTree, path: Path): Kind<unknown> | undefined {
   let node: FieldTree = tree;

@@ -5,7 +5,8 @@ import type { OptionWarning } from '../option.ts';
 import { allOptions } from '../options-table.ts';
 import type * as zod from '../zod-parts.ts';
 import { describeValue } from './describe-value.ts';
-import { fieldTree, fileSchema, leafAbove, namesUnder } from './field-tree.ts';
+import { fieldAbove, fieldTree, fileSchema, leafAbove, namesUnder } from './field-tree.ts';
+import { withPresentNames } from './former-names.ts';
 import { dotted, offsetOf, type Path } from './places.ts';
 import { type Settings, settingsOf, valueAt } from './settings.ts';
 
@@ -16,15 +17,17 @@ const MAX_FAULTS = 50;
 
 /** What one file says. */
 export interface ReadConfig {
-  /** Its fields as they are written, without those that no Kubernetes release knows. */
+  /** Its fields as they are written, without those that no Kubernetes release knows, and those with a problem. */
   readonly content: JsonObject;
   readonly settings: Settings;
   /** What was passed over: a field that no kubelet has, or that is set twice. */
   readonly warnings: readonly OptionWarning[];
-  /** Why Kubernetes does not decode it: "file:line:column field: expected …, found …". The rest is valid only when there is none. */
+  /** Why Kubernetes does not decode it: "file:line:column field: expected …, found …". The rest is what else it says. */
   readonly problems: readonly string[];
   /** Values that Kubernetes decodes and this agent does not take, in the same words. */
   readonly refusals: readonly string[];
+  /** The fields of both. */
+  readonly faulty: ReadonlySet<string>;
   /** "file:line:column" of a field's value. */
   placeOf(path: Path): string;
 }
@@ -40,7 +43,7 @@ export async function readConfigText(text: string, file: string, role: 'config' 
   const {
     document,
     lines,
-    content,
+    content: decoded,
     faults: unread,
     repeated,
   } = yaml.readYamlDocument(text, {
@@ -50,21 +53,24 @@ export async function readConfigText(text: string, file: string, role: 'config' 
     const { line, col } = lines.linePos(offset);
     return `${file}:${line}:${col}`;
   };
-  const placeOf = (path: Path): string => at(offsetOf(yaml, document, path, 'value'));
   const said = (found: readonly Fault[]): readonly string[] => [
     ...new Set(inOrder(found).map((fault) => `${at(fault.offset)} ${fault.text}`)),
   ];
-  const failed = (...problems: readonly string[]): ReadConfig => ({ ...nothing, placeOf, problems });
+  const failed = (...problems: readonly string[]): ReadConfig => ({ ...nothing, placeOf: () => at(0), problems });
 
   if (unread.length > 0) return failed(...said(unread.slice(0, MAX_FAULTS).map((fault) => ({ ...fault, text: syntaxFault(fault) }))));
-  if (content === null || content === undefined) return failed(`${file}: the file is empty; expected a ${KIND}`);
-  if (!isJsonObject(content)) return failed(`${at(0)} expected a ${KIND}, found ${describeValue(content)}`);
+  if (decoded === null || decoded === undefined) return failed(`${file}: the file is empty; expected a ${KIND}`);
+  if (!isJsonObject(decoded)) return failed(`${at(0)} expected a ${KIND}, found ${describeValue(decoded)}`);
+  const { content, former, writtenAs } = withPresentNames(decoded);
 
   const tree = fieldTree();
   const faultAt = (path: Path, expected: string): Fault => {
     const found = valueAt(content, path);
     const shown = found === undefined && path.length === 1 ? 'none' : describeValue(found, leafAbove(tree, path)?.sensitive);
-    return { offset: offsetOf(yaml, document, path, 'value'), text: `${dotted(path)}: expected ${expected}, found ${shown}` };
+    return {
+      offset: offsetOf(yaml, document, writtenAs(path), 'value'),
+      text: `${dotted(writtenAs(path))}: expected ${expected}, found ${shown}`,
+    };
   };
   const faults: Fault[] = [];
   for (const [field, wanted] of [['apiVersion', API_VERSION] as const, ['kind', KIND] as const]) {
@@ -77,6 +83,7 @@ export async function readConfigText(text: string, file: string, role: 'config' 
     ...repeated.slice(0, MAX_FAULTS).map(({ offset }) => {
       return { offset, option: keyAt(text, offset), message: 'config field is set twice: the last one counts' };
     }),
+    ...former.map(({ field, message }) => ({ offset: offsetOf(yaml, document, [field], 'key'), option: field, message })),
     ...unknown.slice(0, MAX_FAULTS).map(({ path, key }) => {
       const meant = nearest(key, namesUnder(tree, path));
       const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
@@ -88,15 +95,23 @@ export async function readConfigText(text: string, file: string, role: 'config' 
     const parent = valueAt(content, path);
     if (isJsonObject(parent)) Reflect.deleteProperty(parent, key);
   }
-  const parsed = unknown.length === 0 ? strict : schema.safeParse(content);
-  for (const issue of parsed.error?.issues.slice(0, MAX_FAULTS) ?? []) faults.push(faultAt(pathOf(issue), issue.message));
-  if (faults.length > 0 || !parsed.success) return failed(...said(faults));
+  let parsed = unknown.length === 0 ? strict : schema.safeParse(content);
+  const issues = parsed.error?.issues ?? [];
+  for (const issue of issues.slice(0, MAX_FAULTS)) faults.push(faultAt(pathOf(issue), issue.message));
+  const faulty = new Set(issues.map((issue) => fieldAbove(tree, pathOf(issue)).join('.')));
+  // What is wrong is left out, so that the rest can be looked at as well.
+  for (const field of faulty) remove(content, field.split('.'));
+  if (!parsed.success) parsed = schema.safeParse(content);
+  if (!parsed.success) return failed(...said(faults));
   const settings = settingsOf(parsed.data);
-  const refused = refusedValues(z, settings, content).map((issue) => faultAt(pathOf(issue), issue.message));
+  const refusals = refusedValues(z, settings, content);
+  for (const issue of refusals) faulty.add(fieldAbove(tree, pathOf(issue)).join('.'));
+  const refused = refusals.map((issue) => faultAt(pathOf(issue), issue.message));
   const named = inOrder(passedOver).map(({ offset, option, message }): OptionWarning => ({ message, option, at: at(offset) }));
-  const unnamed = repeated.length + unknown.length - passedOver.length;
+  const unnamed = repeated.length + former.length + unknown.length - passedOver.length;
   const warnings = unnamed === 0 ? named : [...named, { message: `${unnamed} more unknown or repeated config fields`, option: '--config' }];
-  return { content, settings, warnings, problems: [], refusals: said(refused), placeOf };
+  const placeOf = (path: Path): string => at(offsetOf(yaml, document, writtenAs(path), 'value'));
+  return { content, settings, warnings, problems: said(faults), refusals: said(refused), faulty, placeOf };
 }
 
 interface Fault {
@@ -104,7 +119,13 @@ interface Fault {
   readonly text: string;
 }
 
-const nothing: Omit<ReadConfig, 'problems' | 'placeOf'> = { content: {}, settings: new Map(), warnings: [], refusals: [] };
+const nothing: Omit<ReadConfig, 'problems' | 'placeOf'> = {
+  content: {},
+  settings: new Map(),
+  warnings: [],
+  refusals: [],
+  faulty: new Set(),
+};
 
 const inOrder = <T extends { readonly offset: number }>(found: readonly T[]): readonly T[] => found.toSorted((a, b) => a.offset - b.offset);
 
@@ -114,6 +135,11 @@ const pathOf = ({ path }: Pick<Issue, 'path'>): Path => path.map((step) => (type
 
 function unknownFields(issues: readonly Issue[]): readonly { readonly path: Path; readonly key: string }[] {
   return issues.flatMap((issue) => (issue.code === 'unrecognized_keys' ? issue.keys.map((key) => ({ path: pathOf(issue), key })) : []));
+}
+
+function remove(from: JsonObject, path: readonly string[]): void {
+  const parent = path.length === 1 ? from : valueAt(from, path.slice(0, -1));
+  if (isJsonObject(parent)) Reflect.deleteProperty(parent, path.at(-1) ?? '');
 }
 
 /** A key as it is written. */

@@ -1,4 +1,5 @@
 import { nearest } from '../../base/nearest.ts';
+import { type DecidingGate, decidingGates } from './deciding-gates.ts';
 import { gateNeeds } from './gate-needs.ts';
 import { type GateStage, knownGates } from './known-gates.ts';
 
@@ -12,7 +13,9 @@ const collective: ReadonlyMap<string, GateStage> = new Map([
 export type GivenGates = Readonly<Record<string, boolean>>;
 
 export interface FeatureGates {
-  isOn(name: string): boolean;
+  isOn(name: DecidingGate): boolean;
+  /** The same of any gate. */
+  stateOf(name: string): boolean;
   /** What is wrong, a sentence each; the rest is valid only where there is none. */
   readonly faults: readonly string[];
 }
@@ -22,14 +25,15 @@ export interface FeatureGates {
  * that is on has all that it builds on, and no other exists.
  */
 export function featureGates(given: GivenGates): FeatureGates {
-  const isOn = (name: string): boolean => {
+  const stateOf = (name: string): boolean => {
     if (Object.hasOwn(given, name)) return given[name] === true;
     const gate = knownGates.get(name);
     const [all] = [...collective].find(([, stage]) => stage === gate?.stage) ?? [];
     return all !== undefined && Object.hasOwn(given, all) ? given[all] === true : gate?.on === true;
   };
   const wrong = Object.entries(given).filter(([name, on]) => !canBe(name, on));
-  return { isOn, faults: wrong.length > 0 ? wrong.slice(0, MAX_FAULTS).map(([name, on]) => faultOf(name, on)) : unmetNeeds(isOn) };
+  const faults = wrong.length > 0 ? wrong.slice(0, MAX_FAULTS).map(([name, on]) => faultOf(name, on)) : unmetNeeds(stateOf);
+  return { isOn: stateOf, stateOf, faults };
 }
 
 /** More help no reader. */
@@ -56,9 +60,15 @@ function unmetNeeds(isOn: (name: string) => boolean): readonly string[] {
   return faults;
 }
 
-/** Whether all are as they would be without being set. */
-export function changesNoGate(given: GivenGates): boolean {
-  const asGiven = featureGates(given);
-  const without = featureGates({});
-  return [...knownGates.keys()].every((name) => asGiven.isOn(name) === without.isOn(name));
+/** Those that are set to another state than they have by themselves, and decide nothing here. The collective ones are left out. */
+export function idleGates(given: GivenGates): readonly string[] {
+  return Object.keys(given)
+    .filter((name) => knownGates.has(name) && !Object.hasOwn(decidingGates, name) && given[name] !== knownGates.get(name)?.on)
+    .toSorted();
+}
+
+/** Without those that cannot be set as they are, so that the rest can be looked at; none where they do not go together. */
+export function possibleGates(given: GivenGates): GivenGates {
+  const possible = Object.fromEntries(Object.entries(given).filter(([name, on]) => canBe(name, on)));
+  return featureGates(possible).faults.length > 0 ? {} : possible;
 }

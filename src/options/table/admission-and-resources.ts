@@ -54,6 +54,7 @@ export const admissionAndResourceOptions = {
   }),
   seccompProfileRoot: option<string>({
     flag: 'seccomp-profile-root',
+    formerField: 'seccompProfileRoot',
     kind: string,
     default: '',
     defaultText: 'seccomp in the root directory',

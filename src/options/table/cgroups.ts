@@ -9,6 +9,7 @@ export const cgroupOptions = {
   cgroupsPerQos: option<boolean>({
     flag: 'cgroups-per-qos',
     config: 'cgroupsPerQOS',
+    formerField: 'CgroupsPerQOS',
     kind: bool,
     default: true,
     group: 'Node',
@@ -52,6 +53,7 @@ export const cgroupOptions = {
   }),
   runtimeCgroups: option<string>({
     flag: 'runtime-cgroups',
+    formerField: 'runtimeCgroups',
     kind: string,
     default: '',
     defaultText: "the daemon's process",

@@ -12,7 +12,7 @@ export const clusterOptions = {
   }),
   bootstrapKubeconfig: option<string>({
     flag: 'bootstrap-kubeconfig',
-    aliases: ['experimental-bootstrap-kubeconfig'],
+    formerFlags: ['experimental-bootstrap-kubeconfig'],
     kind: string,
     default: '',
     defaultText: 'none',
@@ -21,6 +21,7 @@ export const clusterOptions = {
   }),
   certDir: option<string>({
     flag: 'cert-dir',
+    formerField: 'certDirectory',
     kind: string,
     default: '/var/lib/kubelet/pki',
     group: 'Cluster',

@@ -5,6 +5,7 @@ import { minute } from './units.ts';
 export const engineAndImageOptions = {
   dockerEndpoint: option<string>({
     flag: 'docker-endpoint',
+    formerField: 'dockerEndpoint',
     kind: engineEndpoint,
     default: '',
     defaultText: 'what --container-runtime-endpoint says',
@@ -32,6 +33,8 @@ export const engineAndImageOptions = {
   }),
   podInfraContainerImage: option<string>({
     flag: 'pod-infra-container-image',
+    formerFlags: ['network-container-image'],
+    formerField: 'podInfraContainerImage',
     kind: string,
     default: 'registry.k8s.io/pause:3.10',
     group: 'Engine and images',

@@ -38,6 +38,7 @@ export const garbageOptions = {
   }),
   minimumContainerTtlMs: option<number>({
     flag: 'minimum-container-ttl-duration',
+    formerField: 'minimumGCAge',
     kind: duration,
     default: 0,
     group: 'Pods',
@@ -46,6 +47,7 @@ export const garbageOptions = {
   }),
   maximumDeadContainersPerContainer: option<number>({
     flag: 'maximum-dead-containers-per-container',
+    formerField: 'maxPerPodContainerCount',
     kind: int32,
     default: 1,
     group: 'Pods',
@@ -54,6 +56,7 @@ export const garbageOptions = {
   }),
   maximumDeadContainers: option<number>({
     flag: 'maximum-dead-containers',
+    formerField: 'maxContainerCount',
     kind: int32,
     default: -1,
     group: 'Pods',

@@ -1,3 +1,5 @@
+import { featureGatesKind } from '../accepted-kinds.ts';
+import type { GivenGates } from '../feature-gates/feature-gates.ts';
 import { bool, string, uint32 } from '../kinds.ts';
 import { type Kind, option } from '../option.ts';
 
@@ -21,6 +23,15 @@ export const generalOptions = {
     group: 'General',
     help: 'A directory of files that end in .conf, also in directories below it: each is merged over --config, in the order of their names.',
   }),
+  featureGates: option<GivenGates>({
+    flag: 'feature-gates',
+    config: 'featureGates',
+    kind: featureGatesKind,
+    default: {},
+    defaultText: 'as in Kubernetes 1.36',
+    group: 'General',
+    help: 'Features that are switched on or off: Name=true, comma-separated; AllAlpha and AllBeta stand for all of a stage that are not named. May be repeated; those of flags are added to those of files.',
+  }),
   recordFile: option<string>({
     flag: 'record',
     kind: string,
@@ -36,6 +47,14 @@ export const generalOptions = {
     group: 'General',
     help: 'How large the file of --record may become, in MiB: then the recording ends, and the agent goes on.',
   }),
-  help: option<boolean>({ flag: 'help', shorthand: 'h', kind: bool, default: false, group: 'General', help: 'Print this text and exit.' }),
+  help: option<boolean>({
+    flag: 'help',
+    shorthand: 'h',
+    kind: bool,
+    default: false,
+    group: 'General',
+    help: 'Print how to use the agent, and exit.',
+  }),
+  helpAll: option<boolean>({ flag: 'all', kind: bool, default: false, group: 'General', help: 'With --help: all flags.' }),
   version: option<boolean>({ flag: 'version', kind: versionKind, default: false, group: 'General', help: 'Print the version and exit.' }),
 } as const;

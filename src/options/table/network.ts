@@ -7,6 +7,7 @@ const networkPlugin: Kind<'' | 'cni'> = { ...oneOf(['cni', '']), name: 'cni', ex
 export const networkOptions = {
   networkPlugin: option<'' | 'cni'>({
     flag: 'network-plugin',
+    formerField: 'networkPluginName',
     kind: networkPlugin,
     default: '',
     defaultText: "none: the engine's own bridge",
@@ -15,6 +16,8 @@ export const networkOptions = {
   }),
   cniConfDir: option<string>({
     flag: 'cni-conf-dir',
+    formerFlags: ['network-plugin-dir'],
+    formerField: 'networkPluginDir',
     kind: string,
     default: '/etc/cni/net.d',
     group: 'Network',

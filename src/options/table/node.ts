@@ -1,11 +1,14 @@
-import { bool, duration, int32, mapStringString, string } from '../kinds.ts';
-import { option } from '../option.ts';
+import { bool, duration, int32, mapStringString, oneOf, string } from '../kinds.ts';
+import { type Kind, option } from '../option.ts';
 import { type Taint, taints } from '../taints.ts';
 import { minute, second } from './units.ts';
+
+const cloudProvider: Kind<'' | 'external'> = { ...oneOf(['external', '']), name: 'external', expected: 'external, or nothing' };
 
 export const nodeOptions = {
   hostnameOverride: option<string>({
     flag: 'hostname-override',
+    formerField: 'hostnameOverride',
     kind: string,
     default: '',
     defaultText: 'the host name',
@@ -14,6 +17,7 @@ export const nodeOptions = {
   }),
   rootDir: option<string>({
     flag: 'root-dir',
+    formerField: 'rootDirectory',
     kind: string,
     default: '/var/lib/kubelet',
     group: 'Node',
@@ -21,6 +25,7 @@ export const nodeOptions = {
   }),
   nodeIp: option<string>({
     flag: 'node-ip',
+    formerField: 'nodeIP',
     kind: string,
     default: '',
     defaultText: "the address of the host name, or of the default route's interface",
@@ -37,6 +42,7 @@ export const nodeOptions = {
   }),
   registerSchedulable: option<boolean>({
     flag: 'register-schedulable',
+    formerField: 'registerSchedulable',
     kind: bool,
     default: true,
     group: 'Node',
@@ -54,6 +60,7 @@ export const nodeOptions = {
   }),
   nodeLabels: option<Readonly<Record<string, string>>>({
     flag: 'node-labels',
+    formerField: 'nodeLabels',
     kind: mapStringString,
     default: {},
     defaultText: 'none',
@@ -68,6 +75,31 @@ export const nodeOptions = {
     defaultText: 'none',
     group: 'Node',
     help: "How the cloud provider's database names this machine.",
+  }),
+  cloudProvider: option<'' | 'external'>({
+    flag: 'cloud-provider',
+    formerField: 'cloudProvider',
+    kind: cloudProvider,
+    default: '',
+    defaultText: 'none',
+    group: 'Node',
+    help: "external: the node is registered with a taint, and without addresses unless --node-ip is given, for a controller of the cloud to complete. A kubelet's other providers are gone from Kubernetes.",
+  }),
+  enableControllerAttachDetach: option<boolean>({
+    flag: 'enable-controller-attach-detach',
+    config: 'enableControllerAttachDetach',
+    kind: bool,
+    default: true,
+    group: 'Node',
+    help: 'Whether the node says that the controller manager is to attach and detach its volumes.',
+  }),
+  allocatableIgnoresEviction: option<boolean>({
+    flag: 'experimental-allocatable-ignore-eviction',
+    kind: bool,
+    default: false,
+    group: 'Node',
+    help: 'Whether pods may have also what hard evictions keep free.',
+    deprecated: 'it goes away with a future Kubernetes release',
   }),
   maxPods: option<number>({
     flag: 'max-pods',

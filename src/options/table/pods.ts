@@ -6,6 +6,7 @@ export const podOptions = {
   podManifestPath: option<string>({
     flag: 'pod-manifest-path',
     config: 'staticPodPath',
+    formerField: 'config',
     kind: string,
     default: '',
     defaultText: 'none',
@@ -16,6 +17,7 @@ export const podOptions = {
   manifestUrl: option<string>({
     flag: 'manifest-url',
     config: 'staticPodURL',
+    formerField: 'manifestURL',
     kind: string,
     default: '',
     defaultText: 'none',
@@ -25,6 +27,7 @@ export const podOptions = {
   manifestUrlHeader: option<Readonly<Record<string, readonly string[]>>>({
     flag: 'manifest-url-header',
     config: 'staticPodURLHeader',
+    formerField: 'manifestURLHeader',
     kind: colonSeparatedMultimap,
     default: {},
     defaultText: 'none',
@@ -64,6 +67,15 @@ export const podOptions = {
     default: 5 * minute,
     group: 'Pods',
     help: 'The longest time that a container which ends again and again waits for its next start. The first is 10 s, or this where it is shorter.',
+  }),
+  masterServiceNamespace: option<string>({
+    flag: 'master-service-namespace',
+    formerField: 'masterServiceNamespace',
+    kind: string,
+    default: 'default',
+    group: 'Pods',
+    deprecated: 'it goes away with a future Kubernetes release',
+    help: "The namespace of the service `kubernetes`, whose address is in each container's environment.",
   }),
   runOnce: option<boolean>({
     flag: 'runonce',

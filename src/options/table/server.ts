@@ -2,7 +2,7 @@ import type { TlsVersionName } from '../../model/tls-settings.ts';
 import { bool, duration, int32, ip, oneOf, orUnset, string } from '../kinds.ts';
 import { loopbackAddress } from '../loopback-kind.ts';
 import { option } from '../option.ts';
-import { cipherSuites, tlsVersion } from '../tls-kinds.ts';
+import { cipherSuites, curves, tlsVersion } from '../tls-kinds.ts';
 import { hour, minute, second } from './units.ts';
 
 /**
@@ -210,6 +210,14 @@ export const serverOptions = {
     defaultText: "Node.js' own choice",
     group: 'Server',
     help: "The cipher suites to speak, in Go's names.",
+  }),
+  tlsCurvePreferences: option<readonly number[]>({
+    config: 'tlsCurvePreferences',
+    kind: curves,
+    default: [],
+    defaultText: "Node.js' own choice",
+    group: 'Server',
+    help: "The curves to exchange keys by, the best first, by Go's numbers: 23 P-256, 24 P-384, 25 P-521, 29 X25519, 4587, 4588 and 4589 with ML-KEM.",
   }),
   rotateServerCertificates: option<boolean>({
     flag: 'rotate-server-certificates',

@@ -1,4 +1,5 @@
 import type { Settings } from '../decoding/settings.ts';
+import type { DecidingGate } from '../feature-gates/deciding-gates.ts';
 import type { FeatureGates } from '../feature-gates/feature-gates.ts';
 import { showDuration } from './show-duration.ts';
 
@@ -12,7 +13,7 @@ export class CheckedSettings {
     this.#gates = gates;
   }
 
-  gate(name: string): boolean {
+  gate(name: DecidingGate): boolean {
     return this.#gates.isOn(name);
   }
 

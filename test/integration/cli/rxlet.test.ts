@@ -179,14 +179,16 @@ describe('the command line', () => {
     assert.match(stderr, /kubelet\.yaml:3:16 syncFrequency: expected a duration such as 1m30s or 500ms, found "soon"\n/);
   });
 
-  test('a config file that is a pipe, a directory or far too large is refused at once', () => {
-    const [pipe, large] = [join(scratch, 'pipe'), join(scratch, 'large')];
+  test('a config file that is a pipe, a directory of drop-in files or far too large is refused at once', () => {
+    const [pipe, large, dropIns] = [join(scratch, 'pipe'), join(scratch, 'large'), join(scratch, 'kubelet.conf.d')];
+    mkdirSync(dropIns);
+    writeFileSync(join(dropIns, '10.conf'), '');
     assert.equal(spawnSync('mkfifo', [pipe]).status, 0);
     writeFileSync(large, '');
     truncateSync(large, 100 * 2 ** 20);
     for (const [file, why] of [
       [pipe, 'it is a pipe, not a file'],
-      [scratch, 'it is a directory, not a file'],
+      [dropIns, 'it is a directory, not a file'],
       [large, 'it is larger than 1048576 bytes'],
     ] as const) {
       assert.deepEqual(run(launcher, ['--config', file], path), {
@@ -232,6 +234,7 @@ test('the agent logs JSON away from a terminal, warns of flags without effect, a
     .split('\n')
     .map((line) => JSON.parse(line));
   const warning = records.find(({ level }) => level === 'warning');
-  assert.deepEqual([warning.msg, warning.option], ['flag has no effect yet', '--housekeeping-interval']);
+  assert.match(warning.msg, /^option has no meaning on this node: it is for the cAdvisor inside of a kubelet/);
+  assert.equal(warning.option, '--housekeeping-interval');
   assert(records.some(({ msg }) => msg === 'signal, stopping; again to exit at once'));
 });

@@ -47,6 +47,19 @@ test('a machine is read from /proc, /sys and /etc', async () => {
   });
 });
 
+test('ids may be in other files, of which the first that can be read counts', async () => {
+  const paths = await machine({
+    ...meminfo,
+    'sys/devices/system/cpu/online': '0',
+    'etc/machine-id': 'abc',
+    'opt/id': 'other',
+    'opt/boot': 'b2',
+  });
+  const files = { machineIdFiles: ['/opt/gone', '/opt/id', '/etc/machine-id'], bootIdFiles: ['/opt/boot'] };
+  const { machineId, bootId } = await readMachineFacts({ ...paths, ...files });
+  assert.deepEqual([machineId, bootId], ['other', 'b2']);
+});
+
 test('what a machine does not say is empty, but for processors and memory', async () => {
   const paths = await machine({
     'proc/meminfo': 'MemTotal: 16301 kB\n',

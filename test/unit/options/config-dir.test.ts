@@ -73,7 +73,12 @@ describe('a file of --config-dir', () => {
       '/etc/kubelet.yaml': 'featureGates: {InPlacePodLevelResourcesVerticalScaling: false}',
       'a.conf': 'featureGates: {PodLevelResources: false}',
     };
-    assert.deepEqual((await load(files)).warnings, [{ message: 'config field has no effect yet', option: 'featureGates' }]);
+    assert.deepEqual((await load(files)).warnings, [
+      {
+        message: 'feature gates have no meaning on this node: InPlacePodLevelResourcesVerticalScaling, PodLevelResources',
+        option: 'featureGates',
+      },
+    ]);
     await assert.rejects(
       load({ '/etc/kubelet.yaml': '', 'a.conf': 'featureGates: {PodLevelResources: false}' }),
       new OptionsError([

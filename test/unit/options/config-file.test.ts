@@ -49,16 +49,16 @@ describe('a config file sets', () => {
     ['through anchors', `${head}syncFrequency: &f 5s\nhttpCheckFrequency: *f`, { syncFrequencyMs: 5_000, httpCheckFrequencyMs: 5_000 }],
   ] as const) {
     test(name, async () => {
-      assert.deepEqual(await parseConfigFile(text, file), { values, withoutEffect: new Map(), warnings: [], problems: [] });
+      assert.deepEqual(await parseConfigFile(text, file), { values, idle: new Map(), warnings: [], problems: [] });
     });
   }
 });
 
-test('fields of real kubelets that have no effect yet are named, nested ones by their path', async () => {
+test('fields of real kubelets that decide nothing here are named, nested ones by their path', async () => {
   const text = `${head}iptablesDropBit: 7\nuserNamespaces: {idsPerPod: 131072}\n`;
   const parsed = await parseConfigFile(text, file);
   assert.deepEqual(parsed.problems, []);
-  assert.deepEqual(Object.fromEntries([...parsed.withoutEffect].map(([{ config }, value]) => [config, value])), {
+  assert.deepEqual(Object.fromEntries([...parsed.idle].map(([{ config }, value]) => [config, value])), {
     iptablesDropBit: 7,
     'userNamespaces.idsPerPod': 131_072,
   });
@@ -108,7 +108,7 @@ describe('a config file is refused for', () => {
       [`${file}:4:18 staticPodURLHeader.Authorization: expected a list of strings, found a string`],
     ],
     [
-      'a value of the wrong type in a field without effect',
+      'values of the wrong type',
       `${head}tracing: {samplingRatePerMillion: many}\nreservedMemory: [{numaNode: 0, limits: {memory: lots}}]\nlogging: {flushFrequency: soon}`,
       [
         `${file}:3:35 tracing.samplingRatePerMillion: expected a whole number from -2147483648 to 2147483647, found "many"`,
@@ -209,8 +209,8 @@ test('flushFrequency is a duration or a whole number of nanoseconds, and 0 is no
     ['0', []],
     ['0s', []],
   ] as const) {
-    const { withoutEffect, problems } = await parseConfigFile(`${head}logging: {flushFrequency: ${written}}`, file);
-    assert.deepEqual([problems, [...withoutEffect.values()]], [[], read], written);
+    const { idle, problems } = await parseConfigFile(`${head}logging: {flushFrequency: ${written}}`, file);
+    assert.deepEqual([problems, [...idle.values()]], [[], read], written);
   }
 });
 

@@ -28,8 +28,8 @@ test('what is shown is a config file that means the same', async () => {
     kind: 'KubeletConfiguration',
     ...(await load('--max-pods=7')),
   });
-  const { values, problems, withoutEffect } = await parseConfigFile(text, '/config');
-  assert.deepEqual([problems, withoutEffect.size], [[], 0]);
+  const { values, problems, idle } = await parseConfigFile(text, '/config');
+  assert.deepEqual([problems, idle.size], [[], 0]);
   assert.equal(values.maxPods, 7);
   assert.equal(values.syncFrequencyMs, 60_000);
 });

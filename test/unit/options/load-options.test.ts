@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { NoFileError } from '../../../src/base/no-file-error.ts';
 import { loadOptions, OptionsError } from '../../../src/options/load-options.ts';
 
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
@@ -25,6 +26,7 @@ test("without arguments every option has the kubelet's default", async () => {
     httpCheckFrequencyMs: 20_000,
     maxContainerRestartPeriodMs: 300_000,
     syncFrequencyMs: 60_000,
+    masterServiceNamespace: 'default',
     runOnce: false,
     allowedUnsafeSysctls: [],
     allowPrivileged: true,
@@ -96,6 +98,12 @@ test("without arguments every option has the kubelet's default", async () => {
     registerWithTaints: [],
     nodeLabels: {},
     providerId: '',
+    cloudProvider: '',
+    enableControllerAttachDetach: true,
+    allocatableIgnoresEviction: false,
+    protectKernelDefaults: undefined,
+    machineIdFiles: ['/etc/machine-id', '/var/lib/dbus/machine-id'],
+    bootIdFiles: ['/proc/sys/kernel/random/boot_id'],
     maxPods: 110,
     podsPerCore: 0,
     nodeStatusUpdateFrequencyMs: 10_000,
@@ -156,6 +164,7 @@ test("without arguments every option has the kubelet's default", async () => {
     tlsPrivateKeyFile: '',
     tlsMinVersion: 'VersionTLS12',
     tlsCipherSuites: [],
+    tlsCurvePreferences: [],
     rotateServerCertificates: false,
     verbosity: 0,
     vmodule: [],
@@ -168,6 +177,7 @@ test("without arguments every option has the kubelet's default", async () => {
     recordFile: '',
     recordMaxMib: 256,
     help: false,
+    helpAll: false,
     version: false,
     nodeName: 'node-1',
     featureGates: {},
@@ -300,12 +310,20 @@ test('a relative root directory becomes absolute', async () => {
   assert.equal((await loadOptions(['--root-dir=state'], environment())).options.rootDir, `${process.cwd()}/state`);
 });
 
-test('warnings name what has no effect, what is deprecated and what can not work', async () => {
+test('warnings name what has no meaning and why, what is deprecated and what can not work', async () => {
   const argv = ['--config=x', '--hairpin-mode=none', '--runonce', '--registry-burst=0'];
   const { warnings } = await loadOptions(argv, environment(`${head}volumeStatsAggPeriod: 5s`));
   assert.deepEqual(warnings, [
-    { message: 'flag has no effect yet', option: '--hairpin-mode' },
-    { message: 'config field has no effect yet', option: 'volumeStatsAggPeriod' },
+    {
+      message:
+        'option has no meaning on this node: it is for kubenet: here the engine or a CNI plugin connects pods, each by settings of its own',
+      option: '--hairpin-mode',
+    },
+    {
+      message: 'option has no meaning on this node: volumes are measured when somebody asks, once for all who ask at about the same time',
+      option: 'volumeStatsAggPeriod',
+      at: 'x:3:23',
+    },
     { message: 'option is deprecated: newer Kubernetes releases discourage this mode', option: '--runonce' },
     { message: 'a burst of 0 lets no image pull start', option: '--registry-burst' },
   ]);
@@ -332,6 +350,95 @@ test('of very many problems the first are named and the others counted', () => {
 test('a config file that cannot be read is named with its flag', async () => {
   const missing = { ...environment(), readFile: () => Promise.reject(new Error('no such file')) };
   await assert.rejects(loadOptions(['--config=/gone'], missing), new OptionsError(['flag --config: cannot read /gone: no such file']));
+});
+
+test('all that is wrong is said at once: with flags, with the file, and with what they come to', async () => {
+  const file = `${head}maxPods: many\nauthorization: {mode: x}\nimageGCLowThresholdPercent: 90\nkubeAPIQPS: -1\nlockFilePath: /run/lock\n`;
+  assert.deepEqual(await problemsOf(['--config=f', '--max-podz=1', '--port=x', '--read-only-port=-1'], file), [
+    'unknown flag --max-podz; did you mean --max-pods?',
+    'flag --port: expected a whole number from -2147483648 to 2147483647, found "x"',
+    'f:3:10 maxPods: expected a whole number from -2147483648 to 2147483647, found "many"',
+    'f:4:23 authorization.mode: expected AlwaysAllow or Webhook, found "x"',
+    'f:7:15 lockFilePath is refused: there is no lock, and two agents that both believe to hold it would run on this node: leave it out',
+    'f:6:13 invalid configuration: kubeAPIQPS (--kube-api-qps) -1 must not be a negative number',
+    'invalid configuration: readOnlyPort (--read-only-port) -1 must be between 0 and 65535, inclusive',
+    'f:5:29 invalid configuration: imageGCLowThresholdPercent (--image-gc-low-threshold) 90 must be less than imageGCHighThresholdPercent (--image-gc-high-threshold) 85',
+  ]);
+});
+
+test('a flag without meaning that would be dangerous to pass over is refused, and not where it asks for nothing', async () => {
+  assert.deepEqual(await problemsOf(['--lock-file=/run/lock', '--etcd_config=/etc/etcd.conf']), [
+    'flag --lock-file is refused: there is no lock, and two agents that both believe to hold it would run on this node: leave it out',
+    'flag --etcd-config is refused: pods come from the API server, and no longer from etcd, so the node would stand without its pods: use --kubeconfig',
+  ]);
+  assert.deepEqual(await problemsOf(['--lock-file=', '--exit-on-lock-contention=false']), []);
+  assert.deepEqual(await problemsOf(['--config=f'], `${head}imagePullCredentialsVerificationPolicy: NeverVerify`), []);
+  assert.match(
+    String(await problemsOf(['--config=f'], `${head}imagePullCredentialsVerificationPolicy: AlwaysVerify`)),
+    /^f:3:41 .* is refused: /,
+  );
+});
+
+describe('names of older releases', () => {
+  test('still work, with a warning each', async () => {
+    const file = `${head}rootDirectory: /var/lib/x\nmanifestURL: http://a/\nnodeLabels: {a: b}\nCgroupsPerQOS: true\nmaxContainerCount: 7\nconfig: m\n`;
+    const argv = ['--config=/etc/f', '--network_container_image=pause:1', '--sync_frequency=5s', '--experimental-bootstrap-kubeconfig=/b'];
+    const { options, warnings, origins } = await loadOptions(argv, environment(file));
+    assert.deepEqual(
+      [
+        options.rootDir,
+        options.manifestUrl,
+        options.nodeLabels,
+        options.cgroupsPerQos,
+        options.maximumDeadContainers,
+        options.podManifestPath,
+      ],
+      ['/var/lib/x', 'http://a/', { a: 'b' }, true, 7, '/etc/m'],
+    );
+    assert.deepEqual([options.podInfraContainerImage, options.syncFrequencyMs, options.bootstrapKubeconfig], ['pause:1', 5_000, '/b']);
+    assert.deepEqual([origins.rootDir, origins.syncFrequencyMs], ['file', 'flag']);
+    assert.deepEqual(
+      warnings.filter(({ message }) => /its name is|it is the flag/.test(message)).map(({ option, message, at }) => [option, message, at]),
+      [
+        ['rootDirectory', 'config field is deprecated: it is the flag --root-dir', '/etc/f:3:1'],
+        ['manifestURL', 'config field is deprecated: its name is staticPodURL', '/etc/f:4:1'],
+        ['nodeLabels', 'config field is deprecated: it is the flag --node-labels', '/etc/f:5:1'],
+        ['CgroupsPerQOS', 'config field is deprecated: its name is cgroupsPerQOS', '/etc/f:6:1'],
+        ['maxContainerCount', 'config field is deprecated: it is the flag --maximum-dead-containers', '/etc/f:7:1'],
+        ['config', 'config field is deprecated: its name is staticPodPath', '/etc/f:8:1'],
+        ['--network_container_image', 'flag is deprecated: its name is --pod-infra-container-image', undefined],
+        ['--sync_frequency', 'flag is deprecated: its name is --sync-frequency', undefined],
+        ['--experimental-bootstrap-kubeconfig', 'flag is deprecated: its name is --bootstrap-kubeconfig', undefined],
+      ],
+    );
+  });
+
+  test('give way to the present name, and their faults are where they are written', async () => {
+    const both = await loadOptions(['--config=f'], environment(`${head}manifestURL: http://a/\nstaticPodURL: http://b/\n`));
+    assert.equal(both.options.manifestUrl, 'http://b/');
+    assert.deepEqual(await problemsOf(['--config=f'], `${head}manifestURL: ftp://a/\nmanifestURLHeader: x`), [
+      'f:4:20 manifestURLHeader: expected a map from header name to a list of values, found a string',
+      'f:3:14 invalid configuration: staticPodURL (--manifest-url) must be an http or https URL',
+    ]);
+  });
+
+  test('--config names manifests where it leads to a directory or to one of them', async () => {
+    const pod = 'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n';
+    const directory = (...names: readonly string[]) => ({
+      ...environment(),
+      readFile: () => Promise.reject(new NoFileError('a directory')),
+      listFiles: () => Promise.resolve(names),
+    });
+    for (const surroundings of [environment(pod), environment(JSON.stringify({ kind: 'Pod' }, null, 2)), directory('a.yaml')]) {
+      const { options, warnings } = await loadOptions(['--config=/etc/pods'], surroundings);
+      assert.deepEqual([options.podManifestPath, options.configFile], ['/etc/pods', '']);
+      assert.deepEqual(warnings, [{ message: 'manifests are named by --pod-manifest-path by now', option: '--config' }]);
+    }
+    await assert.rejects(
+      loadOptions(['--config=/d'], directory('10.conf')),
+      new OptionsError(['flag --config: cannot read /d: it is a directory, not a file']),
+    );
+  });
 });
 
 test('with --help the config file is left alone and nothing is checked', async () => {
@@ -389,7 +496,7 @@ test('thresholds that cannot be kept to end the start', async () => {
     await problemsOf(['--config=x', '--eviction-soft=memory.available<1Gi'], `${head}evictionPressureTransitionPeriod: -1s`),
     [
       'invalid configuration: evictionSoftGracePeriod (--eviction-soft-grace-period) memory.available: grace period must be specified for the soft eviction threshold memory.available',
-      'invalid configuration: evictionPressureTransitionPeriod (--eviction-pressure-transition-period) -1s must not be negative',
+      'x:3:35 invalid configuration: evictionPressureTransitionPeriod (--eviction-pressure-transition-period) -1s must not be negative',
     ],
   );
 });

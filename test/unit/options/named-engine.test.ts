@@ -66,7 +66,12 @@ describe('what is no endpoint is refused:', () => {
       `"unix:///${'a'.repeat(92)}…": a socket's path has at most 107 bytes, this one has 10000`,
     ],
   ] as const) {
-    test(name, () => assert.rejects(load(argv, endpoint), new OptionsError([`invalid configuration: ${runtimeOption} ${fault}`])));
+    test(name, () =>
+      assert.rejects(
+        load(argv, endpoint),
+        new OptionsError([`${endpoint === undefined ? '' : 'x:3:27 '}invalid configuration: ${runtimeOption} ${fault}`]),
+      ),
+    );
   }
 
   test('a path of as many bytes as fit is taken', async () => {

@@ -31,7 +31,8 @@ describe('parseFlags reads', () => {
     ],
   ] as const) {
     test(JSON.stringify(argv), () => {
-      assert.deepEqual(parseFlags(argv), { values, withoutEffect: new Map(), problems: [] });
+      const { values: read, idle, problems } = parseFlags(argv);
+      assert.deepEqual([read, idle, problems], [values, new Map(), []]);
     });
   }
 });
@@ -81,7 +82,7 @@ describe('parseFlags refuses', () => {
   }
 });
 
-test("a kubelet's present command line is accepted, each flag without effect named once", () => {
+test("a kubelet's present command line is accepted, each flag that decides nothing named once", () => {
   const parsed = parseFlags([
     '--kubeconfig=/etc/kubernetes/kubelet.conf',
     '--network-plugin=cni',
@@ -98,7 +99,7 @@ test("a kubelet's present command line is accepted, each flag without effect nam
   ]);
   assert.deepEqual(parsed.problems, []);
   assert.deepEqual(
-    [...parsed.withoutEffect.keys()].map(({ flag }) => flag),
-    ['feature-gates', 'stderrthreshold'],
+    [...parsed.idle.keys()].map(({ flag }) => flag),
+    ['stderrthreshold'],
   );
 });

@@ -133,6 +133,7 @@ function start(options: Partial<ServerOptions> = {}, more: Partial<KubeletServer
       authorizationWebhookCacheUnauthorizedTtlMs: 0,
       tlsMinVersion: 'VersionTLS12',
       tlsCipherSuites: [],
+      tlsCurvePreferences: [],
       ...options,
     },
     origins: {

@@ -39,6 +39,7 @@ export async function run({ pod, configMaps, secrets, services, servicesSynced =
       volumeFile: async () => undefined,
       // A static pod waits for no services.
       services: servicesSynced || isStaticPod(pod) ? (services ?? []) : undefined,
+      masterServiceNamespace: 'default',
       allocatable,
       onInvalidNames: (message) => events.push(`Warning InvalidEnvironmentVariableNames ${message}`),
     });

@@ -11,7 +11,7 @@ export function run({ flag, map = {}, ask = [] }: Input): unknown {
   try {
     const gates = featureGates(flag === undefined ? map : parseFeatureGates(flag));
     if (gates.faults.length > 0) return { errors: gates.faults.toSorted() };
-    return { enabled: Object.fromEntries(ask.map((name) => [name, gates.isOn(name)])), invalid: [] };
+    return { enabled: Object.fromEntries(ask.map((name) => [name, gates.stateOf(name)])), invalid: [] };
   } catch (error) {
     if (error instanceof FeatureGatesError) return { errors: [error.message] };
     throw error;

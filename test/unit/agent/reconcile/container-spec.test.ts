@@ -30,6 +30,7 @@ const facts: ContainerSpecFacts = {
   volumeFile: async (volume, path) =>
     volume === 'v' ? { path: `/volumes/v/${path}`, text: path === 'login.env' ? "USER='me'\nEMPTY=''\n" : 'nonsense' } : undefined,
   services: [service],
+  masterServiceNamespace: 'default',
   allocatable: {},
   onInvalidNames: (message) => told.push(message),
 };
@@ -178,4 +179,13 @@ describe('a variable in a file of a volume', () => {
       reason: 'CreateContainerConfigError',
       message: "couldn't parse env file: it is a pipe, not a file",
     }));
+});
+
+test("the API server's own service is the one in the namespace that an option names", async () => {
+  const services = [{ metadata: { namespace: 'masters', name: 'kubernetes' }, spec: { clusterIP: '10.0.0.2', ports: [] } }];
+  const hostIn = async (masterServiceNamespace: string) => {
+    const { env } = await resolve({}, { services, masterServiceNamespace });
+    return env.find(({ name }) => name === 'KUBERNETES_SERVICE_HOST')?.value;
+  };
+  assert.deepEqual([await hostIn('masters'), await hostIn('default')], ['10.0.0.2', undefined]);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { changesNoGate, featureGates } from '../../../../src/options/feature-gates/feature-gates.ts';
+import { featureGates, idleGates, possibleGates } from '../../../../src/options/feature-gates/feature-gates.ts';
+import { decidingGates } from '../../../../src/options/feature-gates/deciding-gates.ts';
 import { gateNeeds } from '../../../../src/options/feature-gates/gate-needs.ts';
 import { knownGates } from '../../../../src/options/feature-gates/known-gates.ts';
 import { loadOptions, OptionsError } from '../../../../src/options/load-options.ts';
@@ -19,14 +20,14 @@ describe('gates that are given', () => {
   test('win over AllAlpha and AllBeta, wherever they stand', () => {
     const gates = featureGates({ MemoryQoS: false, AllAlpha: true, EnvFiles: true, AllBeta: false });
     assert.deepEqual(
-      ['MemoryQoS', 'EventedPLEG', 'EnvFiles', 'PodLevelResources'].map((name) => gates.isOn(name)),
+      ['MemoryQoS', 'EventedPLEG', 'EnvFiles', 'PodLevelResources'].map((name) => gates.stateOf(name)),
       [false, true, true, false],
     );
-    assert.ok(gates.isOn('NodeSwap'));
+    assert.ok(gates.stateOf('NodeSwap'));
   });
 
   test('are off where they are not known', () => {
-    assert.equal(featureGates({ AllAlpha: true }).isOn('constructor'), false);
+    assert.equal(featureGates({ AllAlpha: true }).stateOf('constructor'), false);
   });
 
   for (const [name, given, faults] of [
@@ -42,9 +43,22 @@ describe('gates that are given', () => {
     test(`are refused when they are ${name}`, () => assert.deepEqual(featureGates(given).faults, faults));
   }
 
-  test('change nothing when they say what is so anyway', () => {
-    assert.equal(changesNoGate({ RotateKubeletServerCertificate: true, AllAlpha: false }), true);
-    assert.equal(changesNoGate({ MemoryQoS: true }), false);
+  test('are idle where they are set to another state and decide nothing here', () => {
+    assert.deepEqual(idleGates({ RotateKubeletServerCertificate: true, AllAlpha: false, MemoryQoS: true, WatchList: true }), []);
+    assert.deepEqual(idleGates({ SELinuxMount: true, HPAScaleToZero: true, WatchList: false }), [
+      'HPAScaleToZero',
+      'SELinuxMount',
+      'WatchList',
+    ]);
+  });
+
+  test('are looked at without those that cannot be set, or not at all where they do not go together', () => {
+    assert.deepEqual(possibleGates({ MemoryQoS: true, NodeSwap: false, Nope: true }), { MemoryQoS: true });
+    assert.deepEqual(possibleGates({ MemoryQoS: true, GenericWorkload: false, WorkloadWithJob: true }), {});
+  });
+
+  test('decide something only by names that are known', () => {
+    for (const name of Object.keys(decidingGates)) assert.ok(knownGates.has(name), name);
   });
 });
 
@@ -72,10 +86,10 @@ describe('on the way to the options', () => {
     );
   });
 
-  test('only gates that change something are warned of', async () => {
-    assert.deepEqual((await load(['--feature-gates=NodeSwap=true'])).warnings, []);
-    assert.deepEqual((await load(['--feature-gates=MemoryQoS=true'])).warnings, [
-      { message: 'flag has no effect yet', option: '--feature-gates' },
+  test('only gates that change something and decide nothing here are warned of', async () => {
+    assert.deepEqual((await load(['--feature-gates=NodeSwap=true,MemoryQoS=true'])).warnings, []);
+    assert.deepEqual((await load(['--feature-gates=SELinuxMount=true'])).warnings, [
+      { message: 'feature gates have no meaning on this node: SELinuxMount', option: '--feature-gates' },
     ]);
   });
 });

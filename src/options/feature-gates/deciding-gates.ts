@@ -1,0 +1,26 @@
+/**
+ * The feature gates that decide something here, and what. What a gate is asked for has to be among them: all others are known, checked, and
+ * without meaning on this node, which is said where one is set.
+ */
+export const decidingGates = {
+  CPUManagerPolicyAlphaOptions: 'allows for align-by-socket and distribute-cpus-across-cores in cpuManagerPolicyOptions',
+  CPUManagerPolicyBetaOptions: 'allows for distribute-cpus-across-numa in cpuManagerPolicyOptions',
+  ComponentFlagz: 'serves /flagz',
+  ComponentStatusz: 'serves /statusz',
+  ContainerCheckpoint: 'serves /checkpoint',
+  CustomCPUCFSQuotaPeriod: 'allows for another cpuCFSQuotaPeriod than 100ms',
+  ExtendWebSocketsToKubelet: 'has the node declare that it takes WebSockets',
+  GracefulNodeShutdown: "allows for shutdownGracePeriod, for which the machine's shutdown waits for pods",
+  GracefulNodeShutdownBasedOnPodPriority: 'allows for shutdownGracePeriodByPodPriority',
+  InPlacePodVerticalScalingInitContainers: 'has the node declare that init containers can be resized',
+  KubeletCrashLoopBackOffMax: 'allows for crashLoopBackOff.maxContainerRestartPeriod',
+  KubeletEnsureSecretPulledImages: 'allows for imagePullCredentialsVerificationPolicy',
+  LoggingAlphaOptions: 'allows for splitStream and infoBufferSize of logging.options',
+  MemoryQoS: 'protects and slows down memory by memoryReservationPolicy and memoryThrottlingFactor, with cgroup v2',
+  NodeDeclaredFeatures: 'has the node declare its features',
+  QOSReserved: 'keeps memory from lower QoS classes by qosReserved',
+  RestartAllContainersOnContainerExits: 'has the node declare that rules may restart all containers of a pod',
+  RotateKubeletServerCertificate: "allows for serverTLSBootstrap, by which the cluster signs the server's certificate",
+} as const satisfies Readonly<Record<string, string>>;
+
+export type DecidingGate = keyof typeof decidingGates;
