@@ -15,7 +15,10 @@ export interface NodeReservations {
 export function nodeReservations({ options, node: { resources } }: Pick<NodeParts, 'options' | 'node'>): NodeReservations {
   const capacity = resources.capacity();
   const { thresholds } = parseThresholds(options);
-  const reserved: Reserved = { ...reservedResources(options), eviction: options.allocatableIgnoresEviction ? {} : evictionReservation(thresholds, capacity) };
+  const reserved: Reserved = {
+    ...reservedResources(options),
+    eviction: options.allocatableIgnoresEviction ? {} : evictionReservation(thresholds, capacity),
+  };
   const faults = reservationFaults(capacity, reserved).map(
     ({ name, reserved: amount, capacity: has }) =>
       `Resource ${JSON.stringify(name)} has a reservation of ${amount} but capacity of ${has}. Expected capacity >= reservation.`,
