@@ -24,12 +24,12 @@ export async function withFormerConfigFlag(
   };
 }
 
-async function namesManifests(path: string, { readFile, listFiles = filesUnder }: ConfigFiles): Promise<boolean> {
+async function namesManifests(path: string, files: ConfigFiles): Promise<boolean> {
   try {
-    return podKind.test(await readFile(path));
+    return podKind.test(await files.readFile(path));
   } catch (error) {
     if (!(error instanceof NoFileError) || error.found !== 'a directory') return false;
-    return listFiles(path).then(
+    return (files.listFiles ?? filesUnder)(path).then(
       (names) => !names.some(isDropIn),
       () => false,
     );

@@ -128,7 +128,7 @@ export const idleOptions: readonly IdleOption[] = [
   {
     flag: 'container-runtime',
     config: 'containerRuntime',
-    kind: { ...oneOf(['docker', 'remote']), schema: string.schema },
+    kind: { ...oneOf(['docker', 'remote']), schema: (z) => string.schema(z) },
     isMet: always,
     noMeaning: 'what the engine speaks is found out by asking it',
   },

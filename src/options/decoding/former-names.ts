@@ -7,7 +7,7 @@ export interface PresentNames {
   /** Fields that were found under another name, and what to say of each. */
   readonly former: readonly { readonly field: string; readonly message: string }[];
   /** The same path as the file has it. */
-  writtenAs(path: Path): Path;
+  readonly writtenAs: (path: Path) => Path;
 }
 
 /** A file's content with fields of Kubernetes 1.3 under the names that they have by now. Where both are there, the present one counts. */
