@@ -11,7 +11,7 @@ import { completeHelpText, helpText } from './options/help-text.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
 import { optionsTable } from './options/options-table.ts';
 import type { Surroundings } from './surroundings.ts';
-import { type LoadedOptions, loadOptions, OptionsError } from './options/load-options.ts';
+import { type LoadedOptions, loadOptions, type OptionsEnvironment, OptionsError } from './options/load-options.ts';
 import { versionText } from './options/version-text.ts';
 
 /** sysexits are of no use to a supervisor: 0 well, 1 failed, 2 asked for wrongly. */
@@ -27,6 +27,11 @@ export async function main(argv: readonly string[], invokedAs: string): Promise<
   // `rxlet --help | head`: a reader may leave early.
   process.stdout.on('error', () => {});
   const command = commands.find((name) => name === argv[0]);
+  if (command === 'config') {
+    const { runConfig } = await import('./cli/config.ts');
+    process.exitCode = await runConfig(argv.slice(1), process, (flags) => loadOptions(flags, optionsEnvironment()));
+    return;
+  }
   if (command === 'validate') {
     process.exitCode = await validate(argv.slice(1));
     return;
@@ -54,9 +59,7 @@ export async function main(argv: readonly string[], invokedAs: string): Promise<
   }
   let loaded: LoadedOptions;
   try {
-    const terminal = isatty(STANDARD_ERROR);
-    const readFile = (path: string): Promise<string> => readRegularFile(path, MAX_CONFIG_BYTES);
-    loaded = await loadOptions(argv, { hostname: hostname(), terminal, readFile });
+    loaded = await loadOptions(argv, optionsEnvironment());
   } catch (error) {
     if (!(error instanceof OptionsError)) throw error;
     for (const problem of error.problems) process.stderr.write(`rxlet: ${problem}\n`);
@@ -76,6 +79,12 @@ export async function main(argv: readonly string[], invokedAs: string): Promise<
     process.exit(await run(loaded, { log, verbosity }));
   }
 }
+
+const optionsEnvironment = (): OptionsEnvironment => ({
+  hostname: hostname(),
+  terminal: isatty(STANDARD_ERROR),
+  readFile: (path) => readRegularFile(path, MAX_CONFIG_BYTES),
+});
 
 async function validate(argv: readonly string[]): Promise<number> {
   const [{ runValidate }, { manifestTools }] = await Promise.all([import('./cli/validate.ts'), import('./sources/manifest-tools.ts')]);

@@ -1,2 +1,15 @@
 /** What `rxlet` does beside running the agent: the first argument. */
-export const commands = ['validate', 'plan', 'replay', 'engines', 'ps', 'logs', 'exec', 'stats', 'explain', 'timeline', 'watch'] as const;
+export const commands = [
+  'config',
+  'validate',
+  'plan',
+  'replay',
+  'engines',
+  'ps',
+  'logs',
+  'exec',
+  'stats',
+  'explain',
+  'timeline',
+  'watch',
+] as const;
