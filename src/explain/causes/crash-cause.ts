@@ -136,9 +136,12 @@ export function oneLine(text: string): string {
   return flat.length > MOST_QUOTED ? `${flat.slice(0, MOST_QUOTED)}…` : flat;
 }
 
+const MOST_BELATED_MS = 60_000;
+
 function ranFor({ startedAt, finishedAt }: Terminated): string {
   const [from, to] = [dateMs(startedAt), dateMs(finishedAt)];
-  if (from === undefined || to === undefined || to < from || to - from > 3_600_000) return '';
+  // An engine that is busy notes when something started after it has ended.
+  if (from === undefined || to === undefined || from - to > MOST_BELATED_MS || to - from > 3_600_000) return '';
   // Whole seconds: those of what ran for a moment may be one apart.
   return to - from <= 1_000 ? ' at once' : ` after ${Math.round((to - from) / 1000)} s`;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readdir } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -13,8 +13,11 @@ import { type ExplainingAgent, explainingAgent } from './explaining-agent.ts';
 import { moreSickPods } from './more-sick-pods.ts';
 import { type SickPod, sickPods, type SickWorld } from './sick-pods.ts';
 
-/** Who waits for a cause asks again and again, which asks the engine: of all at once, its answers would take longer than anybody waits. */
-const AT_A_TIME = 8;
+/**
+ * Side by side, as most only wait for an engine or a probe. Who waits for a cause asks again and again, which asks the engine, and what crashes
+ * starts again and again: of all at once, its answers would take longer than anybody waits.
+ */
+const AT_A_TIME = 12;
 
 const seen: string[] = [];
 
@@ -44,16 +47,18 @@ describe('the first three lines of rxlet explain name the true cause', { timeout
     await once(taken, 'listening');
     disposals.unshift(async () => void taken.close());
     explaining = await explainingAgent({ after: (dispose) => void disposals.unshift(dispose) }, '--serialize-image-pulls=false');
-    const { agent } = explaining;
+    const { agent, says } = explaining;
+    const isUp: SickWorld['isUp'] = (name) => says(name, /is as declared \(Running/);
     const holders: ChildProcess[] = [];
     disposals.unshift(async () => holders.forEach((each) => each.kill('SIGKILL')));
     const hold: SickWorld['hold'] = async (name, volume) => {
+      await isUp(name);
       const { app: container } = await agent.up(name);
       const path = join(agent.rootDir, 'pods', container?.uid ?? '', 'volumes', 'kubernetes.io~empty-dir', volume);
       await readdir(path);
       holders.push(spawn('sleep', ['600'], { cwd: path, stdio: 'ignore' }));
     };
-    const world: SickWorld = { registry, agent, takenPort: (taken.address() as AddressInfo).port, hold };
+    const world: SickWorld = { registry, agent, isUp, takenPort: (taken.address() as AddressInfo).port, hold };
     pods = { ...sickPods(world), ...moreSickPods(world) };
     for (const [name, { files }] of Object.entries(pods))
       for (const [file, text] of Object.entries(files ?? {})) await agent.write(`${name}-${file}`, text);
@@ -75,6 +80,8 @@ describe('the first three lines of rxlet explain name the true cause', { timeout
         text.split('\n').every((line) => line.length <= 80),
         text,
       );
+      // What was explained leaves the engine to the others.
+      for (const file of [name, `${name}-too`]) await rm(join(explaining.agent.manifests, `${file}.yaml`), { force: true });
     });
 
   test('a pod that is well', async () => {

@@ -21,6 +21,8 @@ export interface SickPod {
 export interface SickWorld {
   readonly registry: ScriptedRegistry;
   readonly agent: AgentUnderTest;
+  /** Resolves once the pod is explained as running well. */
+  readonly isUp: (pod: string) => Promise<unknown>;
   /** Another process listens there. */
   readonly takenPort: number;
   /** Another process is in this volume of the pod. */
@@ -34,7 +36,7 @@ const http = (path: string) => ({ httpGet: { path, port: 1 }, periodSeconds: 1, 
 const pulled = (image: string): V1PodSpec => pod([app(stays, { image, imagePullPolicy: 'Always' })]);
 
 /** Pods that do not disturb each other, and what is the matter with each. */
-export function sickPods({ registry, agent, takenPort = 0, hold }: Partial<SickWorld> = {}): Readonly<Record<string, SickPod>> {
+export function sickPods({ registry, agent, isUp, takenPort = 0, hold }: Partial<SickWorld> = {}): Readonly<Record<string, SickPod>> {
   const host = registry?.host ?? '';
   const env = (valueFrom: object): V1PodSpec => pod([app(stays, { env: [{ name: 'V', valueFrom }] })]);
   return {
@@ -119,7 +121,7 @@ export function sickPods({ registry, agent, takenPort = 0, hold }: Partial<SickW
     'deleted-but-stuck': {
       spec: pod([app("trap '' TERM; while :; do sleep 1; done")], { terminationGracePeriodSeconds: 300 }),
       befalls: async (name) => {
-        await agent?.up(name);
+        await isUp?.(name);
         await agent?.remove(name);
       },
       says: /has not ended on SIGTERM yet, and is killed at the end of its grace period of 300 s/,
@@ -174,7 +176,7 @@ export function sickPods({ registry, agent, takenPort = 0, hold }: Partial<SickW
     'port-of-another-pod': {
       spec: pod([app(stays, { ports: [{ containerPort: 80, hostPort: 31_777 }] })]),
       befalls: async (name) => {
-        await agent?.up(name);
+        await isUp?.(name);
         await agent?.declare(`${name}-too`, pod([app(stays, { ports: [{ containerPort: 80, hostPort: 31_777 }] })]));
       },
       ask: 'port-of-another-pod-too',
@@ -196,7 +198,7 @@ export function sickPods({ registry, agent, takenPort = 0, hold }: Partial<SickW
     'name-held': {
       spec: pod([app("trap '' TERM; while :; do sleep 1; done")], { terminationGracePeriodSeconds: 300 }),
       befalls: async (name) => {
-        await agent?.up(name);
+        await isUp?.(name);
         await agent?.declare(name, pod());
       },
       says: /its name is held by a pod of the same name before it, and it waits for that one's end/,
@@ -206,7 +208,7 @@ export function sickPods({ registry, agent, takenPort = 0, hold }: Partial<SickW
         volumes: [{ name: 'm', emptyDir: { medium: 'Memory' } }],
       }),
       befalls: async (name) => {
-        await agent?.up(name);
+        await isUp?.(name);
         await hold?.(name, 'm');
         await agent?.remove(name);
       },
@@ -229,7 +231,7 @@ export function sickPods({ registry, agent, takenPort = 0, hold }: Partial<SickW
     'pre-stop-hangs': {
       spec: pod([app(stays, { lifecycle: { preStop: { exec: { command: ['sleep', '250'] } } } })], { terminationGracePeriodSeconds: 200 }),
       befalls: async (name) => {
-        await agent?.up(name);
+        await isUp?.(name);
         await agent?.remove(name);
       },
       says: /preStop hook/,
@@ -241,7 +243,7 @@ export function sickPods({ registry, agent, takenPort = 0, hold }: Partial<SickW
     'manifest-broken-later': {
       spec: pod(),
       befalls: async (name) => {
-        await agent?.up(name);
+        await isUp?.(name);
         await agent?.write(`${name}.yaml`, 'kind: Pod\napiVersion: v1\nmetadata: {name: [}\n');
       },
       says: /its manifest has been changed and is refused, and it goes on as it was/,
