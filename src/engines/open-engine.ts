@@ -67,6 +67,8 @@ async function cri(chosen: ChosenEngine, options: KubeletOptions, ground: Engine
 }
 
 async function docker({ endpoint, name, version }: ChosenEngine, options: KubeletOptions, ground: EngineGround): Promise<Engine> {
+  if (options.dockerEndpoint === '' && options.imageServiceEndpoint !== '')
+    ground.log.warn('image service is passed over: the engine speaks the API of Docker, and has its images itself', { engine: name });
   const [{ dockerEngine }, cni] = await Promise.all([
     import('./docker/engine.ts'),
     options.networkPlugin === 'cni' ? import('./cni/cni-pods-network.ts') : undefined,

@@ -71,6 +71,7 @@ export async function criUnderTest(): Promise<EngineUnderTest & { readonly acces
       client,
       clock: systemClock,
       podInfraContainerImage: 'rxlet/pause:1',
+      sandboxImage: () => undefined,
       imagePullProgressDeadlineMs: 60_000,
     }),
     access,

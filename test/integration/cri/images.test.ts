@@ -36,6 +36,7 @@ describe('CriImageService against a container runtime', { timeout: 120_000 }, ()
       client,
       clock: systemClock,
       podInfraContainerImage: 'registry.k8s.io/pause:3.10',
+      sandboxImage: () => undefined,
       imagePullProgressDeadlineMs: 2_000,
     });
   });

@@ -11,8 +11,9 @@ import { imagesInUse, removeImage } from './remove-image.ts';
 export interface CriImageServiceOptions {
   readonly client: Pick<CriClient, 'call' | 'endpoint'>;
   readonly clock: Pick<Clock, 'monotonicMs' | 'schedule' | 'sleep'>;
-  /** The sandboxes' image, which is kept for the next one; the runtime may name others. */
+  /** The sandboxes' image, which is kept for the next one; the runtime may have another one in its configuration, and may pin others. */
   readonly podInfraContainerImage: string;
+  readonly sandboxImage: () => string | undefined;
   /** See PullImageDeps. */
   readonly imagePullProgressDeadlineMs: number;
 }
@@ -21,13 +22,13 @@ export interface CriImageServiceOptions {
 export class CriImageService implements ImageService {
   readonly #client: CriImageServiceOptions['client'];
   readonly #clock: CriImageServiceOptions['clock'];
-  readonly #sandboxImage: string;
+  readonly #sandboxImages: () => readonly string[];
   readonly #progressDeadlineMs: number;
 
-  constructor({ client, clock, podInfraContainerImage, imagePullProgressDeadlineMs }: CriImageServiceOptions) {
+  constructor({ client, clock, podInfraContainerImage, sandboxImage, imagePullProgressDeadlineMs }: CriImageServiceOptions) {
     this.#client = client;
     this.#clock = clock;
-    this.#sandboxImage = podInfraContainerImage;
+    this.#sandboxImages = () => [podInfraContainerImage, sandboxImage() ?? podInfraContainerImage];
     this.#progressDeadlineMs = imagePullProgressDeadlineMs;
   }
 
@@ -38,11 +39,12 @@ export class CriImageService implements ImageService {
   /** Rejects where the listing is larger than a message may be. */
   async listImages(signal: AbortSignal): Promise<readonly ListedImage[]> {
     const { images } = await this.#client.call(CriImages.method.listImages, {}, signal);
+    const kept = this.#sandboxImages();
     return images.flatMap((each) => {
       const { id, repoTags, repoDigests, sizeBytes } = imageInfo(each);
       const image = { id, repoTags, repoDigests, sizeBytes };
       // Nothing could be done to one without an id.
-      return id === '' ? [] : [{ ...image, pinned: each.pinned || imageMatches(image, this.#sandboxImage) }];
+      return id === '' ? [] : [{ ...image, pinned: each.pinned || kept.some((name) => imageMatches(image, name)) }];
     });
   }
 

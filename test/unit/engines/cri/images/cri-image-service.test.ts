@@ -36,6 +36,7 @@ const images = (over: Partial<ConstructorParameters<typeof CriImageService>[0]> 
     client,
     clock: systemClock,
     podInfraContainerImage: 'registry.k8s.io/pause:3.10',
+    sandboxImage: () => 'example.org/pause:1',
     imagePullProgressDeadlineMs: 60_000,
     ...over,
   });
@@ -90,15 +91,17 @@ describe('an image', () => {
 describe('a listing', () => {
   test('has all images; the runtime and the options say which are kept', async () => {
     const pause = { id: `sha256:${'c'.repeat(64)}`, repoTags: ['registry.k8s.io/pause:3.10'], size: 1n };
+    const configured = { id: `sha256:${'f'.repeat(64)}`, repoTags: ['example.org/pause:1'], size: 1n };
     const kept = { id: `sha256:${'d'.repeat(64)}`, pinned: true, size: 1n };
     const nameless = { id: `sha256:${'e'.repeat(64)}`, repoTags: ['<none>:<none>'], repoDigests: ['<none>@<none>'], size: 1n };
-    cri.answer(method.listImages, () => ({ images: [busybox, pause, kept, nameless, { size: 5n }] }));
+    cri.answer(method.listImages, () => ({ images: [busybox, pause, configured, kept, nameless, { size: 5n }] }));
     const listed = await images().listImages(never);
     assert.deepEqual(
       listed.map(({ id, repoTags, pinned }) => [id.slice(7, 8), repoTags, pinned]),
       [
         ['a', busybox.repoTags, false],
         ['c', pause.repoTags, true],
+        ['f', configured.repoTags, true],
         ['d', [], true],
         ['e', [], false],
       ],
