@@ -24,6 +24,7 @@ export const capabilities: readonly Capability[] = [
   { name: 'objects', wanted: always, load: () => import('./objects/capability.ts') },
   { name: 'volumes', wanted: always, load: () => import('./volumes/capability.ts') },
   { name: 'network', wanted: always, load: () => import('./network/capability.ts') },
+  { name: 'usernamespaces', wanted: always, load: () => import('./usernamespaces/capability.ts') },
   { name: 'runtimeclasses', wanted: always, load: () => import('./runtimeclasses/capability.ts') },
   { name: 'memory', wanted: always, load: () => import('./memory/capability.ts') },
   { name: 'probes', wanted: always, load: () => import('./probes/capability.ts') },

@@ -207,11 +207,6 @@ export const idleOptions: readonly IdleOption[] = [
     zeroInFileIsUnset: true,
     noMeaning: 'volumes are measured when somebody asks, once for all who ask at about the same time',
   },
-  {
-    config: 'userNamespaces.idsPerPod',
-    kind: int64,
-    noMeaning: 'the engine gives out the ids of user namespaces, and pods that it has none for are refused',
-  },
 
   {
     flag: 'contention-profiling',

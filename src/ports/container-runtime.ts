@@ -4,6 +4,7 @@ import type { ResizableResource } from '../model/effective-resources.ts';
 import type { Container, Pod, PodUid } from '../model/pod.ts';
 import type { Quantity } from '../model/quantity.ts';
 import type { DnsConfig } from '../model/resolv-conf.ts';
+import type { IdRange } from '../model/user-namespace.ts';
 
 export type SandboxId = string & { readonly __brand: 'SandboxId' };
 export type { ContainerId };
@@ -112,6 +113,8 @@ export interface SandboxSpec {
   readonly cgroupParent?: string | undefined;
   /** Which of the engine's handlers runs the pod, as RuntimeClass names it; undefined: its default. The engine refuses one that it does not have. */
   readonly handler?: string | undefined;
+  /** The ids that the pod has for itself; undefined: those of the node. An engine whose containers all share one such range takes that. */
+  readonly userNamespace?: IdRange | undefined;
 }
 
 /** A device of the node that a container gets. */

@@ -10,7 +10,9 @@ import { silentLogger } from '../../src/base/logger.ts';
 import { criAccess } from '../../src/engines/cri/access/cri-access.ts';
 import { RuntimeService } from '../../src/engines/cri/api/runtime_pb.js';
 import { type CriClient, openCriClient } from '../../src/engines/cri/client/cri-client.ts';
+import { KnownFeatures } from '../../src/engines/common/known-features.ts';
 import { criRuntime } from '../../src/engines/cri/cri-runtime.ts';
+import { engineFeatures } from '../../src/engines/cri/features/engine-features.ts';
 import { CriImageService } from '../../src/engines/cri/images/cri-image-service.ts';
 import { LogDirectories } from '../../src/engines/cri/logs/log-directories.ts';
 import { TimestampedLogs } from '../../src/engines/cri/logs/timestamped-logs.ts';
@@ -66,6 +68,10 @@ export async function criUnderTest(): Promise<EngineUnderTest & { readonly acces
       seccompDefault: false,
       selinux: false,
       node: aCriNode,
+      features: new KnownFeatures(
+        (signal) => engineFeatures({ client, cgroupVersion: undefined, cgroupDriver: 'cgroupfs' }, signal),
+        systemClock,
+      ),
     }),
     images: new CriImageService({
       client,

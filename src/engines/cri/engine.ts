@@ -43,6 +43,12 @@ export function criEngine(
   const access = criAccess({ client, clock, names });
   const logging = new LoggingContainers(client, podLogsDir);
   const status = new RuntimeStatus({ client, clock, log });
+  const asked = {
+    client,
+    cgroupVersion: cgroups.version,
+    cgroupDriver: options.cgroupDriver === 'systemd' ? 'systemd' : 'cgroupfs',
+  } as const;
+  const features = new KnownFeatures((signal) => engineFeatures(asked, signal), clock);
   const runtime = criRuntime({
     client,
     clock,
@@ -56,13 +62,8 @@ export function criEngine(
     seccompDefault: options.seccompDefault,
     selinux: selinuxIsOn(),
     node: limitingNode(options, ground),
+    features,
   });
-  const asked = {
-    client,
-    cgroupVersion: cgroups.version,
-    cgroupDriver: options.cgroupDriver === 'systemd' ? 'systemd' : 'cgroupfs',
-  } as const;
-  const features = new KnownFeatures((signal) => engineFeatures(asked, signal), clock);
   return {
     name,
     runtime,

@@ -48,7 +48,7 @@ export const podSpecLedger = section<V1PodSpec>('PodSpec', {
   hostNetwork: honoured,
   hostPID: honoured,
   hostUsers: approximated(
-    'on an engine with userns-remap all its containers share one range of users, and volumes show the owners of the node; on another the pod fails with reason UserNamespacesNotSupported',
+    'on containerd from 2.0 on the pod has users and groups of its own, and volumes show their owners as if they were in it; on a Docker engine with userns-remap all its containers share one range of users, and volumes show the owners of the node; on another the pod fails with reason UserNamespacesNotSupported',
     { when: is(false) },
   ),
   hostname: honoured,

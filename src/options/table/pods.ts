@@ -1,4 +1,4 @@
-import { bool, colonSeparatedMultimap, duration, string } from '../kinds.ts';
+import { bool, colonSeparatedMultimap, duration, int64, string } from '../kinds.ts';
 import { option } from '../option.ts';
 import { minute, second } from './units.ts';
 
@@ -76,6 +76,13 @@ export const podOptions = {
     group: 'Pods',
     deprecated: 'it goes away with a future Kubernetes release',
     help: "The namespace of the service `kubernetes`, whose address is in each container's environment.",
+  }),
+  userNamespaceIdsPerPod: option<number>({
+    config: 'userNamespaces.idsPerPod',
+    kind: int64,
+    default: 65_536,
+    group: 'Pods',
+    help: 'How many users and groups a pod with `hostUsers: false` has for itself: a multiple of 65536.',
   }),
   runOnce: option<boolean>({
     flag: 'runonce',

@@ -24,6 +24,7 @@ test("without arguments every option has the kubelet's default", async () => {
     manifestUrlHeader: {},
     fileCheckFrequencyMs: 20_000,
     httpCheckFrequencyMs: 20_000,
+    userNamespaceIdsPerPod: 65_536,
     maxContainerRestartPeriodMs: 300_000,
     syncFrequencyMs: 60_000,
     masterServiceNamespace: 'default',

@@ -1,6 +1,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { appArmorProfile } from '../../../model/app-armor.ts';
 import type { Container, Pod } from '../../../model/pod.ts';
+import type { IdRange } from '../../../model/user-namespace.ts';
 import type { ContainerSpec } from '../../../ports/container-runtime.ts';
 import { seccompProfile } from '../../common/containers/seccomp-profile.ts';
 import { effectiveSecurityContext, type ImageUser, isSet, maskedPaths, readonlyPaths } from '../../common/containers/security-context.ts';
@@ -12,12 +13,16 @@ import {
   SecurityProfile_ProfileType as ProfileType,
   SupplementalGroupsPolicy,
 } from '../api/runtime_pb.js';
+import { userNamespace } from './user-namespace.ts';
 
 type Profile = MessageInitShape<typeof SecurityProfileSchema>;
 type Namespaces = MessageInitShape<typeof NamespaceOptionSchema>;
 
-/** A pod's namespaces (namespacesForPod in pkg/kubelet/kuberuntime/util); `target`: whose processes a container sees besides its own. */
-export function namespaces({ spec }: Pick<Pod, 'spec'>, target?: string): Namespaces {
+/**
+ * A pod's namespaces (namespacesForPod in pkg/kubelet/kuberuntime/util). `target`: whose processes a container sees besides its own; `ids`: those that
+ * the pod has for itself.
+ */
+export function namespaces({ spec }: Pick<Pod, 'spec'>, target?: string, ids?: IdRange): Namespaces {
   const { hostNetwork, hostIPC, hostPID, shareProcessNamespace } = spec;
   const pid = hostPID ? NamespaceMode.NODE : shareProcessNamespace ? NamespaceMode.POD : NamespaceMode.CONTAINER;
   return {
@@ -25,6 +30,7 @@ export function namespaces({ spec }: Pick<Pod, 'spec'>, target?: string): Namesp
     ipc: hostIPC ? NamespaceMode.NODE : NamespaceMode.POD,
     pid: target === undefined ? pid : NamespaceMode.TARGET,
     targetId: target ?? '',
+    ...(ids && { usernsOptions: userNamespace(ids) }),
   };
 }
 

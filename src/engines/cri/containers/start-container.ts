@@ -12,6 +12,7 @@ import { type ContainerConfig, containerConfig } from './container-config.ts';
 import { type ContainerCreating, createContainer } from './create-container.ts';
 import type { CriNode } from './linux-resources.ts';
 import type { CriMessageOwner } from './message-owner.ts';
+import { inItsUserNamespace } from './user-namespace.ts';
 
 export interface ContainerStarting extends ContainerCreating {
   readonly images: CriImageFacts;
@@ -95,7 +96,12 @@ async function make(
   const { id, adopted } = await orStartError('CreateContainerError', signal, async () => {
     await context.directories.makeForContainer(pod, container.name);
     const sandboxConfig = await context.configs.of(sandbox, pod, spec.cgroupParent, signal);
-    return createContainer(context, pod, { podSandboxId: sandbox, config, sandboxConfig }, signal);
+    return createContainer(
+      context,
+      pod,
+      { podSandboxId: sandbox, config: inItsUserNamespace(config, sandboxConfig), sandboxConfig },
+      signal,
+    );
   });
   if (!adopted) await message?.clear();
   return { id, config, attempt, message, adopted };

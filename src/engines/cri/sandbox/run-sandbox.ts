@@ -1,8 +1,10 @@
 import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/logger.ts';
 import type { Pod } from '../../../model/pod.ts';
+import { handlerWithoutUsers } from '../../../model/user-namespace.ts';
 import type { RunningSandbox, SandboxId, SandboxSpec } from '../../../ports/container-runtime.ts';
 import { POD_UID_LABEL } from '../../common/identity/pod-labels.ts';
+import type { KnownFeatures } from '../../common/known-features.ts';
 import { type PodSandbox, PodSandboxState, RuntimeService } from '../api/runtime_pb.js';
 import type { CriClient } from '../client/cri-client.ts';
 import { createdOnce } from '../client/created-once.ts';
@@ -19,6 +21,7 @@ export interface SandboxRunning {
   readonly log: Pick<Logger, 'info'>;
   readonly configs: SandboxConfigs;
   readonly directories: LogDirectories;
+  readonly features: Pick<KnownFeatures, 'now'>;
 }
 
 /**
@@ -33,7 +36,10 @@ export async function runSandbox(
   onCreated: (id: SandboxId) => void = () => {},
 ): Promise<RunningSandbox> {
   signal.throwIfAborted();
-  const { client, configs, directories } = running;
+  const { client, configs, directories, features } = running;
+  const { userNamespace, handler = '' } = spec;
+  const refusal = userNamespace && handlerWithoutUsers((await features.now(signal)).handlers, handler);
+  if (refusal !== undefined) throw new Error(refusal);
   const config = sandboxConfig(pod, spec, await directories.makeForPod(pod));
   const podSandboxId = await create(running, pod, spec, config, signal);
   const id = podSandboxId as SandboxId;

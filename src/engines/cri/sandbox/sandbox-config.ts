@@ -30,7 +30,7 @@ export function sandboxConfig(pod: Pod, spec: SandboxSpec, logDirectory: string)
       cgroupParent: spec.cgroupParent ?? '',
       sysctls: Object.fromEntries((sysctls ?? []).map((each) => [dottedSysctl(each.name), each.value])),
       securityContext: {
-        namespaceOptions: namespaces(pod),
+        namespaceOptions: namespaces(pod, undefined, spec.userNamespace),
         ...(isSet(seLinuxOptions) && { selinuxOptions: { ...seLinuxOptions } }),
         ...(isSet(runAsUser) && { runAsUser: { value: BigInt(runAsUser) } }),
         ...(isSet(runAsGroup) && { runAsGroup: { value: BigInt(runAsGroup) } }),

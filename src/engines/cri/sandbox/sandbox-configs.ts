@@ -5,6 +5,7 @@ import type { SandboxSpec } from '../../../ports/container-runtime.ts';
 import { podLogDirectory } from '../../common/logs/log-paths.ts';
 import { RuntimeService } from '../api/runtime_pb.js';
 import type { CriClient } from '../client/cri-client.ts';
+import { idsOf } from '../containers/user-namespace.ts';
 import { verboseInfo } from '../observe/verbose-info.ts';
 import { rememberedConfig, type SandboxConfig } from './sandbox-config.ts';
 
@@ -37,7 +38,8 @@ export class SandboxConfigs {
     const { podSandboxStatus } = RuntimeService.method;
     const { status, info } = await this.#client.call(podSandboxStatus, { podSandboxId, verbose: true }, signal);
     const attempt = status?.metadata?.attempt ?? 0;
-    const spec = { attempt, cgroupParent, ...toldByRuntime(verboseInfo(info).config) };
+    const users = idsOf(status?.linux?.namespaces?.options?.usernsOptions);
+    const spec = { attempt, cgroupParent, userNamespace: users, ...toldByRuntime(verboseInfo(info).config) };
     const config = rememberedConfig(pod, spec, podLogDirectory(this.#podLogsDir, pod));
     this.#known.set(podSandboxId, config);
     return config;
