@@ -29,6 +29,8 @@ export class ServingFiles implements Service, ServingCertificate {
   readonly #pairs = new ReplaySubject<ServingPair>(1);
   readonly #first = Promise.withResolvers<void>();
   #current: ClientIdentity | undefined;
+  /** What the files say, as they were read last: mostly they are as they were. */
+  #parsed: { readonly certificate: string; readonly key: string; readonly identity: ClientIdentity } | undefined;
   #trouble = '';
 
   constructor(deps: ServingFilesDeps) {
@@ -93,8 +95,12 @@ export class ServingFiles implements Service, ServingCertificate {
   async #read(): Promise<ClientIdentity> {
     const { certificateFile, keyFile } = this.#deps;
     // One after the other: where both are missing, the fault is the same each time.
-    const certificate = { text: await readText(certificateFile), where: certificateFile };
-    return parseClientIdentity(certificate, { text: await readText(keyFile), where: keyFile });
+    const certificate = await readText(certificateFile);
+    const key = await readText(keyFile);
+    if (this.#parsed?.certificate === certificate && this.#parsed.key === key) return this.#parsed.identity;
+    const identity = parseClientIdentity({ text: certificate, where: certificateFile }, { text: key, where: keyFile });
+    this.#parsed = { certificate, key, identity };
+    return identity;
   }
 }
 
