@@ -92,7 +92,7 @@ async function validate(argv: readonly string[]): Promise<number> {
 }
 
 async function plan(argv: readonly string[]): Promise<number> {
-  const [{ runPlan }, { planTools }] = await Promise.all([import('./cli/plan.ts'), import('./plan-tools.ts')]);
+  const { planTools, runPlan } = await import('./plan-tools.ts');
   return runPlan(argv, process, planTools({ nodeName: 'node', clock: systemClock }), optionsTable.rootDir.default);
 }
 
@@ -110,18 +110,16 @@ async function openLog({ logFormat }: KubeletOptions, verbosity: (stream: string
 }
 
 /** Runs the agent until it is stopped or fails. Resolves with the exit code. */
-async function run({ options, origins }: LoadedOptions, { log, verbosity }: Pick<Surroundings, 'log' | 'verbosity'>): Promise<number> {
+async function run(loaded: LoadedOptions, how: Pick<Surroundings, 'log' | 'verbosity'>): Promise<number> {
+  const { log } = how;
   process.on('uncaughtException', (error) => {
     log.error('uncaught error', { error });
     process.exit(FAILED);
   });
   const stop = stopOnSignals(process, log, systemClock);
   try {
-    const [{ capabilities, runAgent }, { realSurroundings }] = await Promise.all([import('./run-agent.ts'), import('./surroundings.ts')]);
-    const surroundings = realSurroundings({ origins, log, verbosity });
-    if (options.recordFile === '') return await runAgent(options, surroundings, stop);
-    const { recordAgent } = await import('./record-agent.ts');
-    return await recordAgent(options, surroundings, stop, capabilities);
+    const { runProcess } = await import('./run-process.ts');
+    return await runProcess(loaded, how, stop);
   } catch (error) {
     log.error('agent failed', { error });
     return FAILED;

@@ -7,6 +7,9 @@ import { type PlanAnswer, planAnswer } from './model/planned-changes.ts';
 import { declaredIn } from './sources/declared-in.ts';
 import { manifestContents } from './sources/manifest-contents.ts';
 
+// With the command: both know its errors by their class.
+export { runPlan } from './cli/plan.ts';
+
 /** Joins the command, how manifests are read, and who plans: the planner here, or the agent's. */
 export function planTools(from: { readonly nodeName: string; readonly clock: Pick<Clock, 'schedule'> }): PlanTools {
   return {
