@@ -1,4 +1,4 @@
-import { combineLatest, concatMap, filter, from, map, merge, type Observable, tap } from 'rxjs';
+import { combineLatest, concatMap, from, map, merge, type Observable, tap } from 'rxjs';
 import type { AgentState } from './agent/agent-state.ts';
 import { FieldNotices } from './agent/field-notices.ts';
 import { PodConfig } from './agent/mux/pod-config.ts';
@@ -41,8 +41,12 @@ export function kubelet(node: NodeParts, state: AgentState, given: Given): reado
 
   // What runs, or holds a name, without being declared; looked for only once every source has spoken, an empty one too.
   const orphans: Observable<PodWake> = combineLatest([pleg.relists, from(pods.syncedOnce)]).pipe(
-    concatMap(([listed]) => new Set([...listed.map(({ uid }) => uid), ...lives.unended])),
-    filter((uid) => !pods.get(uid)),
+    concatMap(([listed]) => {
+      const orphans = new Set<PodUid>();
+      for (const { uid } of listed) if (!pods.get(uid)) orphans.add(uid);
+      for (const uid of lives.unended) if (!pods.get(uid)) orphans.add(uid);
+      return orphans;
+    }),
     map((uid) => ({ uid, reason: 'orphan' })),
   );
 

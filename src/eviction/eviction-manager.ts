@@ -110,7 +110,7 @@ export class EvictionManager {
     signal: AbortSignal,
   ): Promise<{ readonly ended: readonly PodUid[]; readonly nextMs: number }> {
     const { clock } = this.#deps;
-    const limited = this.#settings.localStorageCapacityIsolation ? this.#activePods().filter((pod) => this.#isLimited(pod)) : [];
+    const limited = this.#settings.localStorageCapacityIsolation ? this.#activePods((pod) => this.#isLimited(pod)) : [];
     // Without thresholds only limits of pods ask for it: which file systems they are about.
     const isAsked = this.#settings.thresholds.length > 0 || (limited.length > 0 && this.#layout === undefined);
     const found = isAsked ? await this.#observed(given, signal) : nothingObserved;
@@ -185,13 +185,12 @@ export class EvictionManager {
     if (before === undefined || before.size !== pressures.size || [...pressures].some((each) => !before.has(each))) this.#changed.next();
   }
 
-  /** Those that run, or will: not who has ended, or is being ended by the node. */
-  #activePods(): readonly Pod[] {
+  /** Those of the wanted that run, or will: not who has ended, or is being ended by the node. */
+  #activePods(isWanted: (pod: Pod) => boolean = () => true): readonly Pod[] {
     const { pods, statuses, ends } = this.#deps;
-    return pods
-      .list()
-      .map(({ pod }) => pod)
-      .filter(({ metadata: { uid }, status }) => !isTerminalPhase((statuses.get(uid) ?? status)?.phase) && ends.of(uid) === undefined);
+    const isActive = ({ metadata: { uid }, status }: Pod): boolean =>
+      !isTerminalPhase((statuses.get(uid) ?? status)?.phase) && ends.of(uid) === undefined;
+    return pods.list().flatMap(({ pod }) => (isWanted(pod) && isActive(pod) ? [pod] : []));
   }
 
   #isLimited(pod: Pod): boolean {

@@ -15,12 +15,19 @@ export function plegMetrics(set: MetricSet): Pick<Happenings, 'relisted'> {
       seconds.observe(tookMs / 1000);
       if (intervalMs !== undefined) interval.observe(intervalMs / 1000);
       lastSeen.set(Math.floor(atMs / 1000));
-      runningPods.set(
-        pods.filter(({ parts }) => parts.some(({ container, phase }) => container === undefined && phase === 'running')).length,
-      );
+      let runningCount = 0;
+      const counts = new Map<string, number>();
+      for (const { parts } of pods) {
+        let runs = false;
+        for (const { container, phase } of parts) {
+          if (container !== undefined) counts.set(phase, (counts.get(phase) ?? 0) + 1);
+          else if (phase === 'running') runs = true;
+        }
+        if (runs) runningCount++;
+      }
+      runningPods.set(runningCount);
       containers.reset();
-      for (const { container, phase } of pods.flatMap(({ parts }) => parts))
-        if (container !== undefined) containers.inc({ container_state: phase });
+      for (const [phase, count] of counts) containers.set({ container_state: phase }, count);
     },
   };
 }

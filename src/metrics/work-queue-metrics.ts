@@ -16,7 +16,9 @@ export function workQueueMetrics(
 ): Pick<Happenings, 'keyReady' | 'keyStarted' | 'keyEnded' | 'keyRetried'> {
   const labels = ['name'] as const;
   const queues = new Map<string, QueueTimes>();
-  const depth = set.gauge('workqueue_depth', 'Current depth of workqueue', labels);
+  set.gauge('workqueue_depth', 'Current depth of workqueue', labels, (gauge) => {
+    for (const [name, { readyAtMs }] of queues) gauge.set({ name }, readyAtMs.size);
+  });
   const adds = set.counter('workqueue_adds_total', 'Total number of adds handled by workqueue', labels);
   const waited = set.histogram(
     'workqueue_queue_duration_seconds',
@@ -66,13 +68,11 @@ export function workQueueMetrics(
       const { readyAtMs } = timesOf(name);
       adds.inc({ name });
       readyAtMs.set(key, nowMs());
-      depth.set({ name }, readyAtMs.size);
     },
     keyStarted: ({ queue: name, key }) => {
       const { readyAtMs, startedAtMs } = timesOf(name);
       waited.observe({ name }, (nowMs() - (readyAtMs.get(key) ?? nowMs())) / 1000);
       readyAtMs.delete(key);
-      depth.set({ name }, readyAtMs.size);
       startedAtMs.set(key, nowMs());
     },
     keyEnded: ({ queue: name, key }) => {

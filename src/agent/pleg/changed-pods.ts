@@ -9,11 +9,15 @@ function isAsBefore({ parts: before }: PodSummary, { parts }: PodSummary): boole
   return phases.size === parts.length && parts.every(({ id, phase }) => phases.get(id) === phase);
 }
 
+const isStill = (before: PodSummary | undefined, pod: PodSummary): boolean => before?.uid === pod.uid && isAsBefore(before, pod);
+
 /** Pods that came, went or differ between two listings, each under its "namespace/name". */
 export function changedPods(
   before: readonly PodSummary[],
   after: readonly PodSummary[],
 ): readonly { readonly uid: PodUid; readonly pod: string }[] {
+  // Most listings have the same pods in the same order, as they were.
+  if (before.length === after.length && after.every((pod, i) => isStill(before[i], pod))) return [];
   const old = new Map(before.map((pod) => [pod.uid, pod]));
   const changed: PodSummary[] = [];
   for (const pod of after) {

@@ -12,12 +12,16 @@ export interface Leftovers {
   readonly sandboxes: readonly ObservedSandbox[];
 }
 
+const nothing: Leftovers = { containers: [], unstarted: [], sandboxes: [] };
+
 /**
  * What of a pod, living or over, is not needed any more: of each container the newest instance stays, which its restarts are counted on, and
  * the newest dead ones, for `logs --previous` (--maximum-dead-containers-per-container), and a sandbox stays as long as one of its containers does.
  * So does the first one of a pod with a deadline: its age is all that a restarted agent has to count from.
  */
 export function leftoversOf({ spec }: Pod, observed: ObservedPod, life: 'living' | 'over', kept: DeadContainersKept = one): Leftovers {
+  // Mostly all that is there is in use.
+  if (observed.sandboxes.length <= 1 && observed.containers.every(isRunning)) return nothing;
   const unstarted = life === 'over' ? observed.containers.filter(({ state }) => neverRan(state)) : [];
   const begun = { containers: observed.containers.filter((container) => !unstarted.includes(container)) };
   const old = begun.containers.filter(
