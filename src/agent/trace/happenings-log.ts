@@ -1,5 +1,5 @@
 import type { Logger } from '../../base/logger.ts';
-import type { Happenings } from '../../ports/happenings.ts';
+import type { Happenings, QueueKey } from '../../ports/happenings.ts';
 
 type Logged = 'relisted' | 'keyReady' | 'keyStarted' | 'keyEnded' | 'probeTried' | 'volumeMounted' | 'manifestRead' | 'leaseTried';
 
@@ -10,11 +10,15 @@ type Logged = 'relisted' | 'keyReady' | 'keyStarted' | 'keyEnded' | 'probeTried'
 export function happeningsLog(log: Logger): Pick<Happenings, Logged> {
   const [pleg, queue, probes] = [log.stream('pleg'), log.stream('queue'), log.stream('probes')];
   const [volumes, sources, lease] = [log.stream('volumes'), log.stream('sources'), log.stream('lease')];
+  // Three for each look at a pod: fields that nobody sees are not made.
+  const ofKey = (message: string, { queue: name, key }: QueueKey): void => {
+    if (queue.enabled(5)) queue.v(5, message, { queue: name, uid: key });
+  };
   return {
     relisted: ({ tookMs, intervalMs, pods }) => pleg.v(5, 'relisted', { pods: pods.length, tookMs, intervalMs }),
-    keyReady: ({ queue: name, key }) => queue.v(5, 'run wanted', { queue: name, uid: key }),
-    keyStarted: ({ queue: name, key }) => queue.v(5, 'run begun', { queue: name, uid: key }),
-    keyEnded: ({ queue: name, key }) => queue.v(5, 'run ended', { queue: name, uid: key }),
+    keyReady: (key) => ofKey('run wanted', key),
+    keyStarted: (key) => ofKey('run begun', key),
+    keyEnded: (key) => ofKey('run ended', key),
     probeTried: ({ uid, container, kind, tookMs, outcome, message }) =>
       probes.v(outcome === 'success' ? 5 : 4, 'probed', { uid, container, kind, outcome, said: message, tookMs }),
     volumeMounted: ({ plugin, tookMs, failed }) =>

@@ -22,11 +22,13 @@ export interface TraceDeps {
 /**
  * Reconcile records as log lines and entries. At `--v=4` one line a reconcile: what woke it, why it did what, with what outcome, and when it
  * looks again. Below that only transitions: a phase that changed, steps that were taken, a failure. Each record is heard, with all it says
- * (ReconciledFields).
+ * (ReconciledFields), but for one of a look that only came round and repeats the one before: nothing has happened.
  */
 export class TraceLog implements Pick<Happenings, 'reconciled' | 'noted'> {
   readonly #deps: TraceDeps;
   readonly #phases = new Map<PodUid, string>();
+  /** Of the pods at which nothing was to be done: why not. */
+  readonly #rests = new Map<PodUid, string>();
 
   constructor(deps: TraceDeps) {
     this.#deps = deps;
@@ -35,7 +37,8 @@ export class TraceLog implements Pick<Happenings, 'reconciled' | 'noted'> {
   reconciled(record: ReconcileRecord): void {
     const { log, printed, hear, clock } = this.#deps;
     const { uid, pod, plan, outcomes, phase, failed } = record;
-    hear({ stream: RECONCILE, level: 4, message: 'reconciled', fields: { pod, uid, ...reconciledFields(record, clock) } });
+    if (!this.#repeats(record))
+      hear({ stream: RECONCILE, level: 4, message: 'reconciled', fields: { pod, uid, ...reconciledFields(record, clock) } });
     if (printed.enabled(4)) this.#story(record);
     else for (const outcome of outcomes) if (outcome.error === undefined) this.#step(record, outcome);
     if (phase !== this.#phases.get(uid) && phase !== undefined) {
@@ -53,6 +56,18 @@ export class TraceLog implements Pick<Happenings, 'reconciled' | 'noted'> {
 
   noted({ uid, message, fields }: StepNote): void {
     this.#deps.log.v(4, 'step under way', { uid, news: message, ...fields });
+  }
+
+  /** Whether it says only what was heard of the pod before. */
+  #repeats({ uid, wakes, life, plan, outcomes, phase, failed }: ReconcileRecord): boolean {
+    if (failed !== undefined || phase === undefined || plan.held !== undefined || !outcomes.every(isNothing)) {
+      this.#rests.delete(uid);
+      return false;
+    }
+    const rest = `${life} ${phase}: ${plan.because.join('; ')}`;
+    const repeats = this.#rests.get(uid) === rest && wakes.every((wake) => wake === 'due');
+    if (!repeats) this.#rests.set(uid, rest);
+    return repeats;
   }
 
   #story({ pod, uid, wakes, life, plan, outcomes, observeMs, totalMs, phase, failed, next }: ReconcileRecord): void {
@@ -79,6 +94,9 @@ export class TraceLog implements Pick<Happenings, 'reconciled' | 'noted'> {
     this.#deps.printed.info(message, { pod, uid, ...fields, tookMs, ...because });
   }
 }
+
+/** What the pod needs was found to be as it is to be. */
+const isNothing = ({ action, note, error }: ActionOutcome): boolean => action.do === 'prepare' && note === undefined && error === undefined;
 
 /** Steps that are a line each; others are in the story at `--v=4`. */
 const done: Partial<Record<PodAction['do'], string>> = {

@@ -143,3 +143,27 @@ test('every reconcile is heard with all that it says, whatever is printed', () =
     },
   ]);
 });
+
+test('a look that only came round, and repeats the one before, is heard no more than that one', () => {
+  const { log } = recordingLog(0);
+  const heard: HeardLine[] = [];
+  const trace = traceLog(log, (line) => heard.push(line));
+  const rest = aRecord({ wakes: ['due'], outcomes: [{ action: { do: 'prepare' }, tookMs: 1 }] });
+  const heardOf = (...records: readonly ReconcileRecord[]): number => {
+    for (const record of records) trace.reconciled(record);
+    return heard.splice(0).length;
+  };
+  assert.equal(heardOf(aRecord()), 1);
+  assert.equal(heardOf(rest, { ...rest, outcomes: [] }, rest), 0);
+  // Something woke it, or it came to something else.
+  assert.equal(heardOf(aRecord(), aRecord({ wakes: ['due', 'relist'] })), 2);
+  const because = ['container app is under way'];
+  const another = { ...rest, plan: { ...rest.plan, because } };
+  assert.equal(heardOf(another, another), 1);
+  assert.equal(heardOf(rest, { ...rest, phase: 'Pending' }, { ...rest, uid: 'v' as PodUid }), 3);
+  const outOfDate = { ...rest, outcomes: [{ action: { do: 'prepare' } as const, tookMs: 1, note: 'not up to date: no answer' }] };
+  const started = { ...rest, outcomes: [{ action: { do: 'startContainer', name: 'app', attempt: 0, init: false } as const, tookMs: 1 }] };
+  const held = { ...rest, plan: { ...rest.plan, held: [{ name: 'app', notBeforeMs: 5 }] } };
+  assert.equal(heardOf(rest), 1);
+  for (const each of [outOfDate, started, held, { ...rest, failed: 'no answer' }]) assert.equal(heardOf(rest, each, each, rest, rest), 3);
+});
