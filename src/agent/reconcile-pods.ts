@@ -1,13 +1,10 @@
 import { jitter } from '../base/jitter.ts';
 import type { Logger } from '../base/logger.ts';
 import { isOldEnough } from '../model/container-gc.ts';
-import { SandboxImageMissingError } from '../model/sandbox-image-missing-error.ts';
 import { isTerminalPhase } from '../model/pod-predicates.ts';
 import { isStaticPod } from '../model/mirror-pod.ts';
 import { type Pod, podFullName, type PodFullName, type PodUid, aboutPod } from '../model/pod.ts';
-import type { ContainerRuntime } from '../ports/container-runtime.ts';
 import type { Given } from '../ports/contribution.ts';
-import type { ImagePuller } from '../ports/image-puller.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
 import type { Handler } from '../ports/work-queue.ts';
 import type { AgentState } from './agent-state.ts';
@@ -21,10 +18,11 @@ import { PodAddresses } from './reconcile/pod-addresses.ts';
 import { PodAdmissions } from './reconcile/pod-admissions.ts';
 import { PodMemory } from './reconcile/pod-memory.ts';
 import { PodParticipants } from './reconcile/pod-participants.ts';
-import { podReconciler } from './reconcile/pod-reconciler.ts';
+import { podReconciler, type PodReconcilerDeps } from './reconcile/pod-reconciler.ts';
 import { podSteps } from './reconcile/pod-steps.ts';
 import { RestartBackoff } from './reconcile/restart-backoff.ts';
 import { Restarts } from './reconcile/restarts.ts';
+import { sandboxRunner } from './reconcile/sandbox-runner.ts';
 import { showStatus } from './show-status.ts';
 
 /** Joins everything that moves one pod: the planner's facts, the executors, the status, and what is forgotten at the end. */
@@ -60,6 +58,20 @@ export function reconcilePods(
     for (const each of [memory, restarts, addresses, backoff, statuses, admissions, ends, resizes]) each.forget(uid);
   };
 
+  // Of what was admitted before, something may be here.
+  const isToBeAdmitted: Question = (desired, { uid, containers, sandboxes }) =>
+    desired !== undefined &&
+    containers.length === 0 &&
+    sandboxes.length === 0 &&
+    ends.of(uid) === undefined &&
+    admissions.isToAsk(desired.pod);
+  const isToBeResized: Question = (desired, { uid }, { life }) =>
+    desired !== undefined &&
+    life === 'syncing' &&
+    ends.of(uid) === undefined &&
+    !isTerminalPhase(statuses.get(uid)?.phase) &&
+    resizes.isToDecide(uid);
+
   return podReconciler({
     clock,
     pods,
@@ -76,7 +88,7 @@ export function reconcilePods(
         const pod = await runtime.observePod(uid, signal);
         addresses.seen(pod);
         backoff.seen(pod);
-        return restarts.asMeant(pod);
+        return memory.asSeen(await restarts.asMeant(pod));
       },
     },
     onLook: (desired, observed, { life }) => {
@@ -84,11 +96,11 @@ export function reconcilePods(
       logChangesForLater(desired?.pod, memory.previous(observed.uid), log);
       if (life === 'terminating') probes.ending(observed.uid);
     },
+    onAct: (uid) => memory.noteActed(uid),
+    isOpen: (...look) => isToBeAdmitted(...look) || isToBeResized(...look),
     factsFor: (desired, observed, at) => {
       const { uid } = observed;
       const status = statuses.get(uid);
-      const isHere = observed.containers.length > 0 || observed.sandboxes.length > 0;
-      const end = ends.of(uid);
       return {
         nowMs: clock.monotonicMs(),
         ...at,
@@ -107,13 +119,13 @@ export function reconcilePods(
           return nextRestartCount(shown.find((each) => each.name === name));
         },
         previousPod: memory.previous(uid),
-        end,
-        // Of what was admitted before, something may be here.
-        isToBeAdmitted: desired !== undefined && !isHere && !end && admissions.isToAsk(desired.pod),
-        isToBeResized: desired !== undefined && at.life === 'syncing' && !end && !isTerminalPhase(status?.phase) && resizes.isToDecide(uid),
+        end: ends.of(uid),
+        isToBeAdmitted: isToBeAdmitted(desired, observed, at),
+        isToBeResized: isToBeResized(desired, observed, at),
         actuated: resizes.actuated(uid),
         cpuset: (container) => participants.cpuset(uid, container),
         isTornDown: memory.isTornDown(uid),
+        isPrepared: desired !== undefined && participants.isPrepared(desired.pod),
       };
     },
     executors: podSteps({
@@ -196,22 +208,11 @@ export function reconcilePods(
   });
 }
 
+type Question = PodReconcilerDeps['isOpen'];
+
 /** A running container is not stopped for them, as in Kubernetes. */
 function logChangesForLater(pod: Pod | undefined, before: Pod | undefined, log: Logger): void {
   if (pod === undefined || before === undefined || before === pod) return;
   for (const { container, fields } of changesForLater(before, pod))
     log.info('changed fields of a container count from its next start', { ...aboutPod(pod), container, fields });
-}
-
-/** The sandbox's image is pulled when the engine turns out to lack it, so that no sandbox pays for asking. */
-function sandboxRunner(runtime: ContainerRuntime, images: ImagePuller): ContainerRuntime['runSandbox'] {
-  return async (pod, spec, signal, onCreated) => {
-    try {
-      return await runtime.runSandbox(pod, spec, signal, onCreated);
-    } catch (error) {
-      if (!(error instanceof SandboxImageMissingError)) throw error;
-      await images.ensureImage(pod, { name: 'POD', image: error.image, imagePullPolicy: 'IfNotPresent' }, signal);
-      return runtime.runSandbox(pod, spec, signal, onCreated);
-    }
-  };
 }

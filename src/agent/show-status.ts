@@ -10,7 +10,7 @@ import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { PodEnds } from '../ports/pod-ends.ts';
 import type { DesiredPod } from '../ports/pod-store.ts';
 import type { PodAdmissions } from './reconcile/pod-admissions.ts';
-import { isTerminalPhase } from '../model/pod-predicates.ts';
+import { deadlineLeftMs, isTerminalPhase } from '../model/pod-predicates.ts';
 import type { PodParticipants } from './reconcile/pod-participants.ts';
 import type { PodResizes } from './reconcile/pod-resizes.ts';
 import type { PodMemory } from './reconcile/pod-memory.ts';
@@ -21,7 +21,7 @@ import type { PodStatusManager } from './status/status-manager.ts';
 
 export interface ShowStatusDeps {
   readonly clock: Clock;
-  readonly statuses: PodStatusManager;
+  readonly statuses: Pick<PodStatusManager, 'get' | 'set'>;
   readonly events: EventRecorder;
   readonly probes: ContainerProbes;
   readonly memory: PodMemory;
@@ -59,15 +59,38 @@ export function showStatus(deps: ShowStatusDeps): (desired: DesiredPod, observed
     if (shown && wasRejected(shown)) return statuses.set(pod, shown);
     const refusal = admissions.refusalOf(uid);
     if (refusal) return statuses.set(pod, rejectPod(pod, refusal));
-    probes.follow(pod);
     const began = memory.began(uid, clock);
+    const ageMs = clock.monotonicMs() - began.monotonicMs;
     const ending = pod.metadata.deletionTimestamp !== undefined;
     const isOver = isTerminalPhase(shown?.phase);
     const looks = !ending && !isOver && !admissions.isOpen(pod);
+    const errors = startErrors(pod, observed);
+    const end = ends.of(uid);
+    const recursiveReadOnly = engine.lastFeatures()?.handlers[0]?.recursiveReadOnly;
+    const resources = tellsResources(pod) ? { podCgroup: participants.cgroup(uid) } : undefined;
+    const isLate = (deadlineLeftMs(pod, ageMs) ?? 1) <= 0;
+    const cgroup = resources?.podCgroup;
+    const madeOf: unknown[] = [
+      pod,
+      observed,
+      previous,
+      looks,
+      end,
+      recursiveReadOnly,
+      resources !== undefined,
+      cgroup,
+      began.dateMs,
+      isLate,
+    ];
+    for (const { id } of observed.containers) madeOf.push(probes.startup(id), probes.readiness(id));
+    // Nearly all looks are at a pod that is as it was: what follows from that is shown already.
+    const isAtRest = errors.size === 0 && resizes.conditionsOf(uid).length === 0;
+    if (isAtRest && memory.isShownFrom(uid, madeOf)) return;
+    probes.follow(pod);
     const seen = looks ? resizes.look(pod, observed) : observed;
     const status = generatePodStatus(pod, withoutUnstarted(seen), {
       previous,
-      startErrors: startErrors(pod, observed),
+      startErrors: errors,
       startup: (id) => probes.startup(id),
       readiness: (id) => probes.readiness(id),
       ranBefore: (id) => memory.ranBefore(uid, id),
@@ -75,19 +98,20 @@ export function showStatus(deps: ShowStatusDeps): (desired: DesiredPod, observed
       hostIPs: hostIps,
       // As container ids begin: "docker".
       runtimeName: engine.name,
-      recursiveReadOnly: engine.lastFeatures()?.handlers[0]?.recursiveReadOnly,
+      recursiveReadOnly,
       ending,
       resizeConditions: isOver ? [] : resizes.conditionsOf(uid),
-      resources: tellsResources(pod) ? { podCgroup: participants.cgroup(uid) } : undefined,
-      end: ends.of(uid),
+      resources,
+      end,
       running: observed.containers.some(({ state }) => state.phase === 'running'),
       startTimeMs: began.dateMs,
-      ageMs: clock.monotonicMs() - began.monotonicMs,
+      ageMs,
     });
     if (status.reason === 'DeadlineExceeded' && shown?.reason !== status.reason)
       events.record(pod, 'Normal', status.reason, status.message ?? '');
     probes.reported(uid, status);
     statuses.set(pod, { ...status, startTime: formatTime(began.dateMs) });
     if (!isOver && isTerminalPhase(status.phase)) resizes.freed('pod_terminated');
+    if (isAtRest) memory.noteShown(uid, madeOf);
   };
 }

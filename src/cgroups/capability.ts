@@ -41,6 +41,8 @@ export function capability(node: NodeParts, paths: NodePaths = nodePaths): Contr
   return {
     pod: {
       prepare: async (pod, signal) => (await all.opened(signal))?.pods.prepare(pod),
+      // Of one that there is it is looked for each time whether it is there still.
+      isPrepared: () => all.isWithout,
       sandbox: (pod, signal) => all.parentOf(pod, signal),
       container: (pod, _container, _making, signal) => all.parentOf(pod, signal),
       cgroup: (uid) => all.settings(uid),

@@ -44,6 +44,7 @@ export class PodsInCgroups {
   /** Undefined in it: pods have none here. */
   #opened: Promise<OpenedCgroups | undefined> | undefined;
   #now: OpenedCgroups | undefined;
+  #isWithout = false;
 
   constructor(node: NodeParts, reservations: NodeReservations, paths: NodePaths) {
     this.#node = node;
@@ -55,13 +56,21 @@ export class PodsInCgroups {
   opened(signal: AbortSignal): Promise<OpenedCgroups | undefined> {
     // One answer for all who ask: none of them aborts it.
     this.#opened ??= this.#open(new AbortController().signal).then(
-      (opened) => (this.#now = opened),
+      (opened) => {
+        this.#isWithout = opened === undefined;
+        return (this.#now = opened);
+      },
       (error: unknown) => {
         this.#opened = undefined;
         throw error;
       },
     );
     return unlessAborted(this.#opened, signal);
+  }
+
+  /** Whether it is known that pods have no cgroups of their own here. */
+  get isWithout(): boolean {
+    return this.#isWithout;
   }
 
   /** What the pod's cgroup is set to; undefined: it has none, or not yet. */

@@ -52,13 +52,13 @@ export function capability(parts: MemoryNeeds, proc = '/proc'): Contribution {
       prepare: async (pod) => {
         const { uid } = pod.metadata;
         const before = known.get(uid);
-        if (before?.pod === pod) return undefined;
         const settings = settingsOf(pod, node);
         const isNews = asText(settings) !== asText(before?.settings);
         known.set(uid, { pod, settings });
         if (isNews && instancesOf(statuses.get(uid)).size > 0) resized.next(uid);
         return undefined;
       },
+      isPrepared: (pod) => known.get(pod.metadata.uid)?.pod === pod,
       tearDown: release,
       release,
     },

@@ -69,6 +69,11 @@ export interface PodParticipant {
    * cannot go on without it.
    */
   prepare?(pod: Pod, signal: AbortSignal): Promise<OutOfDate | undefined>;
+  /**
+   * Whether `prepare` would find nothing to do, and so is left out. Asked at each look, and answers from what it knows; absent: `prepare` has to
+   * look for itself each time.
+   */
+  isPrepared?(pod: Pod): boolean;
   sandbox?(pod: Pod, signal: AbortSignal): Promise<SandboxAdditions>;
   container?(pod: Pod, container: Container, making: ContainerInMaking, signal: AbortSignal): Promise<ContainerAdditions>;
   /** The CPUs that a container of the pod is to run on by now; undefined: it stays where it is. Asked at each look, and answers from what it knows. */

@@ -111,6 +111,8 @@ export interface PlanFacts {
   readonly isToBeResized?: boolean | undefined;
   /** What its containers run with, as far as is known; undefined: resources are not compared. */
   readonly actuated?: ActuatedResources | undefined;
+  /** What it needs besides its containers is there and up to date: a pod at rest need not be prepared. */
+  readonly isPrepared?: boolean | undefined;
   /** The CPUs that a container is to run on; undefined: it stays where it is. */
   readonly cpuset?: ((container: string) => string | undefined) | undefined;
   /** What only a running pod needs has been released. */

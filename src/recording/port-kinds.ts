@@ -136,6 +136,7 @@ const participantKinds: KindsOf<PodParticipant> = {
   wouldAdmit: 'aside',
   makeRoom: 'ask',
   prepare: 'ask',
+  isPrepared: 'read',
   sandbox: 'ask',
   container: 'ask',
   cpuset: 'read',

@@ -38,6 +38,7 @@ export function capability(node: NodeParts): Contribution {
   return {
     pod: {
       prepare: (pod, signal) => volumes.prepare(pod, signal),
+      isPrepared: (pod) => volumes.isPrepared(pod),
       container: async (pod, container, { env, images }, signal) => ({
         mounts: await volumes.mountsFor(pod, container, env, signal, images),
       }),

@@ -31,6 +31,8 @@ export interface PodVolumes {
    * had cannot be made; one that it has keeps its last state, and what then is out of date is the result. Either is recorded in FailedMount events.
    */
   prepare(pod: Pod, signal: AbortSignal): Promise<OutOfDate | undefined>;
+  /** Whether the pod, as it is given, has all its volumes, and none of them changes. */
+  isPrepared(pod: Pod): boolean;
   /**
    * What a container of this environment mounts, once the pod is prepared; `imageRefs`: what the engine calls the images among its
    * volumes that it does not mount by itself. Rejects with CreateContainerConfigError.
@@ -100,6 +102,9 @@ export function podVolumes({
   const exports = new SerialByKey<string>();
   /** The actual world, as far as this process has seen it. */
   const present = new Map<PodUid, Map<string, Present>>();
+
+  /** Pods that have all their volumes, of which none changes. */
+  const complete = new Map<PodUid, Pod>();
 
   interface Present extends PresentVolume {
     readonly changes: boolean;
@@ -202,6 +207,8 @@ export function podVolumes({
       throw new Error(first.message, { cause: first.error });
     }
     failedMounts.complete(pod);
+    const { uid } = pod.metadata;
+    if (![...(present.get(uid)?.values() ?? [])].some(({ changes }) => changes)) complete.set(uid, pod);
     if (outOfDate.length === 0) return undefined;
     const message = outOfDate.map((each) => each.message).join('; ');
     return { message, retryInMs: Math.min(...outOfDate.map(({ retryInMs }) => retryInMs)) };
@@ -209,6 +216,7 @@ export function podVolumes({
 
   const tearDown = async (uid: PodUid, whole: boolean, signal: AbortSignal): Promise<void> => {
     failedMounts.forget(uid);
+    complete.delete(uid);
     present.delete(uid);
     // One that is in use rejects here: nothing is deleted through a mount.
     await mounts.unmountBelow(directories.of(uid));
@@ -218,6 +226,7 @@ export function podVolumes({
 
   return {
     prepare: (pod, signal) => serial.run(pod.metadata.uid, () => prepare(pod, signal)),
+    isPrepared: (pod) => complete.get(pod.metadata.uid) === pod,
     mountsFor: (pod, container, env, signal, imageRefs) => {
       const { uid } = pod.metadata;
       const podDir = directories.of(uid);

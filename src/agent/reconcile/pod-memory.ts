@@ -6,6 +6,7 @@ import type { ContainerId, ObservedPod } from '../../ports/container-runtime.ts'
 import type { PodPhaseOfLife } from '../../ports/pod-plan.ts';
 import type { StartFailure } from '../../model/start-failure.ts';
 import { isRunning, neverRan } from './instances.ts';
+import { sameObserved } from './same-observed.ts';
 
 /** What is known of one pod. */
 interface Memory {
@@ -22,6 +23,10 @@ interface Memory {
   ranBefore: ReadonlySet<ContainerId> | undefined;
   /** By container: the highest attempt that was seen to have begun. */
   readonly attempts: Map<string, number>;
+  /** What the last look found. */
+  seen: ObservedPod | undefined;
+  /** What the status that is shown was made of, since nothing was done to the pod. */
+  shownFrom: readonly unknown[] | undefined;
 }
 
 /** What the agent knows of pods and the engine does not: why a container did not start, when the pod began, what it was. Lost at a restart, without harm. */
@@ -82,6 +87,30 @@ export class PodMemory {
     memory.began = { dateMs, monotonicMs: monotonicOf(dateMs, clock) };
   }
 
+  /** What was found now, or what the last look found where that is the same: who works with it need not do so again. */
+  asSeen(observed: ObservedPod): ObservedPod {
+    const memory = this.#pods.get(observed.uid);
+    if (memory === undefined) return observed;
+    if (memory.seen === undefined || !sameObserved(memory.seen, observed)) memory.seen = observed;
+    return memory.seen;
+  }
+
+  /** Whether the status that is shown was made of these very values, and nothing has been done to the pod since. */
+  isShownFrom(uid: PodUid, values: readonly unknown[]): boolean {
+    const before = this.#pods.get(uid)?.shownFrom;
+    return before !== undefined && values.length === before.length && values.every((value, i) => value === before[i]);
+  }
+
+  noteShown(uid: PodUid, values: readonly unknown[]): void {
+    this.#of(uid).shownFrom = values;
+  }
+
+  /** Something is done to the pod. */
+  noteActed(uid: PodUid): void {
+    const memory = this.#pods.get(uid);
+    if (memory) memory.shownFrom = undefined;
+  }
+
   /** The declaration at the last look that had one. */
   declared(uid: PodUid): Pod | undefined {
     return this.#pods.get(uid)?.declared;
@@ -124,6 +153,8 @@ export class PodMemory {
         isTornDown: false,
         ranBefore: undefined,
         attempts: new Map(),
+        seen: undefined,
+        shownFrom: undefined,
       };
       this.#pods.set(uid, memory);
     }

@@ -61,6 +61,7 @@ export class PodParticipants {
       wouldAdmit: having('wouldAdmit'),
       makeRoom: having('makeRoom'),
       prepare: having('prepare'),
+      isPrepared: having('isPrepared'),
       sandbox: having('sandbox'),
       container: having('container'),
       cpuset: having('cpuset').toReversed(),
@@ -97,10 +98,16 @@ export class PodParticipants {
     return this.#askAll('wouldAdmit', pod, others, signal);
   }
 
-  /** Rejects with the first that fails. Resolves with what is as it was before, of all of them. */
+  /** Whether all find nothing to prepare. */
+  isPrepared(pod: Pod): boolean {
+    return this.#in.prepare.every((each) => isPreparedBy(each, pod));
+  }
+
+  /** Asks those that may find something to do. Rejects with the first that fails. Resolves with what is as it was before, of all of them. */
   async prepare(pod: Pod, signal: AbortSignal): Promise<OutOfDate | undefined> {
     const outOfDate: OutOfDate[] = [];
-    await this.#eachInTime('prepare', 'preparing', signal, async (each, within) => {
+    const busy = this.#in.prepare.filter((each) => !isPreparedBy(each, pod));
+    await this.#eachInTime(busy, 'preparing', signal, async (each, within) => {
       const found = await this.#asked(each.prepare?.(pod, within), within);
       if (found) outOfDate.push(found);
     });
@@ -113,7 +120,7 @@ export class PodParticipants {
 
   async sandbox(pod: Pod, signal: AbortSignal): Promise<SandboxAdditions> {
     let all: SandboxAdditions = {};
-    await this.#eachInTime('sandbox', 'giving the sandbox its part', signal, async (each, within) => {
+    await this.#eachInTime(this.#in.sandbox, 'giving the sandbox its part', signal, async (each, within) => {
       all = { ...all, ...(await this.#asked(each.sandbox?.(pod, within), within)) };
     });
     return all;
@@ -124,7 +131,7 @@ export class PodParticipants {
     const mounts: Mount[] = [];
     const devices: Device[] = [];
     let { cpuset, cpusetMems, cgroupParent, handler } = noAdditions;
-    await this.#eachInTime('container', `giving container ${container.name} its part`, signal, async (each, within) => {
+    await this.#eachInTime(this.#in.container, `giving container ${container.name} its part`, signal, async (each, within) => {
       const asked = each.container?.(pod, container, { ...making, env }, within);
       const additions: ContainerAdditions = (await this.#asked(asked, within)) ?? {};
       for (const { name, value } of additions.env ?? []) env.set(name, value);
@@ -173,18 +180,18 @@ export class PodParticipants {
     return false;
   }
 
-  /** In order, all that have it within one deadline, which names the one that was at it. */
+  /** In order, all of them within one deadline, which names the one that was at it. */
   async #eachInTime(
-    verb: keyof PodParticipant,
+    all: Given['participants'],
     what: string,
     signal: AbortSignal,
     step: (each: PodParticipant, within: AbortSignal) => Promise<void>,
   ): Promise<void> {
-    if (this.#in[verb].length === 0) return;
+    if (all.length === 0) return;
     let at = '';
     const late = (): Error => new Error(`${at}: ${what} took longer than ${STEP_WITHIN_MS / 1000} s`);
     using within = deadline(this.#clock, STEP_WITHIN_MS, late, signal);
-    for (const { name, pod } of this.#in[verb]) {
+    for (const { name, pod } of all) {
       at = name;
       await step(pod, within.signal);
     }
@@ -210,6 +217,10 @@ export class PodParticipants {
     if (more.length === 0) throw first.error;
     throw new Error(failed.map(({ name, error }) => `${name}: ${errorText(error)}`).join('; '), { cause: first.error });
   }
+}
+
+function isPreparedBy({ pod: participant }: Given['participants'][number], pod: Pod): boolean {
+  return participant.isPrepared?.(pod) ?? false;
 }
 
 function firstDefined<E, T>(all: readonly E[], ask: (each: E) => T | undefined): T | undefined {

@@ -30,11 +30,15 @@ export interface PodReconcilerDeps {
   readonly runtime: Pick<ContainerRuntime, 'observePod'>;
   readonly plan: PlanPod;
   readonly factsFor: (desired: DesiredPod | undefined, observed: ObservedPod, at: LifeFacts) => PlanFacts;
+  /** Whether it is still to be decided if the pod may run here, or may have what it asks for: before its status is shown. */
+  readonly isOpen: (desired: DesiredPod | undefined, observed: ObservedPod, at: LifeFacts) => boolean;
   /** The pod with the resources that it was given in place of those that it asks for. */
   readonly allocated: (pod: Pod) => Pod;
   readonly executors: Executors<StepContext>;
   /** The pod is looked at: before anything is asked about it. */
   readonly onLook: (desired: DesiredPod | undefined, observed: ObservedPod, at: LifeFacts) => void;
+  /** Something is about to be done to the pod besides preparing what it needs. */
+  readonly onAct: (uid: PodUid) => void;
   /** These containers of the pod wait for the end of their back-off. Repeated while they do. */
   readonly onHeld: (pod: Pod, held: readonly HeldStart[]) => void;
   /** A static pod has the name of this pod of the API, which is stopped for it or waits. Repeated while it does. */
@@ -125,13 +129,17 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
     const plan = (now: ObservedPod): PodPlan => deps.plan(desired, now, deps.factsFor(desired, now, at));
     const act = async (step: PodPlan, now: ObservedPod): Promise<void> => {
       const context: StepContext = { uid, desired, observed: now, sandbox: now.sandboxes.find(({ ready }) => ready)?.id };
-      const onBegun = (action: PodAction): void => tell.stepBegun({ uid, life: at.life, action, because: step.because });
-      run.add(step, await executePlan(step.actions, deps.executors, context, { clock, signal, onBegun, tracing: deps.tracing }));
+      const onBegun = (action: PodAction): void => {
+        if (action.do !== 'prepare') deps.onAct(uid);
+        tell.stepBegun({ uid, life: at.life, action, because: step.because });
+      };
+      // Mostly nothing is to be done.
+      if (step.actions.length === 0) run.add(step, nothingDone);
+      else run.add(step, await executePlan(step.actions, deps.executors, context, { clock, signal, onBegun, tracing: deps.tracing }));
       if (signal.aborted) run.fail(signal.reason);
     };
 
-    const open = deps.factsFor(desired, observed, at);
-    if (open.isToBeAdmitted || open.isToBeResized) {
+    if (deps.isOpen(desired, observed, at)) {
       await act(plan(observed), observed);
       if (run.failed !== undefined) return run;
       desired = asAllocated();
@@ -162,6 +170,8 @@ export function podReconciler(deps: PodReconcilerDeps): Handler<PodUid> {
     return run;
   }
 }
+
+const nothingDone: Execution = { outcomes: [], errors: [], retryInMs: undefined };
 
 /** What one look at a pod has come to so far. */
 class Run {

@@ -42,9 +42,11 @@ test('on an engine that has no cgroups pods run without, and nothing is said of 
   const signal = new AbortController().signal;
   const { pod } = capability(node);
   const web = aPod('web');
-  assert.equal(await pod?.prepare?.(web, signal), undefined);
-  assert.deepEqual(await pod?.sandbox?.(web, signal), {});
-  await pod?.release?.(web.metadata.uid, signal);
+  assert.equal(pod?.isPrepared?.(web), false, 'the engine was not asked yet');
+  assert.equal(await pod.prepare?.(web, signal), undefined);
+  assert.equal(pod.isPrepared(web), true);
+  assert.deepEqual(await pod.sandbox?.(web, signal), {});
+  await pod.release?.(web.metadata.uid, signal);
   assert.deepEqual(under.log.lines, []);
 });
 

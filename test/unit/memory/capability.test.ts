@@ -75,6 +75,7 @@ async function aNodeOn(t: TestContext, options: Partial<KubeletOptions> = {}, sw
     calls,
     read,
     prepare: (given: Pod) => pod?.prepare?.(given, never),
+    isPrepared: (given: Pod) => pod?.isPrepared?.(given),
     release: (uid: PodUid) => pod?.release?.(uid, never),
     /** Resolves once the container is set to these, and nothing else. */
     until: async (id: string, set: Readonly<Record<string, string>>): Promise<void> => {
@@ -95,7 +96,10 @@ test('a container is killed whole and does not swap from when it is seen to run,
   const web = podOf(aContainer('a'), aContainer('b'));
   node.pids.set('a', 11);
   node.setStatus(web, runs({ a: '1' }));
+  assert.equal(node.isPrepared(web), false);
   await node.prepare(web);
+  assert.equal(node.isPrepared(web), true);
+  assert.equal(node.isPrepared(structuredClone(web)), false);
   await node.until('a', { 'memory.oom.group': '1', 'memory.swap.max': '0' });
   const { listed } = node.calls;
   node.setStatus(web, runs({ a: '1' }));

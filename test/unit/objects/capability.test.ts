@@ -26,10 +26,13 @@ test('a pod that was prepared is woken when an object of it changes, until it is
   const running = runServices(services);
   node.objects.declare([settings('red')]);
   assert.deepEqual(woken, []);
-  await pod?.prepare?.(web, signal);
+  assert.equal(pod?.isPrepared?.(web), false);
+  await pod.prepare?.(web, signal);
+  assert.equal(pod.isPrepared(web), true);
   node.objects.declare([settings('blue')]);
   assert.deepEqual(woken, [`${uid} object changed`]);
   await pod?.tearDown?.(uid, signal);
+  assert.equal(pod?.isPrepared?.(web), false);
   node.objects.declare([settings('green')]);
   assert.equal(woken.length, 1);
   await pod?.prepare?.(web, signal);

@@ -25,6 +25,27 @@ test('an emptyDir is for everybody, and stays as its pod made it; at the end not
   assert.deepEqual(await readdir(join(rootDir, 'pods')), []);
 });
 
+test('a pod is prepared once it has all its volumes and none of them changes, for as long as it is declared so', async () => {
+  const pod = podWith({ name: 'e', emptyDir: {} });
+  assert.equal(stage.volumes.isPrepared(pod), false);
+  await stage.volumes.prepare(pod, signal);
+  assert.equal(stage.volumes.isPrepared(pod), true);
+  assert.equal(stage.volumes.isPrepared(structuredClone(pod)), false);
+  await stage.volumes.tearDown(uid, signal);
+  assert.equal(stage.volumes.isPrepared(pod), false);
+
+  const changing = podWith({ name: 'e', emptyDir: {} }, { name: 's', secret: { secretName: 'login' } });
+  await assert.rejects(stage.volumes.prepare(changing, signal));
+  assert.equal(stage.volumes.isPrepared(changing), false);
+  objects.set('Secret default/login', { data: {} });
+  await stage.volumes.prepare(changing, signal);
+  assert.equal(stage.volumes.isPrepared(changing), false);
+  await stage.volumes.remove(uid, signal);
+  events.splice(0);
+  stage.reported.splice(0);
+  objects.clear();
+});
+
 test('how long a volume took is reported, once for what stays and with each look for what changes, and that it failed', async () => {
   const pod = podWith({ name: 'e', emptyDir: {} }, { name: 's', secret: { secretName: 'login' } });
   await assert.rejects(stage.volumes.prepare(pod, signal));

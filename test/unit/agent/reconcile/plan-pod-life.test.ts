@@ -37,6 +37,13 @@ test('a pod is prepared before its sandbox, before a container alone, and while 
   assert.deepEqual(did(running), ['prepare']);
 });
 
+test('a pod at rest is not prepared where it is known that this would find nothing to do; one that starts something is', () => {
+  assert.deepEqual(did(running, { isPrepared: true }), []);
+  assert.deepEqual(did(nothing, { isPrepared: true }), ['prepare', 'runSandbox', 'startContainer']);
+  const plan = planPodLife({ pod, source: 'file' }, running, { ...facts, isPrepared: true });
+  assert.deepEqual(plan.because, ['pod is as declared']);
+});
+
 test('a pod is prepared before its containers get other resources, so that its cgroup has room for them, and once more after that', () => {
   const limits = { cpu: '2', memory: '64Mi' };
   const resized = aPod('web', { containers: [aContainer('app', { resources: { limits, requests: limits } })] });

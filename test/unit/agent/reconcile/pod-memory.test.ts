@@ -61,3 +61,31 @@ test('the declaration before the last look is remembered, also after the pod is 
   memory.forget(uid);
   assert.equal(memory.declared(uid), undefined);
 });
+
+test('what is found again is what was found before, until it is another', () => {
+  const memory = new PodMemory();
+  const first = withSandboxesOf(10);
+  assert.equal(memory.asSeen(first), first, 'a pod that was not looked at');
+  assert.notEqual(memory.asSeen(withSandboxesOf(10)), first);
+  memory.noteLook(pod, first, at(0, 0));
+  assert.equal(memory.asSeen(first), first);
+  assert.equal(memory.asSeen(withSandboxesOf(10)), first);
+  const other = withSandboxesOf(20);
+  assert.equal(memory.asSeen(other), other);
+  assert.equal(memory.asSeen(withSandboxesOf(20)), other);
+  memory.forget(uid);
+  assert.notEqual(memory.asSeen(withSandboxesOf(20)), other);
+});
+
+test('a status is shown already if it was made of the same values and nothing was done to the pod since', () => {
+  const memory = new PodMemory();
+  assert.equal(memory.isShownFrom(uid, [pod, 1]), false);
+  memory.noteShown(uid, [pod, 1]);
+  assert.equal(memory.isShownFrom(uid, [pod, 1]), true);
+  assert.equal(memory.isShownFrom(uid, [pod, 2]), false);
+  assert.equal(memory.isShownFrom(uid, [structuredClone(pod), 1]), false);
+  assert.equal(memory.isShownFrom(uid, [pod]), false);
+  memory.noteActed(uid);
+  assert.equal(memory.isShownFrom(uid, [pod, 1]), false);
+  assert.equal(memory.isShownFrom(uid, []), false);
+});

@@ -62,6 +62,39 @@ test('an admission that fails releases what was allocated, and says why', async 
   assert.deepEqual(asked.slice(2), ['b releases', 'a releases']);
 });
 
+test('who is known to be prepared is not asked to prepare; a pod is prepared once all are', async () => {
+  const asked: string[] = [];
+  const ready = new Set<string>();
+  const looking = (name: string): PodParticipant => ({
+    prepare: async () => {
+      asked.push(name);
+      return undefined;
+    },
+  });
+  const noting = (name: string): PodParticipant => ({ ...looking(name), isPrepared: () => ready.has(name) });
+  const two = new PodParticipants(
+    [
+      { name: 'a', pod: noting('a') },
+      { name: 'b', pod: noting('b') },
+    ],
+    new FakeClock(),
+  );
+  assert.equal(two.isPrepared(pod), false);
+  ready.add('a');
+  assert.equal(two.isPrepared(pod), false);
+  await two.prepare(pod, signal);
+  assert.deepEqual(asked, ['b']);
+  ready.add('b');
+  assert.equal(two.isPrepared(pod), true);
+  await two.prepare(pod, signal);
+  assert.deepEqual(asked, ['b']);
+
+  const withLooking = new PodParticipants([{ name: 'looks', pod: looking('looks') }], new FakeClock());
+  assert.equal(withLooking.isPrepared(pod), false);
+  await withLooking.prepare(pod, signal);
+  assert.deepEqual(asked, ['b', 'looks']);
+});
+
 test('what is out of date is told of all, with the earliest time to try again; a failure ends the preparing', async () => {
   const prepared: string[] = [];
   const late = (message: string, retryInMs: number): PodParticipant => ({
