@@ -98,7 +98,8 @@ export async function criUnderTest(): Promise<EngineUnderTest & { readonly acces
 async function madeWith(client: CriClient, id: string): Promise<MadeWith> {
   const { containers } = await client.call(listContainers, { filter: { id } }, deadline());
   const sandbox = await client.call(podSandboxStatus, { podSandboxId: containers[0]?.podSandboxId ?? id, verbose: true }, deadline());
-  const { runtimeHandler: handler } = json(sandbox.info['info']);
+  // Newer versions tell it with the status.
+  const { runtimeHandler = sandbox.status?.runtimeHandler } = json(sandbox.info['info']);
   const own = containers.length === 0 ? sandbox : await client.call(containerStatus, { containerId: id, verbose: true }, deadline());
   const { runtimeSpec, config } = json(own.info['info']);
   const { cgroupsPath, resources } = object(object(runtimeSpec)['linux']);
@@ -106,7 +107,7 @@ async function madeWith(client: CriClient, id: string): Promise<MadeWith> {
   const { devices } = object(config);
   return {
     cgroupParent: dirname(String(cgroupsPath)),
-    handler: String(handler),
+    handler: typeof runtimeHandler === 'string' ? runtimeHandler : undefined,
     devices: (Array.isArray(devices) ? devices : []).map(object).map(({ host_path, container_path, permissions }) => ({
       hostPath: String(host_path),
       containerPath: String(container_path),
