@@ -19,13 +19,13 @@ import type { Handler, PodWake, WakeReason } from './ports/work-queue.ts';
  * Building starts nothing: its services do, in their stages.
  */
 export function kubelet(node: NodeParts, state: AgentState, given: Given): readonly Staged[] {
-  const { clock, log, events, pleg, tell, tracing } = node;
+  const { clock, log, events, engine, pleg, tell, tracing } = node;
   const { pods, updates, lives } = state;
 
   // What should run: every source's pods, each change once.
   const mux = log.stream('mux');
   const config = new PodConfig({ mode: 'Incremental', clock, events, log: mux });
-  const notices = new FieldNotices(events, mux);
+  const notices = new FieldNotices(events, mux, engine);
   pods.expect(given.sources.map(({ name }) => name));
   const declared: Observable<PodWake> = podUpdates(config, given.sources).pipe(
     tap((update) => {

@@ -3,6 +3,7 @@ import { OngoingFaults } from '../base/ongoing-faults.ts';
 import type { PodUpdate } from '../model/pod-update.ts';
 import { type Pod, type PodUid, aboutPod } from '../model/pod.ts';
 import { explainUnhonoured, unhonouredFields } from '../model/spec-ledger/unhonoured-fields.ts';
+import type { Engine } from '../ports/engine.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
 
 /**
@@ -12,11 +13,13 @@ import type { EventRecorder } from '../ports/event-recorder.ts';
 export class FieldNotices {
   readonly #events: EventRecorder;
   readonly #log: Logger;
+  readonly #engine: Pick<Engine, 'lastFeatures'>;
   readonly #reported = new OngoingFaults<PodUid>();
 
-  constructor(events: EventRecorder, log: Logger) {
+  constructor(events: EventRecorder, log: Logger, engine: Pick<Engine, 'lastFeatures'>) {
     this.#events = events;
     this.#log = log;
+    this.#engine = engine;
   }
 
   take({ op, pods }: PodUpdate): void {
@@ -29,11 +32,16 @@ export class FieldNotices {
   #look(pod: Pod): void {
     const { uid } = pod.metadata;
     const found = unhonouredFields(pod)
-      .filter((found) => found.is !== 'refused')
+      .filter(({ field, is }) => is !== 'refused' && !this.#isHonouredHere(field))
       .map(explainUnhonoured);
     const message = found.join('; ');
     if (found.length === 0) this.#reported.over(uid);
     else if (this.#reported.fault(uid, message)) this.#report(pod, found, message);
+  }
+
+  /** What only some engines do as it is written. */
+  #isHonouredHere(field: string): boolean {
+    return field === 'spec.hostUsers' && this.#engine.lastFeatures()?.idsForEachPod === true;
   }
 
   #report(pod: Pod, found: readonly string[], message: string): void {

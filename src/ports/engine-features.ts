@@ -22,6 +22,8 @@ export interface EngineFeatures {
   readonly supplementalGroupsPolicy: boolean;
   /** A container can have images mounted, each of them once. */
   readonly imageVolumes: boolean;
+  /** A pod with a user namespace has ids of its own, and its volumes show their owners by them; absent: all its pods share one range of ids. */
+  readonly idsForEachPod?: true;
   /** Undefined: its containers have none, or none that could be limited. */
   readonly cgroups?: EngineCgroups | undefined;
 }

@@ -2,18 +2,19 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { FieldNotices } from '../../../src/agent/field-notices.ts';
+import type { EngineFeatures } from '../../../src/ports/engine-features.ts';
 import type { EventRecorder } from '../../../src/ports/event-recorder.ts';
 import { aPod } from '../../builders/a-pod.ts';
 
 /** This node runs Linux. */
 const forWindows = { securityContext: { windowsOptions: { hostProcess: true } } };
 
-function noticesHeard(): { readonly notices: FieldNotices; readonly events: string[]; readonly lines: string[] } {
+function noticesHeard(features?: EngineFeatures): { readonly notices: FieldNotices; readonly events: string[]; readonly lines: string[] } {
   const events: string[] = [];
   const lines: string[] = [];
   const recorder: EventRecorder = { record: (_about, type, reason, message) => events.push(`${type} ${reason} ${message}`) };
   const log = { ...silentLogger, warn: (_message: string, fields?: object) => lines.push(JSON.stringify(fields)) };
-  return { notices: new FieldNotices(recorder, log), events, lines };
+  return { notices: new FieldNotices(recorder, log, { lastFeatures: () => features }), events, lines };
 }
 
 test('a pod is told of once, in one event and one line, until it asks for something else', () => {
@@ -49,4 +50,17 @@ test('a pod that is gone and comes back is told of again', () => {
   const pod = aPod('web', forWindows);
   for (const op of ['ADD', 'REMOVE', 'ADD'] as const) notices.take({ op, source: 'file', pods: [pod] });
   assert.equal(events.length, 2);
+});
+
+test('a pod whose ids are its own on this engine is not told that they are shared', () => {
+  const shared: EngineFeatures = { handlers: [], supplementalGroupsPolicy: true, imageVolumes: false };
+  for (const [features, told] of [
+    [undefined, 1],
+    [shared, 1],
+    [{ ...shared, idsForEachPod: true }, 0],
+  ] as const) {
+    const { notices, events } = noticesHeard(features);
+    notices.take({ op: 'ADD', source: 'api', pods: [aPod('web', { hostUsers: false })] });
+    assert.equal(events.filter((event) => event.includes('spec.hostUsers is approximated')).length, told);
+  }
 });

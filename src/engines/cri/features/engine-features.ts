@@ -35,6 +35,7 @@ export async function engineFeatures({ client, cgroupVersion, cgroupDriver }: Fe
   return {
     handlers: handlersOf(told, config),
     supplementalGroupsPolicy: told.features?.supplementalGroupsPolicy ?? false,
+    idsForEachPod: true,
     imageVolumes: isAtLeast(runtimeVersion, IMAGE_VOLUMES[runtimeName]),
     cgroups: cgroupVersion && { driver: driver ?? config.driver ?? cgroupDriver, version: cgroupVersion },
     sandboxImage: config.sandboxImage,

@@ -6,8 +6,9 @@ import type { Staged } from '../../../ports/staged.ts';
 import { type RuntimeCondition, RuntimeService } from '../api/runtime_pb.js';
 import type { CriClient } from '../client/cri-client.ts';
 
-/** As often as a kubelet asks (pkg/kubelet/kubelet.go: updateRuntimeUp). */
+/** As often as a kubelet asks (pkg/kubelet/kubelet.go: updateRuntimeUp); pods wait for what is not ready. */
 const EACH_MS = 5_000;
+const EACH_MS_NOT_READY = 1_000;
 
 export interface RuntimeStatusDeps {
   readonly client: Pick<CriClient, 'call'>;
@@ -23,7 +24,7 @@ interface Faults {
 const none: Faults = { runtime: undefined, network: undefined };
 
 /**
- * Whether the runtime and its network are ready, as it says itself, looked at every 5 seconds. What was said last stands as long as it does not
+ * Whether the runtime and its network are ready, as it says itself, looked at every 5 seconds, every second while it is not. What was said last stands as long as it does not
  * answer: that it does not is found by those who list its pods.
  */
 export class RuntimeStatus {
@@ -66,7 +67,8 @@ export class RuntimeStatus {
     while (!signal.aborted) {
       await this.#look(signal).catch(() => {});
       this.#looked.resolve();
-      await clock.sleep(EACH_MS, signal).catch(() => {});
+      const { runtime, network } = this.#faults;
+      await clock.sleep((runtime ?? network) ? EACH_MS_NOT_READY : EACH_MS, signal).catch(() => {});
     }
   }
 
@@ -78,8 +80,9 @@ export class RuntimeStatus {
     this.#faults = now;
     for (const what of ['runtime', 'network'] as const) {
       if (now[what] === before[what]) continue;
-      if (now[what] === undefined) log.info(`the container runtime says that its ${what} is ready again`);
-      else log.warn(`the container runtime says that its ${what} is not ready; asking again`, { said: now[what], everyMs: EACH_MS });
+      const whose = what === 'runtime' ? 'the container runtime' : 'the network of the container runtime';
+      if (now[what] === undefined) log.info(`${whose} is ready again`);
+      else log.warn(`${whose} is not ready; asking again`, { said: now[what], everyMs: EACH_MS_NOT_READY });
     }
     if (before.network !== undefined && now.network === undefined) this.#changes.next();
   }

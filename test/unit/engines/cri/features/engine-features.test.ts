@@ -39,6 +39,7 @@ describe('what a runtime can do', () => {
         { name: 'runc', recursiveReadOnly: true, userNamespaces: true },
       ],
       supplementalGroupsPolicy: true,
+      idsForEachPod: true,
       imageVolumes: true,
       cgroups: { driver: 'systemd', version: 2 },
       sandboxImage: undefined,
@@ -54,6 +55,7 @@ describe('what a runtime can do', () => {
         { name: 'runc', recursiveReadOnly: false, userNamespaces: false },
       ],
       supplementalGroupsPolicy: false,
+      idsForEachPod: true,
       imageVolumes: false,
       cgroups: { driver: 'systemd', version: 2 },
       sandboxImage: 'registry.k8s.io/pause:3.6',
@@ -69,6 +71,7 @@ describe('what a runtime can do', () => {
       assert.equal(handlers[0]?.name, '');
       assert.deepEqual(others, {
         supplementalGroupsPolicy: false,
+        idsForEachPod: true,
         imageVolumes: false,
         cgroups: { driver: 'systemd', version: 2 },
         sandboxImage: undefined,

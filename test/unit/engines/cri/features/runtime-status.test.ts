@@ -48,6 +48,8 @@ const said = ({ lines }: RecordingLogger): readonly string[] => lines.map(({ mes
 test('a runtime that is ready has no faults', async () => {
   await using at = await following([ready, networkReady]);
   assert.deepEqual([at.runtime.fault(), at.runtime.networkFault(), at.log.lines], [undefined, undefined, []]);
+  await at.clock.advance(10_000);
+  assert.equal(at.cri.count('Status'), 3);
 });
 
 test('what is not ready is told as a kubelet tells it, said once, and once when it is over', async () => {
@@ -57,7 +59,7 @@ test('what is not ready is told as a kubelet tells it, said once, and once when 
   assert.equal(at.runtime.networkFault(), words);
   assert.equal(at.runtime.fault(), undefined);
   await at.clock.advance(60_000);
-  assert.deepEqual(said(at.log), ['the container runtime says that its network is not ready; asking again']);
+  assert.deepEqual(said(at.log), ['the network of the container runtime is not ready; asking again']);
   assert.equal(at.changes(), 0);
 
   at.says([{ ...ready, status: false, reason: 'Down', message: 'no shim' }, networkReady]);
@@ -70,9 +72,9 @@ test('what is not ready is told as a kubelet tells it, said once, and once when 
   await at.clock.advance(5_000);
   assert.equal(at.runtime.fault(), undefined);
   assert.deepEqual(said(at.log).slice(1), [
-    'the container runtime says that its runtime is not ready; asking again',
-    'the container runtime says that its network is ready again',
-    'the container runtime says that its runtime is ready again',
+    'the container runtime is not ready; asking again',
+    'the network of the container runtime is ready again',
+    'the container runtime is ready again',
   ]);
   assert.equal(at.changes(), 1);
 });
@@ -90,7 +92,7 @@ test('a runtime that fails to answer keeps no pod waiting; what it said last sta
     throw rpcError('Status', 'Unavailable', 'gone');
   });
   await at.clock.advance(10_000);
-  assert.equal(at.cri.count('Status'), asked + 2);
+  assert.equal(at.cri.count('Status'), asked + 10);
   assert.match(at.runtime.networkFault() ?? '', /cni plugin not initialized$/);
 
   const cri = new ScriptedCri();
