@@ -19,10 +19,10 @@ die() { say "$*"; exit 1; }
 suite=${RXLET_MODERN_SUITE:-sid}
 cache=${RXLET_PODMAN_CACHE:-/var/cache/rxlet-podman-$suite}
 packages=(podman runc conmon netavark aardvark-dns nftables passt fuse-overlayfs)
-programs=(podman runc conmon netavark aardvark-dns nft pasta fuse-overlayfs)
+programs=(podman runc conmon netavark aardvark-dns nft pasta fuse-overlayfs rootlessport)
 
 unpack_podman() {
-  [ ! -d "$cache/bin" ] || return 0
+  [ ! -x "$cache/bin/rootlessport" ] || return 0
   [ "$(id -u)" = 0 ] || die "run hack/podman.sh unpack as root first: it puts Podman of Debian's $suite into $cache"
   command -v patchelf >/dev/null || apt_install patchelf
   say "unpacking Podman of Debian's $suite into $cache, once"

@@ -4,6 +4,7 @@ import type { DeviceMapping } from 'dockerode';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { dockerAccess } from '../../src/engines/docker/access/docker-access.ts';
+import type { Dialect } from '../../src/engines/docker/client/dialect.ts';
 import type { EngineClient } from '../../src/engines/docker/client/engine-client.ts';
 import { fakeEngine } from '../../src/engines/fake/fake-engine.ts';
 import type { ContainerAccess } from '../../src/ports/container-access.ts';
@@ -23,11 +24,21 @@ const dockersFacts: Omit<EngineFacts, 'name'> = {
 
 const deadline = (): AbortSignal => AbortSignal.timeout(60_000);
 
+const dockerImageId = /^docker(-pullable)?:\/\/.*sha256:[0-9a-f]{64}$/;
+
+/** Of the engines that serve the API of Docker. */
+const factsOf: Readonly<Record<Dialect['name'], EngineFacts>> = {
+  docker: { name: 'docker', imageId: dockerImageId },
+  // Of an image that no registry has seen Podman makes a digest of its own.
+  podman: { name: 'podman', imageId: /^(localhost\/|docker\.io\/).*@sha256:[0-9a-f]{64}$/ },
+};
+
 /** Behind both ports at once, so that each contract has the same engines. */
 export async function embeddedUnderTest(): Promise<EngineUnderTest & { readonly access: ContainerAccess }> {
   const { runtime, images, access, controls } = fakeEngine({ clock: systemClock, log: silentLogger, latencyMs: 1, handlers: ['another'] });
   await images.pullImage(embeddedImage, undefined, () => {}, deadline());
   return {
+    facts: { name: 'fake', imageId: dockerImageId },
     runtime,
     images,
     access,
@@ -53,6 +64,7 @@ export async function realDockerUnderTest(): Promise<EngineUnderTest & { readonl
   const { client, runtime, dispose } = await dockerUnderTest();
   const access = dockerAccess({ client, clock: systemClock });
   return {
+    facts: factsOf[(await client.dialect(deadline())).name],
     runtime,
     images: dockerImages(client, systemClock),
     access,

@@ -22,6 +22,8 @@ import { logRotationNote } from './logs/log-rotation.ts';
 import { logLinkSweeper } from './logs/log-link-sweeper.ts';
 import { engineFeatures } from './observe/engine-features.ts';
 import { KnownFeatures } from '../common/known-features.ts';
+import { rootlessNote } from './observe/rootless-note.ts';
+import { thisMachine } from './observe/rootless-machine.ts';
 import { engineDataDirectory, RunningContainers } from './observe/running-containers.ts';
 
 /** A Docker engine, or what serves the same API. `speaks`: which of them has answered; undefined: none yet. `network`: who connects the pods in its place; undefined: it does so itself. */
@@ -86,6 +88,7 @@ export function dockerEngine(
       ...(network?.services({ relists, listPods: (signal) => runtime.listPods(signal) }) ?? []),
       logLinkSweeper({ clock, links: logLinks }),
       exports.sweeper,
+      rootlessNote({ features, machine: thisMachine, clock, log }),
       logRotationNote({ features, policy: logPolicy, clock, log }),
     ],
     close: () => {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
+import { getuid } from 'node:process';
 import { abortable } from '../../../base/abortable.ts';
 import { dialError } from './dial-loopback.ts';
 
@@ -48,7 +49,9 @@ export class NamespaceDialer {
 
   /** `pid`: a process in the namespace, seen from this one's. */
   constructor(pid: number) {
-    const args = [`--net=/proc/${pid}/ns/net`, '--', process.execPath, ...NODE_FLAGS, '-e', HELPER];
+    // An ordinary user may enter networks of his user namespaces only, from within these.
+    const user = getuid?.() === 0 ? [] : [`--user=/proc/${pid}/ns/user`, '--preserve-credentials'];
+    const args = [...user, `--net=/proc/${pid}/ns/net`, '--', process.execPath, ...NODE_FLAGS, '-e', HELPER];
     // Without an environment of its own: NODE_OPTIONS is meant for the agent.
     this.#child = spawn('nsenter', args, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], env: { PATH: process.env['PATH'] } });
     this.#child.stderr?.on('data', (text: Buffer) => {

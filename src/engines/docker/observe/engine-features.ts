@@ -7,6 +7,8 @@ import type { EngineClient } from '../client/engine-client.ts';
 export interface DockerFeatures extends EngineFeatures {
   /** A mount that is read-only is so with all that is mounted below it, unless it is asked for otherwise: engines since 25. */
   readonly asksForOneMount: boolean;
+  /** It is an ordinary user's, and so are its containers. */
+  readonly rootless: boolean;
   /** "json-file"; empty where it does not say. */
   readonly loggingDriver: string;
 }
@@ -39,6 +41,7 @@ export async function engineFeatures(client: EngineClient, signal: AbortSignal):
     supplementalGroupsPolicy: true,
     imageVolumes: isAtLeast(info['ServerVersion'], IMAGES_ENGINE),
     asksForOneMount,
+    rootless: hasSecurityOption(info, 'rootless'),
     cgroups: cgroupsOf(info),
     loggingDriver: logs.driver ?? (typeof info['LoggingDriver'] === 'string' ? info['LoggingDriver'] : ''),
   };

@@ -1,0 +1,39 @@
+import { aborted } from '../../../base/aborted.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { Logger } from '../../../base/logger.ts';
+import type { Staged } from '../../../ports/staged.ts';
+import type { KnownFeatures } from './known-features.ts';
+import { rootlessLimits, type RootlessMachine } from './rootless-limits.ts';
+
+export interface RootlessNoteDeps {
+  readonly features: Pick<KnownFeatures, 'now'>;
+  readonly machine: () => Promise<Omit<RootlessMachine, 'cgroups'>>;
+  readonly clock: Pick<Clock, 'sleep'>;
+  readonly log: Pick<Logger, 'warn'>;
+}
+
+/** So long until an engine that did not answer is asked again. */
+const RETRY_MS = 10_000;
+
+/** Says once, as soon as the engine answers, what its pods go without where it runs without root. */
+export function rootlessNote({ features, machine, clock, log }: RootlessNoteDeps): Staged {
+  const say = async (signal: AbortSignal): Promise<void> => {
+    const { rootless, cgroups } = await features.now(signal);
+    if (!rootless) return;
+    for (const { cannot, toDo } of rootlessLimits({ ...(await machine()), cgroups })) log.warn('the engine runs without root', { cannot, toDo });
+  };
+  return {
+    name: 'limits without root',
+    stage: 'before pods',
+    run: async (signal) => {
+      for (let said = false; !said && !signal.aborted;) {
+        said = await say(signal).then(
+          () => true,
+          () => false,
+        );
+        if (!said) await clock.sleep(RETRY_MS, signal).catch(() => {});
+      }
+      await aborted(signal);
+    },
+  };
+}
