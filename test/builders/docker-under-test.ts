@@ -1,8 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { JsonObject } from '../../src/base/json-object.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { type Logger, silentLogger } from '../../src/base/logger.ts';
+import { askEndpoint } from '../../src/engines/asking/ask-endpoint.ts';
 import type { EngineClient } from '../../src/engines/docker/client/engine-client.ts';
 import type { LogPolicy } from '../../src/model/log-policy.ts';
 import type { ContainerRuntime } from '../../src/ports/container-runtime.ts';
@@ -27,7 +29,12 @@ export interface DockerUnderTest {
 export async function dockerUnderTest(
   over: { readonly endpoint?: string; readonly log?: Logger; readonly logPolicy?: LogPolicy } = {},
 ): Promise<DockerUnderTest> {
-  const client = anEngineClient(over.endpoint ?? testEndpoint, systemClock, { speaks: undefined });
+  const endpoint = over.endpoint ?? testEndpoint;
+  const answer = await askEndpoint(endpoint, systemClock, AbortSignal.timeout(PATIENCE_MS));
+  const client = sayingOnce(
+    anEngineClient(endpoint, systemClock, { speaks: answer.speaks === 'docker' && answer.name === 'podman' ? 'podman' : 'docker' }),
+    endpoint,
+  );
   await demand(client);
   const logs = await mkdtemp(join(tmpdir(), 'rxlet-logs-'));
   const [podLogsDir, containerLogsDir] = [join(logs, 'pods'), join(logs, 'containers')];
@@ -48,6 +55,21 @@ export async function dockerUnderTest(
     dispose: async () => {
       client.close();
       await rm(logs, { recursive: true });
+    },
+  };
+}
+
+const said = new Map<string, Promise<JsonObject>>();
+
+/** What an engine says of itself is the same for all tests of a file, and takes some seconds. */
+function sayingOnce(client: EngineClient, endpoint: string): EngineClient {
+  return {
+    ...client,
+    about: (question, signal) => {
+      const key = `${question} ${endpoint}`;
+      const answer = said.get(key) ?? client.about(question, signal);
+      said.set(key, answer);
+      return answer;
     },
   };
 }

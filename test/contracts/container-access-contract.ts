@@ -5,7 +5,7 @@ import { type EngineUnderTest, RuntimeWorld } from './runtime-world.ts';
 
 /** What every ContainerAccess promises, in sentences. `make` is called once a sentence. */
 export function containerAccessContract(name: string, make: () => Promise<EngineUnderTest & { readonly access: ContainerAccess }>): void {
-  describe(`${name} keeps the contract of reaching into containers`, { timeout: 600_000 }, () => {
+  describe(`${name} keeps the contract of reaching into containers`, { timeout: 900_000 }, () => {
     let world: RuntimeWorld;
     let access: ContainerAccess;
     beforeEach(async () => {

@@ -12,7 +12,7 @@ import { sandboxContract } from './sandbox-contract.ts';
  * its own. `servedImage` is one that can be pulled, where there is a registry.
  */
 export function containerRuntimeContract(name: string, make: () => Promise<EngineUnderTest>, servedImage?: string): void {
-  describe(`${name} keeps the contract of a container runtime`, { timeout: 600_000 }, () => {
+  describe(`${name} keeps the contract of a container runtime`, { timeout: 900_000 }, () => {
     let world: RuntimeWorld;
     beforeEach(async () => {
       world = new RuntimeWorld(await make());

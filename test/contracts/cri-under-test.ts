@@ -34,6 +34,7 @@ const facts: EngineFacts = {
   failedStart: { exitCode: 128, reason: 'StartError', startedAt: 'not told' },
   namesStopSignals: false,
   absentImageFiles: /cannot be a volume/,
+  tellsDevicePermissions: true,
 };
 
 const deadline = (): AbortSignal => AbortSignal.timeout(60_000);

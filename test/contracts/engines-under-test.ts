@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { DeviceMapping } from 'dockerode';
+import { isJsonObject } from '../../src/base/json-object.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { dockerAccess } from '../../src/engines/docker/access/docker-access.ts';
@@ -20,17 +21,24 @@ const dockersFacts: Omit<EngineFacts, 'name'> = {
   failedStart: { exitCode: 127, reason: 'ContainerCannotRun', startedAt: 'when it was created' },
   namesStopSignals: true,
   absentImageFiles: /No such image/,
+  tellsDevicePermissions: true,
 };
 
 const deadline = (): AbortSignal => AbortSignal.timeout(60_000);
 
-const dockerImageId = /^docker(-pullable)?:\/\/.*sha256:[0-9a-f]{64}$/;
-
 /** Of the engines that serve the API of Docker. */
 const factsOf: Readonly<Record<Dialect['name'], EngineFacts>> = {
-  docker: { name: 'docker', imageId: dockerImageId },
-  // Of an image that no registry has seen Podman makes a digest of its own.
-  podman: { name: 'podman', imageId: /^(localhost\/|docker\.io\/).*@sha256:[0-9a-f]{64}$/ },
+  docker: { ...dockersFacts, name: 'docker' },
+  podman: {
+    ...dockersFacts,
+    name: 'podman',
+    // Its names are whole, and of an image that no registry has seen it makes a digest.
+    imageId: /^docker\.io\/.*@sha256:[0-9a-f]{64}$/,
+    // It says why, and no more.
+    failedStart: { ...dockersFacts.failedStart, exitCode: 128 },
+    absentImageFiles: /no such image/,
+    tellsDevicePermissions: false,
+  },
 };
 
 /** Behind both ports at once, so that each contract has the same engines. */
@@ -38,7 +46,6 @@ export async function embeddedUnderTest(): Promise<EngineUnderTest & { readonly 
   const { runtime, images, access, controls } = fakeEngine({ clock: systemClock, log: silentLogger, latencyMs: 1, handlers: ['another'] });
   await images.pullImage(embeddedImage, undefined, () => {}, deadline());
   return {
-    facts: { name: 'fake', imageId: dockerImageId },
     runtime,
     images,
     access,
@@ -63,16 +70,22 @@ export async function embeddedUnderTest(): Promise<EngineUnderTest & { readonly 
 export async function realDockerUnderTest(): Promise<EngineUnderTest & { readonly access: ContainerAccess }> {
   const { client, runtime, dispose } = await dockerUnderTest();
   const access = dockerAccess({ client, clock: systemClock });
+  const facts = factsOf[(await client.dialect(deadline())).name];
+  const { handler, cpusets } = await (kernelFacts ??= askKernelFacts(client));
   return {
-    facts: factsOf[(await client.dialect(deadline())).name],
     runtime,
     images: dockerImages(client, systemClock),
     access,
-    facts: { ...dockersFacts, name: 'docker' },
-    image: testImage,
+    facts,
+    image: facts.name === 'podman' ? `docker.io/library/${testImage}` : testImage,
     makeImage: () => makeImage(client),
-    ...(await engineFacts(client)),
-    madeWith: (id) => madeWith(client, id),
+    handler,
+    cpusets,
+    madeWith: async (id) => {
+      const made = await madeWith(client, id);
+      // Podman says so of each.
+      return made.handler === 'oci' ? { ...made, handler } : made;
+    },
     dispose: async () => {
       access.close();
       await dispose();
@@ -80,18 +93,17 @@ export async function realDockerUnderTest(): Promise<EngineUnderTest & { readonl
   };
 }
 
-interface EngineInfo {
-  readonly Runtimes: object;
-  readonly DefaultRuntime: string;
-  readonly CPUSet: boolean;
-}
+type KernelFacts = Pick<EngineUnderTest, 'handler' | 'cpusets'>;
 
-/** The other handler is the one that hack/docker.sh adds; an engine of another make has at least its default. */
-async function engineFacts(client: EngineClient): Promise<Pick<EngineUnderTest, 'handler' | 'cpusets'>> {
-  const { Runtimes, DefaultRuntime, CPUSet }: EngineInfo = await client.call('GET /info', client.requestTimeoutMs, deadline(), (docker) =>
-    docker.info(),
-  );
-  return { handler: 'another' in Runtimes ? 'another' : DefaultRuntime, cpusets: CPUSet };
+/** Once for all sentences: some engines take seconds to say it. */
+let kernelFacts: Promise<KernelFacts> | undefined;
+
+/** The other handler is the one that hack/docker.sh adds; an engine of another make has at least its default, and Podman takes no other. */
+async function askKernelFacts(client: EngineClient): Promise<KernelFacts> {
+  const { Runtimes, DefaultRuntime, CPUSet } = await client.about('info', deadline());
+  const { takesHandlers } = await client.dialect(deadline());
+  const hasAnother = takesHandlers && isJsonObject(Runtimes) && 'another' in Runtimes;
+  return { handler: hasAnother ? 'another' : String(DefaultRuntime), cpusets: CPUSet === true };
 }
 
 async function madeWith(client: EngineClient, id: string): Promise<MadeWith> {

@@ -35,6 +35,8 @@ export interface EngineFacts {
   readonly namesStopSignals: boolean;
   /** What is said of an image whose files are wanted and that is not there. */
   readonly absentImageFiles: RegExp;
+  /** Whether it tells what a container may do with a device; otherwise all that it was made with is a path. */
+  readonly tellsDevicePermissions: boolean;
 }
 
 /** An engine under test. */

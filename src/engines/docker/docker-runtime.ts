@@ -19,6 +19,7 @@ import type { DockerFeatures } from './observe/engine-features.ts';
 import type { KnownFeatures } from '../common/known-features.ts';
 import { listContainers, listPods } from './observe/list-pods.ts';
 import type { LogLinks, LoggedContainer } from './logs/log-links.ts';
+import { text } from './client/whole-answers.ts';
 import { observePod } from './observe/observe-pod.ts';
 import { deleteContainer } from './containers/remove-container.ts';
 import { PrimaryGroups } from './containers/primary-groups.ts';
@@ -111,8 +112,8 @@ export function dockerRuntime(options: DockerRuntimeOptions): ContainerRuntime {
 }
 
 async function engineInfo(client: EngineClient, signal: AbortSignal): Promise<EngineInfo> {
-  const { Version, ApiVersion } = await client.call('GET /version', client.requestTimeoutMs, signal, (docker) => docker.version());
-  return { name: (await client.dialect(signal)).name, version: Version, apiVersion: ApiVersion };
+  const { Version: version, ApiVersion: apiVersion } = await client.about('version', signal);
+  return { name: (await client.dialect(signal)).name, version: text(version), apiVersion: text(apiVersion) };
 }
 
 /** Undefined when the name is not one of ours. */

@@ -2,12 +2,13 @@ import { addAbortSignal, Readable } from 'node:stream';
 import Docker from 'dockerode';
 import type { Clock } from '../../../base/clock.ts';
 import { deadline } from '../../../base/deadline.ts';
-import { isJsonObject } from '../../../base/json-object.ts';
+import { isJsonObject, type JsonObject } from '../../../base/json-object.ts';
 import { unlessAborted } from '../../../base/unless-aborted.ts';
 import { engineEndpointForms, parseEngineEndpoint } from '../../../model/engine-endpoint.ts';
 import type { Happenings } from '../../../ports/happenings.ts';
 import { type Dialect, dialects } from './dialect.ts';
 import { CallAgent, EngineAgent } from './engine-agent.ts';
+import { type SelfQuestion, SelfDescription } from './self-description.ts';
 import { classifyEngineError, EngineDeadlineError } from './engine-errors.ts';
 
 export interface EngineCall {
@@ -40,6 +41,8 @@ export interface EngineClient {
   ): Promise<S & Readable>;
   /** In what the engine differs from Docker. Asked for once, where it is not known from the start. */
   dialect(signal: AbortSignal): Promise<Dialect>;
+  /** What it says of itself, as of `selfFreshMs` of its dialect ago at most. */
+  about(question: SelfQuestion, signal: AbortSignal): Promise<JsonObject>;
   /** Calls without an answer yet, oldest first: names what is stuck. */
   pendingCalls(): readonly EngineCall[];
   /** Drops idle connections. */
@@ -99,9 +102,21 @@ export function engineClient({ endpoint, clock, requestTimeoutMs, tell, speaks }
       (agent) => agent.end(callIsOver(what)),
     );
 
+  const ask = async (question: SelfQuestion, signal: AbortSignal): Promise<JsonObject> => {
+    const answer: unknown = await call(`GET /${question}`, requestTimeoutMs, signal, (docker): Promise<unknown> => docker[question]());
+    return isJsonObject(answer) ? answer : {};
+  };
+  const dialect = async (signal: AbortSignal): Promise<Dialect> => (known ??= dialectOf(await ask('version', signal)));
+  const said = new SelfDescription((question) => ask(question, new AbortController().signal), clock);
+
   return {
     requestTimeoutMs,
-    dialect: async (signal) => (known ??= dialectOf(await call('GET /version', requestTimeoutMs, signal, (docker) => docker.version()))),
+    dialect,
+    about: async (question, signal) => {
+      signal.throwIfAborted();
+      const { selfFreshMs } = await dialect(signal);
+      return selfFreshMs === 0 ? ask(question, signal) : said.get(question, selfFreshMs, signal);
+    },
     call,
     open: (what, deadlineMs, signal, request) =>
       run(
@@ -123,8 +138,8 @@ export function engineClient({ endpoint, clock, requestTimeoutMs, tell, speaks }
 }
 
 /** As Podman names itself among what it is made of. */
-function dialectOf(version: unknown): Dialect {
-  const components = isJsonObject(version) ? version['Components'] : undefined;
+function dialectOf(version: JsonObject): Dialect {
+  const components = version['Components'];
   const isPodman = Array.isArray(components) && components.some((part: unknown) => isJsonObject(part) && part['Name'] === 'Podman Engine');
   return isPodman ? dialects.podman : dialects.docker;
 }

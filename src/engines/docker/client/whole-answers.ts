@@ -6,7 +6,7 @@ import type { ContainerInfo, ContainerInspectInfo, ImageInfo, ImageInspectInfo }
  * IPAddress have gone; GraphDriver goes with containerd's image store). What is absent is empty.
  */
 
-const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+export const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 const flag = (value: unknown): boolean => value === true;
 const number = (value: unknown): number => (typeof value === 'number' ? value : 0);
 const texts = (value: unknown): string[] => (Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []);

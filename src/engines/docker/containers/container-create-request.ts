@@ -29,6 +29,8 @@ export interface ContainerInput {
   readonly extraAnnotations: StringMap;
   /** See DockerFeatures. */
   readonly asksForOneMount: boolean;
+  /** See Dialect.joinsHostnameWhenAsked. */
+  readonly asksForHostname?: boolean;
   /** The group of a user for whom the spec names none, where he is to have no others; undefined: left to the image. */
   readonly primaryGroup?: number | undefined;
 }
@@ -71,7 +73,7 @@ export function containerCreateRequest(input: ContainerInput): CreateRequest {
         NetworkMode: sandbox,
         IpcMode: sandbox,
         PidMode: pidMode(pod, sandbox, spec.target),
-        UTSMode: pod.spec.hostNetwork ? 'host' : undefined,
+        UTSMode: pod.spec.hostNetwork ? 'host' : input.asksForHostname ? sandbox : undefined,
         // The agent decides about restarts, never the engine.
         RestartPolicy: { Name: 'no' },
         ...dockerResources(pod, container, input.node),

@@ -171,6 +171,7 @@ async function prepare(
     cgroupParent: namedCgroupParent(spec.cgroupParent),
     extraSupplementalGroups: [...new Set(spec.mounts.flatMap(({ supplementalGroup }) => supplementalGroup ?? []))],
     extraAnnotations: {},
+    asksForHostname: (await context.client.dialect(signal)).joinsHostnameWhenAsked,
     asksForOneMount: await orStartError('CreateContainerError', '', signal, () => asksForOneMount(context, spec, signal)),
   };
   if (pod.spec.securityContext?.supplementalGroupsPolicy !== 'Strict') return containerCreateRequest(input);

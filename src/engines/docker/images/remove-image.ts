@@ -11,7 +11,8 @@ import { wholeContainers } from '../client/whole-answers.ts';
 export async function removeImage(client: EngineClient, id: string, signal: AbortSignal): Promise<void> {
   const image = await inspectImage(client, id, signal);
   if (image === undefined) return;
-  const filters = { ancestor: [id] };
+  // By the id as Podman wants it as well.
+  const filters = { ancestor: [id.replace(/^sha256:/, '')] };
   const users = await client.call('GET /containers/json', client.requestTimeoutMs, signal, (docker) =>
     docker.listContainers({ all: true, filters }),
   );

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Clock } from '../../../base/clock.ts';
-import { isJsonObject } from '../../../base/json-object.ts';
+import { type JsonObject } from '../../../base/json-object.ts';
 import type { Dialect } from '../client/dialect.ts';
 import type { EngineClient } from '../client/engine-client.ts';
 
@@ -40,7 +40,7 @@ export class EngineLogFiles {
     try {
       const { signal } = new AbortController();
       const { logs } = await client.dialect(signal);
-      const info: unknown = await client.call('GET /info', client.requestTimeoutMs, signal, (docker) => docker.info());
+      const info = await client.about('info', signal);
       this.#root = { fileOf: logFiles(info, logs), atMs: this.#clock.monotonicMs() };
     } catch {
       // The start says what is wrong with the engine.
@@ -50,8 +50,7 @@ export class EngineLogFiles {
   }
 }
 
-function logFiles(info: unknown, { driver, file }: Dialect['logs']): ((id: string) => string) | undefined {
-  if (!isJsonObject(info)) return undefined;
+function logFiles(info: JsonObject, { driver, file }: Dialect['logs']): ((id: string) => string) | undefined {
   const { DockerRootDir: root, LoggingDriver: ownDriver, Driver: storage } = info;
   if (typeof root !== 'string' || (driver === undefined && ownDriver !== 'json-file')) return undefined;
   return (id) => join(root, file(String(storage), id));

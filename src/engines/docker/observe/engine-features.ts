@@ -1,4 +1,3 @@
-import { access, constants } from 'node:fs/promises';
 import { isJsonObject, type JsonObject } from '../../../base/json-object.ts';
 import type { EngineFeatures } from '../../../ports/engine-features.ts';
 import type { EngineClient } from '../client/engine-client.ts';
@@ -21,9 +20,8 @@ const IMAGES_ENGINE = [28, 0] as const;
 
 /** What the engine can do, with its handlers: its default under no name, and all under their own. */
 export async function engineFeatures(client: EngineClient, signal: AbortSignal): Promise<DockerFeatures> {
-  const answer: unknown = await client.call('GET /info', client.requestTimeoutMs, signal, (docker) => docker.info());
-  const info = isJsonObject(answer) ? answer : {};
-  const { logs, listsMissingHandlers } = await client.dialect(signal);
+  const info = await client.about('info', signal);
+  const { logs, takesHandlers } = await client.dialect(signal);
   const runtimes = isJsonObject(info['Runtimes']) ? info['Runtimes'] : {};
   const asksForOneMount = isAtLeast(info['ServerVersion'], RECURSIVE_ENGINE);
   const userNamespaces = hasSecurityOption(info, 'userns');
@@ -34,7 +32,7 @@ export async function engineFeatures(client: EngineClient, signal: AbortSignal):
     userNamespaces,
   });
   const listed = Object.entries(runtimes).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const byName = listsMissingHandlers ? await present(listed) : listed;
+  const byName = takesHandlers ? listed : listed.filter(([name]) => name === info['DefaultRuntime']);
   return {
     handlers: [handler('', runtimes[String(info['DefaultRuntime'])]), ...byName.map(([name, runtime]) => handler(name, runtime))],
     // A user who is given with a group has no others of the image's.
@@ -46,20 +44,6 @@ export async function engineFeatures(client: EngineClient, signal: AbortSignal):
     loggingDriver: logs.driver ?? (typeof info['LoggingDriver'] === 'string' ? info['LoggingDriver'] : ''),
   };
 }
-
-/** Those whose program is on this machine. */
-async function present(runtimes: readonly (readonly [string, unknown])[]): Promise<readonly (readonly [string, unknown])[]> {
-  const found = await Promise.all(
-    runtimes.map(async (each) => {
-      const path = isJsonObject(each[1]) ? each[1]['path'] : undefined;
-      const usable = typeof path === 'string' && (await access(path, constants.X_OK).then(always, never));
-      return usable ? [each] : [];
-    }),
-  );
-  return found.flat();
-}
-const always = (): boolean => true;
-const never = (): boolean => false;
 
 /** An engine of before 20.10 knows no version but the first. One without root may have no driver at all. */
 function cgroupsOf({ CgroupDriver: driver, CgroupVersion: version }: JsonObject): EngineFeatures['cgroups'] {

@@ -1,5 +1,5 @@
 import { readlink } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { ContainerInspectInfo } from 'dockerode';
 import { isJsonObject } from '../../../base/json-object.ts';
 import { LruMap } from '../../../base/lru-map.ts';
@@ -14,7 +14,7 @@ const MAX_ENTRIES = 10_000;
 
 /**
  * As whom containers' first processes began. The engine does not tell: names are resolved, and groups found, within the image. What it came
- * to is in the bundle, the working directory of the process above the container's. Undefined where that is not to be seen, as on an engine of
+ * to is in the bundle, which the process above the container's knows. Undefined where that is not to be seen, as on an engine of
  * another machine. Asked for once a container, while it runs.
  */
 export class ProcessUsers {
@@ -41,12 +41,20 @@ export class ProcessUsers {
     const status = await readRegularFile(join(this.#proc, String(pid), 'status'), MAX_BYTES);
     const parent = /^PPid:\t(\d+)$/m.exec(status)?.[1];
     if (parent === undefined) return undefined;
-    const bundle = join(this.#proc, parent, 'cwd');
-    // Numbers of processes are used again.
-    if (basename(await readlink(bundle)) !== id) return undefined;
+    const bundle = await this.#bundle(id, join(this.#proc, parent));
+    if (bundle === undefined) return undefined;
     const config: unknown = JSON.parse(await readRegularFile(join(bundle, 'config.json'), MAX_BYTES));
     const process = isJsonObject(config) ? config['process'] : undefined;
     return userIn(isJsonObject(process) ? process['user'] : undefined);
+  }
+
+  /** Where that process was started, or what it was given: conmon, Podman's, is started anywhere. Undefined: it is another's, as numbers of processes are used again. */
+  async #bundle(id: string, process: string): Promise<string | undefined> {
+    const directory = join(process, 'cwd');
+    if (basename(await readlink(directory)) === id) return directory;
+    const args = (await readRegularFile(join(process, 'cmdline'), MAX_BYTES)).split('\0');
+    const given = args[args.indexOf('-b') + 1] ?? '';
+    return basename(dirname(given)) === id ? given : undefined;
   }
 }
 

@@ -25,10 +25,14 @@ export function rootlessLimits({ agentIsRoot, cgroups, firstOpenPort, reachesPod
       ? []
       : [
           {
-            cannot: 'mount volumes that lie in memory (Secrets, tokens, the downward API, emptyDir of medium Memory) or on a server (nfs): pods with one wait',
+            cannot:
+              'mount volumes that lie in memory (Secrets, tokens, the downward API, emptyDir of medium Memory) or on a server (nfs): pods with one wait',
             toDo: inItsNamespace,
           },
-          { cannot: "give volumes to a pod's fsGroup, and remove what its containers wrote there as other users than root", toDo: inItsNamespace },
+          {
+            cannot: "give volumes to a pod's fsGroup, and remove what its containers wrote there as other users than root",
+            toDo: inItsNamespace,
+          },
         ]),
     ...(cgroups?.version === 2
       ? []

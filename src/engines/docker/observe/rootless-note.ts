@@ -20,7 +20,8 @@ export function rootlessNote({ features, machine, clock, log }: RootlessNoteDeps
   const say = async (signal: AbortSignal): Promise<void> => {
     const { rootless, cgroups } = await features.now(signal);
     if (!rootless) return;
-    for (const { cannot, toDo } of rootlessLimits({ ...(await machine()), cgroups })) log.warn('the engine runs without root', { cannot, toDo });
+    for (const { cannot, toDo } of rootlessLimits({ ...(await machine()), cgroups }))
+      log.warn('the engine runs without root', { cannot, toDo });
   };
   return {
     name: 'limits without root',

@@ -82,7 +82,6 @@ function running(info: ContainerInspectInfo, name: string): RunningContainer {
 
 /** Where the engine keeps its data, images among them; undefined when it does not say. */
 export async function engineDataDirectory(client: EngineClient, signal: AbortSignal): Promise<string | undefined> {
-  const info: unknown = await client.call('GET /info', client.requestTimeoutMs, signal, (docker) => docker.info());
-  const directory = typeof info === 'object' && info !== null && 'DockerRootDir' in info ? info.DockerRootDir : undefined;
+  const { DockerRootDir: directory } = await client.about('info', signal);
   return typeof directory === 'string' ? directory : undefined;
 }

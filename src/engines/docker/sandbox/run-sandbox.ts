@@ -4,6 +4,7 @@ import type { Pod } from '../../../model/pod.ts';
 import type { DnsConfig } from '../../../model/resolv-conf.ts';
 import { SandboxImageMissingError } from '../../../model/sandbox-image-missing-error.ts';
 import type { RunningSandbox, SandboxId, SandboxSpec } from '../../../ports/container-runtime.ts';
+import { checkHandler } from './check-handler.ts';
 import { type Connecting, connectSandbox, disconnectDead, isLeftToPlugin } from './connect-sandbox.ts';
 import { createContainer, type Created, type Creating, startCreated } from '../containers/create-container.ts';
 import { type CreateRequest, namedCgroupParent } from '../containers/create-body.ts';
@@ -33,6 +34,7 @@ export async function runSandbox(
   const quotedName = JSON.stringify(pod.metadata.name);
   const network = pod.spec.hostNetwork ? undefined : context.network;
   if (network) await disconnectDead(context, pod, signal);
+  await checkHandler(context.client, spec.handler, signal);
   const { id: dockerId, adopted } = await create(context, pod, request(context, pod, spec), signal);
   const id = dockerId as SandboxId;
   onCreated(id);

@@ -28,7 +28,14 @@ for (const [loggingDriver, of, said] of [
     const features = {
       now: async () => {
         if (++asks === 1) throw new Error('no engine');
-        return { loggingDriver, asksForOneMount: false, rootless: false, handlers: [], supplementalGroupsPolicy: true, imageVolumes: false };
+        return {
+          loggingDriver,
+          asksForOneMount: false,
+          rootless: false,
+          handlers: [],
+          supplementalGroupsPolicy: true,
+          imageVolumes: false,
+        };
       },
     };
     const services = runServices([logRotationNote({ features, policy: of, clock, log })], nothingGiven);

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import type { Dialect } from '../../../../../src/engines/docker/client/dialect.ts';
 import { type DockerFeatures, engineFeatures } from '../../../../../src/engines/docker/observe/engine-features.ts';
 import { anEngineClient } from '../../../../builders/docker-parts.ts';
 import { FakeClock } from '../../../../fakes/fake-clock.ts';
 import { scriptedEngine } from '../../../../fakes/scripted-engine.ts';
 
-async function featuresOf(t: TestContext, info: unknown): Promise<DockerFeatures> {
+async function featuresOf(t: TestContext, info: unknown, speaks: Dialect['name'] = 'docker'): Promise<DockerFeatures> {
   const engine = await scriptedEngine((_, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(info));
   });
-  const client = anEngineClient(engine.endpoint, new FakeClock());
+  const client = anEngineClient(engine.endpoint, new FakeClock(), { speaks });
   t.after(async () => {
     client.close();
     await engine.close();
@@ -27,6 +28,22 @@ test("the engine's handlers are its default, without a name, and those that it w
 
 test('an engine that names none has its default', async (t) => {
   assert.deepEqual(await handlersOf(t, { Runtimes: null }), ['']);
+});
+
+test('of an engine that takes no handler for a container only the default is one', async (t) => {
+  const info = { DefaultRuntime: 'crun', Runtimes: { crun: { path: 'crun' }, kata: { path: '/opt/kata' } } };
+  assert.deepEqual(
+    (await featuresOf(t, info, 'podman')).handlers.map(({ name }) => name),
+    ['', 'crun'],
+  );
+});
+
+test("an engine says whether it is an ordinary user's", async (t) => {
+  for (const [SecurityOptions, rootless] of [
+    [['name=seccomp,profile=default', 'name=rootless'], true],
+    [['name=seccomp,profile=default'], false],
+  ] as const)
+    assert.equal((await featuresOf(t, { SecurityOptions })).rootless, rootless);
 });
 
 const runtimeThat = (mountOptions: readonly string[]) => ({

@@ -36,6 +36,16 @@ test('a container began as the user and the groups that its bundle says, also on
   assert.deepEqual(await users.of({ Id: 'abc', State: { Running: false, Pid: 0 } }), user);
 });
 
+test('a container whose process above was started elsewhere began as the bundle says that it was given', async () => {
+  const { proc, bundle } = await procWith('userdata', config({ uid: 7, gid: 8 }));
+  const given = join(bundle, 'overlay-containers', 'abc', 'userdata');
+  await mkdir(given, { recursive: true });
+  await writeFile(join(given, 'config.json'), config({ uid: 1000, gid: 1001 }));
+  await writeFile(join(proc, '10', 'cmdline'), ['conmon', '-c', 'abc', '-b', given, '-n', 'name', ''].join('\0'));
+  assert.deepEqual(await new ProcessUsers(proc).of(running), { uid: 1000, gid: 1001 });
+  assert.equal(await new ProcessUsers(proc).of({ ...running, Id: 'other' }), undefined);
+});
+
 test('without groups none are told', async () => {
   const { proc } = await procWith('abc', config({ uid: 0, gid: 0 }));
   assert.deepEqual(await new ProcessUsers(proc).of(running), { uid: 0, gid: 0 });
