@@ -2,11 +2,12 @@ import { aborted } from '../../../base/aborted.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/logger.ts';
 import type { Staged } from '../../../ports/staged.ts';
-import type { KnownFeatures } from './known-features.ts';
+import type { KnownFeatures } from '../../common/known-features.ts';
+import type { DockerFeatures } from './engine-features.ts';
 import { rootlessLimits, type RootlessMachine } from './rootless-limits.ts';
 
 export interface RootlessNoteDeps {
-  readonly features: Pick<KnownFeatures, 'now'>;
+  readonly features: Pick<KnownFeatures<DockerFeatures>, 'now'>;
   readonly machine: () => Promise<Omit<RootlessMachine, 'cgroups'>>;
   readonly clock: Pick<Clock, 'sleep'>;
   readonly log: Pick<Logger, 'warn'>;
