@@ -3,11 +3,13 @@ import { build, type BuildOptions, type Plugin } from 'esbuild';
 import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { manPage } from '../src/cli/man-page.ts';
 
 /** Commands, and processes and threads of the agent's own: a file each, with all that it needs. */
 const besides = {
   'node-commands': 'src/cli/node-commands.ts',
   validate: 'src/cli/validate.ts',
+  completion: 'src/cli/completion.ts',
   'manifest-tools': 'src/sources/manifest-tools.ts',
   plan: 'src/plan-tools.ts',
   engines: 'src/cli/engines.ts',
@@ -151,6 +153,7 @@ async function bundle(): Promise<readonly { readonly path: string; readonly cont
   return [
     ...[...all, page].flatMap(({ outputFiles }) => outputFiles),
     ...asItIs,
+    { path: join(dist, 'rxlet.8'), contents: Buffer.from(manPage(version)) },
     { path: join(dist, 'THIRD-PARTY-LICENSES.txt'), contents },
   ];
 }

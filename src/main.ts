@@ -49,6 +49,16 @@ export async function main(argv: readonly string[], invokedAs: string): Promise<
     process.exitCode = await runReplay(argv.slice(1), process, openReplay);
     return;
   }
+  if (command === 'completion') {
+    const { runCompletion } = await import('./cli/completion.ts');
+    process.exitCode = runCompletion(argv.slice(1), process);
+    return;
+  }
+  if (argv[0] === '__complete') {
+    const { runComplete } = await import('./cli/completion.ts');
+    process.exitCode = await runComplete(argv.slice(1), process, optionsTable.rootDir.default);
+    return;
+  }
   if (command !== undefined) {
     // Asked of an agent on this machine, over its local socket.
     const { runNodeCommand } = await import('./cli/node-commands.ts');

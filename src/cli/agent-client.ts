@@ -12,9 +12,12 @@ export interface Upgraded {
 /** The agent on this machine, over its local socket. Every method rejects with CommandError, in words for people. */
 export class AgentClient {
   readonly #socketPath: string;
+  readonly #silentForMs: number | undefined;
 
-  constructor(socketPath: string) {
+  /** `silentForMs`: an agent that says nothing for so long is given up; without it, it is waited for. */
+  constructor(socketPath: string, silentForMs?: number) {
     this.#socketPath = socketPath;
+    this.#silentForMs = silentForMs;
   }
 
   async text(path: string): Promise<string> {
@@ -71,6 +74,8 @@ export class AgentClient {
   ): ClientRequest {
     // "localhost": there is no host, and one must be said.
     const sent = request({ method, socketPath: this.#socketPath, path, headers: { Host: 'localhost', ...headers }, agent: false });
+    const most = this.#silentForMs;
+    if (most !== undefined) sent.setTimeout(most, () => sent.destroy(new Error(`it said nothing for ${most} ms`)));
     return sent.on('error', (error) => reject(new CommandError(this.#explain(error))));
   }
 

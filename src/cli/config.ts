@@ -14,7 +14,7 @@ export interface ConfigIo {
 /** As the agent reads its flags, and the files that they name. Rejects with OptionsError. */
 export type LoadOptions = (argv: readonly string[]) => Promise<LoadedOptions>;
 
-const configUsage = `Usage: rxlet config check [FILE...] [FLAG...] [-o json]
+export const configUsage = `Usage: rxlet config check [FILE...] [FLAG...] [-o json]
        rxlet config print [FLAG...] [-o json]
 
 check says all that is wrong with config files and flags, without starting anything: with each FILE in the place of --config, or with what the

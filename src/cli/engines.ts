@@ -4,7 +4,7 @@ import { UsageError } from './command-io.ts';
 import { parseArguments } from './parse-arguments.ts';
 import { table } from './table.ts';
 
-const enginesUsage = `Usage: rxlet engines [-o json] [ENDPOINT...]
+export const enginesUsage = `Usage: rxlet engines [-o json] [ENDPOINT...]
 
 Lists the container engines of this machine, whether they answer, and what they can do; or those at the ENDPOINTs, which are
 unix:///PATH or tcp://HOST:PORT. An agent without --container-runtime-endpoint drives the one with a star, or else that of its last run.
@@ -12,7 +12,7 @@ unix:///PATH or tcp://HOST:PORT. An agent without --container-runtime-endpoint d
 Exit code: 0 at least one answers, 1 none does, 2 asked for wrongly.
 `;
 
-const enginesFlags = { output: { short: 'o', value: true }, help: { short: 'h' } } as const;
+export const enginesFlags = { output: { short: 'o', value: true }, help: { short: 'h' } } as const;
 
 const WIDTH = 80;
 

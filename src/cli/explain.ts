@@ -7,7 +7,7 @@ import { parseArguments } from './parse-arguments.ts';
 import { table } from './table.ts';
 import { harmlessJson } from './harmless-json.ts';
 
-const explainFlags = {
+export const explainFlags = {
   namespace: { short: 'n', value: true },
   output: { short: 'o', value: true },
 } as const;

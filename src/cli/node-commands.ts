@@ -6,6 +6,7 @@ import { explainUsage, runExplain } from './explain.ts';
 import { logsUsage, runLogs } from './logs.ts';
 import { psUsage, runPs } from './ps.ts';
 import { runStats, statsUsage } from './stats.ts';
+import { runSupportBundle, supportBundleUsage } from './support-bundle.ts';
 import { runTimeline, timelineUsage } from './timeline.ts';
 import { runWatch, watchUsage } from './watch.ts';
 
@@ -19,9 +20,10 @@ const commands: Readonly<Record<NodeCommand, { readonly run: Run; readonly usage
   explain: { run: runExplain, usage: explainUsage },
   timeline: { run: runTimeline, usage: timelineUsage },
   watch: { run: runWatch, usage: watchUsage },
+  'support-bundle': { run: runSupportBundle, usage: supportBundleUsage },
 };
 
-export type NodeCommand = 'ps' | 'logs' | 'exec' | 'stats' | 'explain' | 'timeline' | 'watch';
+export type NodeCommand = 'ps' | 'logs' | 'exec' | 'stats' | 'explain' | 'timeline' | 'watch' | 'support-bundle';
 
 /** One of the commands that talk to the agent on this machine. Resolves with the exit code: 0, 1, 2 for a wrong command line, exec's own. */
 export async function runNodeCommand(name: NodeCommand, argv: readonly string[], io: CommandIo, defaultRootDir: string): Promise<number> {

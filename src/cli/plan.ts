@@ -23,7 +23,7 @@ interface Io {
   readonly stderr: { write(text: string): unknown };
 }
 
-const planUsage = `Usage: rxlet plan PATH... [--against=DIR] [--output=text|json] [--root-dir=DIR | --socket=PATH]
+export const planUsage = `Usage: rxlet plan PATH... [--against=DIR] [--output=text|json] [--root-dir=DIR | --socket=PATH]
 
 Says what would happen if manifests took the place of those that the agent on this machine runs: for each pod what differs, and whether it
 starts, restarts, goes on with other resources, is made again, stops, or may not run here and why. Nothing is changed. The agent is asked over
@@ -38,7 +38,7 @@ What may be a password is not shown: values of Secrets, ConfigMaps, environments
 Exit code: 0 nothing would change, 1 something would, 2 there are faults, or something could not be read or asked.
 `;
 
-const planFlags = { against: { value: true }, output: { short: 'o', value: true } } as const;
+export const planFlags = { against: { value: true }, output: { short: 'o', value: true } } as const;
 const FAULTS = 2;
 
 /** `rxlet plan`. Resolves with the exit code. */

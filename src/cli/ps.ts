@@ -7,7 +7,7 @@ import { podSummary } from './pod-summary.ts';
 import { table } from './table.ts';
 import { harmlessJson } from './harmless-json.ts';
 
-const psFlags = {
+export const psFlags = {
   namespace: { short: 'n', value: true },
   'all-namespaces': { short: 'A' },
   output: { short: 'o', value: true },

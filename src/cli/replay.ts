@@ -32,7 +32,7 @@ export interface ReplayRun {
 /** Rejects where the file is no recording that can be replayed, with the reason. */
 export type OpenReplay = (path: string) => Promise<ReplayRun>;
 
-const replayUsage = `Usage: rxlet replay FILE [--until=SECONDS] [--pod=NAMESPACE/NAME] [--break=NAMESPACE/NAME:NUMBER] [--output=text|json]
+export const replayUsage = `Usage: rxlet replay FILE [--until=SECONDS] [--pod=NAMESPACE/NAME] [--break=NAMESPACE/NAME:NUMBER] [--output=text|json]
 
 Runs what an agent has recorded (--record=FILE) through the agent's own decisions again, in virtual time, and prints each of them, or the first
 one that differs. Nothing is started, asked or changed.
@@ -44,7 +44,7 @@ one that differs. Nothing is started, asked or changed.
 Exit code: 0 all was decided as it was, 1 something differs, 2 the file cannot be replayed.
 `;
 
-const flags = {
+export const replayFlags = {
   until: { value: true },
   pod: { value: true },
   break: { value: true },
@@ -125,7 +125,7 @@ async function show(replay: ReplayRun, { untilMs, pod, stopAt, json }: Asked, { 
 }
 
 function readArguments(argv: readonly string[]): Asked | undefined {
-  const { flags: given, words, rest = [] } = parseArguments(argv, flags);
+  const { flags: given, words, rest = [] } = parseArguments(argv, replayFlags);
   if (given['help'] === 'true') return undefined;
   const [path, ...more] = [...words, ...rest];
   if (path === undefined) throw new UsageError('which recording?');

@@ -5,7 +5,7 @@ import { choosePod, listPods } from './pod-names.ts';
 import { table } from './table.ts';
 import { harmlessJson } from './harmless-json.ts';
 
-const statsFlags = { namespace: { short: 'n', value: true }, output: { short: 'o', value: true } } as const;
+export const statsFlags = { namespace: { short: 'n', value: true }, output: { short: 'o', value: true } } as const;
 
 export const statsUsage = `Usage: rxlet stats [-n NAMESPACE] [-o json] [[NAMESPACE/]POD]
 

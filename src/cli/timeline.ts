@@ -7,7 +7,7 @@ import { harmlessJson } from './harmless-json.ts';
 import { parseArguments } from './parse-arguments.ts';
 import { choosePod, listPods } from './pod-names.ts';
 
-const timelineFlags = {
+export const timelineFlags = {
   namespace: { short: 'n', value: true },
   follow: { short: 'f' },
   since: { value: true },

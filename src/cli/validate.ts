@@ -21,7 +21,7 @@ export interface ValidateTools {
   };
 }
 
-const validateUsage = `Usage: rxlet validate PATH... [--output=text|json]
+export const validateUsage = `Usage: rxlet validate PATH... [--output=text|json]
 
 Says whether manifests would run, without running them, and warns of fields that are not honoured as they are written.
 A PATH is a manifest or a directory of them.
@@ -30,7 +30,7 @@ With --output=json there is one object per file and line: {file, valid, errors: 
 Exit code: 0 all are valid, 1 some are not, 2 something could not be read.
 `;
 
-const validateFlags = { output: { short: 'o', value: true }, help: { short: 'h' } } as const;
+export const validateFlags = { output: { short: 'o', value: true }, help: { short: 'h' } } as const;
 
 /** Throws UsageError. */
 function checkUsage(paths: readonly string[], output = 'text'): void {

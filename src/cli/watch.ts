@@ -6,7 +6,7 @@ import { CommandError, type CommandIo, type CommandOutput, UsageError } from './
 import { parseArguments } from './parse-arguments.ts';
 import { going, watchScreen } from './watch-screen.ts';
 
-const watchFlags = { namespace: { short: 'n', value: true } } as const;
+export const watchFlags = { namespace: { short: 'n', value: true } } as const;
 
 export const watchUsage = `Usage: rxlet watch [-n NAMESPACE]
 

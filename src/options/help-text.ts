@@ -1,27 +1,17 @@
+import { commandTable } from './commands.ts';
 import { idleOptions } from './idle-options.ts';
 import { flagsOf, type IdleOption, type Option, type OptionGroup, optionGroups } from './option.ts';
 import { allOptions, type OptionName } from './options-table.ts';
 
 const INDENT = ' '.repeat(6);
+const USAGE_WIDTH = 30;
 
 const usage = [
   'rxlet runs the pods that manifests declare on a container engine, as a kubelet does.',
   '',
   'Usage:',
-  '  rxlet [flags]                 run the agent',
-  '  rxlet config check <file>...  say what is wrong with config files and flags',
-  '  rxlet config print            what every option is, and where that comes from',
-  '  rxlet validate <manifest>...  check manifests without running them',
-  '  rxlet plan <manifest>...      what would change if these manifests replaced others',
-  '  rxlet replay <recording>      decide again what was recorded (--record)',
-  '  rxlet engines                 list the container engines and what they can do',
-  '  rxlet ps                      list the pods on this node',
-  '  rxlet logs <pod>              print the log of a container',
-  '  rxlet exec <pod> -- <cmd>...  run a command in a container',
-  '  rxlet stats [<pod>]           what pods or containers use',
-  '  rxlet explain [<pod>|node]    why a pod, or the node, is in its state',
-  '  rxlet timeline [<pod>]        what has happened, also before the last restart',
-  '  rxlet watch                   all pods and what is going on, live',
+  `  ${'rxlet [flags]'.padEnd(USAGE_WIDTH)}run the agent`,
+  ...commandTable.map((use) => `  ${`rxlet ${use.name} ${use.arguments}`.padEnd(USAGE_WIDTH)}${use.help}`),
   '',
 ];
 
