@@ -68,6 +68,8 @@ async function candidates(before: readonly string[], current: string, listPods: 
       return typedWords.length === 0
         ? { ...nothing, words: podNames(await listPods(), flags, before, current) }
         : { ...nothing, words: containerNames(await listPods(), typedWords) };
+    default:
+      return commandWords[command].words satisfies never;
   }
 }
 

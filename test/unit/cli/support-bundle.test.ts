@@ -22,7 +22,7 @@ const agentThat = (answers: Readonly<Record<string, unknown>>): AnsweringAgent =
     const answer = answers[path.replace(/\?.*/, '')];
     if (answer === undefined) return Promise.reject(new CommandError(`no agent: ${path}`));
     const body = new PassThrough();
-    body.end(String(answer));
+    body.end(answer);
     return Promise.resolve(body);
   },
 });
@@ -46,7 +46,7 @@ test('a bundle has what the agent says, without credentials and without what ste
   );
   assert.match(text, /"maxPods": 110/);
   assert.match(text, /"message":"pulled"/);
-  assert.doesNotMatch(text, /hunter22|abc123|\u001b/);
+  for (const hidden of ['hunter22', 'abc123', '\u001b']) assert(!text.includes(hidden), hidden);
 });
 
 test('without an agent there are the versions, and why there is no more', async () => {
