@@ -27,7 +27,8 @@ export function effectiveOptions({
     const field = fieldOf(option);
     const named = { name: option.config ?? `--${option.flag}`, group: option.group, value: shown(option, values[name]) };
     if (origins[name] === 'flag') return [{ ...named, from: 'flag', at: `--${flagsOf(option)[0]}` }];
-    const place = field === undefined ? undefined : placeOf(field);
+    // A later file may have taken it away again.
+    const place = field === undefined || origins[name] === 'default' ? undefined : placeOf(field);
     return [place === undefined ? { ...named, from: 'default' } : { ...named, from: place.role, at: place.at }];
   });
 }

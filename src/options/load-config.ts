@@ -1,6 +1,6 @@
 import { mergeDropIns } from './decoding/merge-drop-ins.ts';
 import { gatesIn, withDefaultEvictions, withDefaults } from './decoding/default-settings.ts';
-import { type ReadConfig, readConfigText } from './decoding/read-config-text.ts';
+import { configReader, type ReadConfig } from './decoding/read-config-text.ts';
 import { resolvePaths } from './decoding/resolve-paths.ts';
 import type { Settings } from './decoding/settings.ts';
 import { type FeatureGates, featureGates, type GivenGates } from './feature-gates/feature-gates.ts';
@@ -37,9 +37,9 @@ export interface LoadedConfig {
  * mergeKubeletConfigurations). Without a file it is that of nothing. `gates` are those of the command line.
  */
 export async function loadConfig(file: ConfigText | undefined, dropIns: readonly ConfigText[], gates: GivenGates): Promise<LoadedConfig> {
-  const main = file && (await readConfigText(file.text, file.path));
-  const merged: ReadConfig[] = [];
-  for (const { text, path } of dropIns) merged.push(await readConfigText(text, path, 'drop-in'));
+  const read = file || dropIns.length > 0 ? await configReader() : undefined;
+  const main = file && read?.(file.text, file.path, 'config');
+  const merged = dropIns.flatMap(({ text, path }) => read?.(text, path, 'drop-in') ?? []);
   const reads = [...(main ? [main] : []), ...merged];
   const faulty = new Set(reads.flatMap((read) => [...read.faulty]));
   const without = (settings: Settings): Settings => new Map([...settings].filter(([field]) => !faulty.has(field)));
@@ -58,8 +58,8 @@ export async function loadConfig(file: ConfigText | undefined, dropIns: readonly
     problems: [...reads.flatMap((read) => [...read.problems, ...read.refusals]), ...gateFaults],
     faulty: gateFaults.length > 0 ? new Set([...faulty, 'featureGates']) : faulty,
     placeOf: (field) => {
-      const read = reads.findLast((one) => one.settings.has(field));
-      return read && { at: read.placeOf(field.split('.')), role: read === main ? 'file' : 'drop-in' };
+      const last = reads.findLast(({ settings: set }) => set.has(field));
+      return last && { at: last.placeOf(field.split('.')), role: last === main ? 'file' : 'drop-in' };
     },
   };
 }

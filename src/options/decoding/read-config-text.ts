@@ -3,9 +3,10 @@ import { nearest } from '../../base/nearest.ts';
 import type { YamlFault } from '../../base/yaml-document.ts';
 import type { OptionWarning } from '../option.ts';
 import { allOptions } from '../options-table.ts';
+import type * as yamlLibrary from '../yaml-parts.ts';
 import type * as zod from '../zod-parts.ts';
 import { describeValue } from './describe-value.ts';
-import { fieldAbove, fieldTree, fileSchema, leafAbove, namesUnder } from './field-tree.ts';
+import { fieldAbove, type FieldTree, fieldTree, fileSchema, leafAbove, namesUnder } from './field-tree.ts';
 import { withPresentNames } from './former-names.ts';
 import { dotted, offsetOf, type Path } from './places.ts';
 import { type Settings, settingsOf, valueAt } from './settings.ts';
@@ -37,9 +38,29 @@ export interface ReadConfig {
  * set twice, leniently, with a warning for each (loadConfigFile in cmd/kubelet/app). A value of the wrong type is a problem; in a drop-in file,
  * which is not read leniently, so is a field that is set twice. `file` is the name to use in messages.
  */
-export async function readConfigText(text: string, file: string, role: 'config' | 'drop-in' = 'config'): Promise<ReadConfig> {
+export async function readConfigText(text: string, file: string, role: Role = 'config'): Promise<ReadConfig> {
+  return (await configReader())(text, file, role);
+}
+
+type Role = 'config' | 'drop-in';
+
+/** `readConfigText` for many files: what they all need is made once. */
+export async function configReader(): Promise<(text: string, file: string, role: Role) => ReadConfig> {
   // Loaded here, so that a start without a file does not pay for them.
   const [yaml, z] = await Promise.all([import('../yaml-parts.ts'), import('../zod-parts.ts')]);
+  const tree = fieldTree();
+  const schema = fileSchema(z, tree);
+  return (text, file, role) => readWith({ yaml, z, tree, schema }, text, file, role);
+}
+
+interface Decoder {
+  readonly yaml: typeof yamlLibrary;
+  readonly z: typeof zod;
+  readonly tree: FieldTree;
+  readonly schema: zod.ZodType;
+}
+
+function readWith({ yaml, z, tree, schema }: Decoder, text: string, file: string, role: Role): ReadConfig {
   const {
     document,
     lines,
@@ -63,7 +84,6 @@ export async function readConfigText(text: string, file: string, role: 'config' 
   if (!isJsonObject(decoded)) return failed(`${at(0)} expected a ${KIND}, found ${describeValue(decoded)}`);
   const { content, former, writtenAs } = withPresentNames(decoded);
 
-  const tree = fieldTree();
   const faultAt = (path: Path, expected: string): Fault => {
     const found = valueAt(content, path);
     const shown = found === undefined && path.length === 1 ? 'none' : describeValue(found, leafAbove(tree, path)?.sensitive);
@@ -76,7 +96,6 @@ export async function readConfigText(text: string, file: string, role: 'config' 
   for (const [field, wanted] of [['apiVersion', API_VERSION] as const, ['kind', KIND] as const]) {
     if (content[field] !== wanted) faults.push(faultAt([field], wanted));
   }
-  const schema = fileSchema(z, tree);
   const strict = schema.safeParse(content);
   const unknown = unknownFields(strict.error?.issues ?? []);
   const passedOver = [
