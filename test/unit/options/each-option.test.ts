@@ -108,7 +108,7 @@ const merged = (below: unknown, above: unknown): unknown =>
   typeof above === 'object' && above !== null && !Array.isArray(above) && typeof below === 'object' ? { ...below, ...above } : above;
 
 for (const [name, option] of options) {
-  describe(`${name}`, () => {
+  describe(name, () => {
     const { kind, flag } = option;
     const field = fieldOf(option);
     const values = asWritten[name] ?? [0, 1, 2].map((at) => kind.parse(samplesOf(name, option)[at] ?? ''));
