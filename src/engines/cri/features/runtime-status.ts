@@ -9,6 +9,8 @@ import type { CriClient } from '../client/cri-client.ts';
 /** As often as a kubelet asks (pkg/kubelet/kubelet.go: updateRuntimeUp); pods wait for what is not ready. */
 const EACH_MS = 5_000;
 const EACH_MS_NOT_READY = 1_000;
+/** Pods are not kept waiting for a runtime that hangs, nor is the start of the agent. */
+const ANSWER_MS = 10_000;
 
 export interface RuntimeStatusDeps {
   readonly client: Pick<CriClient, 'call'>;
@@ -74,7 +76,7 @@ export class RuntimeStatus {
 
   async #look(signal: AbortSignal): Promise<void> {
     const { client, log } = this.#deps;
-    const { status } = await client.call(RuntimeService.method.status, {}, signal);
+    const { status } = await client.call(RuntimeService.method.status, {}, signal, ANSWER_MS);
     const before = this.#faults;
     const now = faultsIn(status?.conditions ?? []);
     this.#faults = now;

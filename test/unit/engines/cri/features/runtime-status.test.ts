@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { firstValueFrom } from 'rxjs';
 import { RuntimeService } from '../../../../../src/engines/cri/api/runtime_pb.js';
 import { RuntimeStatus } from '../../../../../src/engines/cri/features/runtime-status.ts';
+import { openCriClient } from '../../../../../src/engines/cri/client/cri-client.ts';
+import { CriServer } from '../../../../fakes/cri-server.ts';
 import { FakeClock } from '../../../../fakes/fake-clock.ts';
 import { RecordingLogger } from '../../../../fakes/recording-logger.ts';
 import { rpcError, ScriptedCri } from '../../../../fakes/scripted-cri.ts';
@@ -101,6 +104,25 @@ test('a runtime that fails to answer keeps no pod waiting; what it said last sta
   const running = never.service.run(stop.signal, undefined as never);
   await never.service.ready?.(stop.signal);
   assert.deepEqual([never.fault(), never.networkFault()], [undefined, undefined]);
+  stop.abort();
+  await running;
+});
+
+test('a runtime that hangs keeps nobody waiting for longer than ten seconds', async (t) => {
+  await using server = await CriServer.listen();
+  server.on(status, () => {});
+  const clock = new FakeClock();
+  const tell = { engineCalled: () => {} };
+  const client = openCriClient({ endpoint: server.endpoint, clock, random: () => 0.5, requestTimeoutMs: 120_000, tell });
+  t.after(() => client.close());
+  const { service } = new RuntimeStatus({ client, clock, log: new RecordingLogger() });
+  const stop = new AbortController();
+  const asked = firstValueFrom(server.calls);
+  const running = service.run(stop.signal, undefined as never);
+  await asked;
+  const ready = service.ready?.(stop.signal);
+  await clock.advance(10_000);
+  await ready;
   stop.abort();
   await running;
 });
