@@ -1,7 +1,6 @@
+import { REDACTED } from '../base/without-credentials.ts';
 import type { KubeletOptions } from './kubelet-options.ts';
 import { allOptions } from './options-table.ts';
-
-const REDACTED = '[redacted]';
 
 type Tree = Record<string, unknown>;
 
