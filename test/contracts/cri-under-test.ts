@@ -78,7 +78,7 @@ export async function criUnderTest(): Promise<EngineUnderTest & { readonly acces
       client,
       clock: systemClock,
       podInfraContainerImage: 'rxlet/pause:1',
-      sandboxImage: () => undefined,
+      lastFeatures: () => undefined,
       imagePullProgressDeadlineMs: 60_000,
     }),
     access,

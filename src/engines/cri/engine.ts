@@ -72,7 +72,7 @@ export function criEngine(
       client,
       clock,
       podInfraContainerImage,
-      sandboxImage: () => features.last?.sandboxImage,
+      lastFeatures: () => features.last,
       imagePullProgressDeadlineMs,
     }),
     running: new RunningContainers(client),

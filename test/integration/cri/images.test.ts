@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { type CriClient, openCriClient } from '../../../src/engines/cri/client/cri-client.ts';
+import { type CriFeatures, engineFeatures } from '../../../src/engines/cri/features/engine-features.ts';
 import { CriImageService } from '../../../src/engines/cri/images/cri-image-service.ts';
 import { type BuiltImage, anImage } from '../../builders/an-image.ts';
 import { ScriptedRegistry } from '../../fakes/scripted-registry.ts';
@@ -15,6 +16,7 @@ describe('CriImageService against a container runtime', { timeout: 120_000 }, ()
   let client: CriClient;
   let registry: ScriptedRegistry;
   let service: CriImageService;
+  let features: CriFeatures;
   const pulled: string[] = [];
   const pull = async (image: string, credentials?: { username: string; password: string }, signal = never): Promise<string> => {
     const id = await service.pullImage(image, credentials, () => {}, signal);
@@ -27,16 +29,17 @@ describe('CriImageService against a container runtime', { timeout: 120_000 }, ()
     image: anImage([randomBytes(bytes)], config),
   });
 
-  before(() => {
+  before(async () => {
     const endpoint = process.env['RXLET_TEST_CRI_ENDPOINT'];
     if (endpoint === undefined) throw new Error('RXLET_TEST_CRI_ENDPOINT names no runtime: hack/containerd.sh up DIR prints one');
     const tell = { engineCalled: () => {} };
     client = openCriClient({ endpoint, clock: systemClock, random: Math.random, requestTimeoutMs: 30_000, tell });
+    features = await engineFeatures({ client, cgroupVersion: undefined, cgroupDriver: 'cgroupfs' }, never);
     service = new CriImageService({
       client,
       clock: systemClock,
       podInfraContainerImage: 'registry.k8s.io/pause:3.10',
-      sandboxImage: () => undefined,
+      lastFeatures: () => features,
       imagePullProgressDeadlineMs: 2_000,
     });
   });
@@ -122,5 +125,24 @@ describe('CriImageService against a container runtime', { timeout: 120_000 }, ()
     const startedAtMs = systemClock.monotonicMs();
     assert.equal(await pull(name), image.config.digest);
     assert.ok(systemClock.monotonicMs() - startedAtMs > 2_000, 'no longer than the deadline');
+  });
+
+  test('a registry that falls silent in a layer is given up, by the runtime itself or in its place, and the download ends', async () => {
+    const { repository, image } = fresh(4 * MEGABYTE);
+    const name = registry.serve(repository, '1', image, { hangsMidLayer: true });
+    const cut = registry.isCut(repository);
+    const patience = new AbortController();
+    const pulling = pull(name, undefined, patience.signal);
+    const givenUp = assert.rejects(
+      pulling,
+      features.unwatchedPullsIn === undefined ? /enough/ : /no progress for 2s: .* downloads and unpacks nothing/,
+    );
+    await registry.isAsked(image.layers[0]?.digest ?? 'none');
+    // One that watches its pulls has minutes of patience.
+    if (features.unwatchedPullsIn === undefined) patience.abort(new Error('that is enough'));
+    await givenUp;
+    registry.resume();
+    await cut;
+    assert.equal(await service.inspectImage(name, never), undefined);
   });
 });

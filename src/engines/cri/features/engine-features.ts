@@ -8,6 +8,8 @@ import type { CriClient } from '../client/cri-client.ts';
 export interface CriFeatures extends EngineFeatures {
   /** Of all sandboxes, where the runtime says so: it is kept. */
   readonly sandboxImage: string | undefined;
+  /** Where it keeps what it downloads, if it does not itself give up a pull that makes no progress: containerd of before 1.7. */
+  readonly unwatchedPullsIn: string | undefined;
 }
 
 export interface FeaturesDeps {
@@ -20,6 +22,8 @@ export interface FeaturesDeps {
 
 /** From these on a container can have images mounted: CRI itself does not say it. */
 const IMAGE_VOLUMES: Readonly<Record<string, readonly [major: number, minor: number]>> = { containerd: [2, 1], 'cri-o': [1, 31] };
+/** From this on a pull that makes no progress is given up by containerd itself. */
+const WATCHES_PULLS = [1, 7] as const;
 /** A runtime that lists more is not believed. */
 const MAX_HANDLERS = 1000;
 
@@ -39,6 +43,7 @@ export async function engineFeatures({ client, cgroupVersion, cgroupDriver }: Fe
     imageVolumes: isAtLeast(runtimeVersion, IMAGE_VOLUMES[runtimeName]),
     cgroups: cgroupVersion && { driver: driver ?? config.driver ?? cgroupDriver, version: cgroupVersion },
     sandboxImage: config.sandboxImage,
+    unwatchedPullsIn: runtimeName === 'containerd' && !isAtLeast(runtimeVersion, WATCHES_PULLS) ? config.rootDir : undefined,
   };
 }
 
@@ -70,6 +75,7 @@ interface Config {
   readonly handlers: readonly string[];
   readonly driver: EngineCgroups['driver'] | undefined;
   readonly sandboxImage: string | undefined;
+  readonly rootDir: string | undefined;
 }
 
 /** What containerd adds to a verbose status: its configuration, as JSON. Others, and others of its versions, may add something else. */
@@ -78,11 +84,11 @@ function configIn({ info }: StatusResponse): Config {
   const { defaultRuntimeName, runtimes } = objectOf(config['containerd']);
   const byName = objectOf(runtimes);
   const systemd = objectOf(objectOf(byName[String(defaultRuntimeName)])['options'])['SystemdCgroup'];
-  const image = config['sandboxImage'];
   return {
     handlers: Object.keys(byName),
     driver: typeof systemd === 'boolean' ? (systemd ? 'systemd' : 'cgroupfs') : undefined,
-    sandboxImage: typeof image === 'string' && image !== '' ? image : undefined,
+    sandboxImage: textOf(config['sandboxImage']),
+    rootDir: textOf(config['containerdRootDir']),
   };
 }
 
@@ -94,6 +100,7 @@ function parsed(text: string | undefined): JsonObject {
   }
 }
 
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 const objectOf = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 
 /** "2.1.9", "v1.6.20~ds1", "1.31.0-dev". */

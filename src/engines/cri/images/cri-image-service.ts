@@ -5,6 +5,8 @@ import { ImageService as CriImages } from '../api/runtime_pb.js';
 import type { CriClient } from '../client/cri-client.ts';
 import { imageInfo } from './image-info.ts';
 import { inspectImage } from './inspect-image.ts';
+import type { CriFeatures } from '../features/engine-features.ts';
+import { PullActivity } from './pull-activity.ts';
 import { pullImage } from './pull-image.ts';
 import { imagesInUse, removeImage } from './remove-image.ts';
 
@@ -13,7 +15,8 @@ export interface CriImageServiceOptions {
   readonly clock: Pick<Clock, 'monotonicMs' | 'schedule' | 'sleep'>;
   /** The sandboxes' image, which is kept for the next one; the runtime may have another one in its configuration, and may pin others. */
   readonly podInfraContainerImage: string;
-  readonly sandboxImage: () => string | undefined;
+  /** What the runtime has said of itself by now. */
+  readonly lastFeatures: () => Pick<CriFeatures, 'sandboxImage' | 'unwatchedPullsIn'> | undefined;
   /** See PullImageDeps. */
   readonly imagePullProgressDeadlineMs: number;
 }
@@ -22,13 +25,15 @@ export interface CriImageServiceOptions {
 export class CriImageService implements ImageService {
   readonly #client: CriImageServiceOptions['client'];
   readonly #clock: CriImageServiceOptions['clock'];
-  readonly #sandboxImages: () => readonly string[];
+  readonly #sandboxImage: string;
+  readonly #lastFeatures: CriImageServiceOptions['lastFeatures'];
   readonly #progressDeadlineMs: number;
 
-  constructor({ client, clock, podInfraContainerImage, sandboxImage, imagePullProgressDeadlineMs }: CriImageServiceOptions) {
+  constructor({ client, clock, podInfraContainerImage, lastFeatures, imagePullProgressDeadlineMs }: CriImageServiceOptions) {
     this.#client = client;
     this.#clock = clock;
-    this.#sandboxImages = () => [podInfraContainerImage, sandboxImage() ?? podInfraContainerImage];
+    this.#sandboxImage = podInfraContainerImage;
+    this.#lastFeatures = lastFeatures;
     this.#progressDeadlineMs = imagePullProgressDeadlineMs;
   }
 
@@ -39,7 +44,7 @@ export class CriImageService implements ImageService {
   /** Rejects where the listing is larger than a message may be. */
   async listImages(signal: AbortSignal): Promise<readonly ListedImage[]> {
     const { images } = await this.#client.call(CriImages.method.listImages, {}, signal);
-    const kept = this.#sandboxImages();
+    const kept = [this.#sandboxImage, this.#lastFeatures()?.sandboxImage ?? this.#sandboxImage];
     return images.flatMap((each) => {
       const { id, repoTags, repoDigests, sizeBytes } = imageInfo(each);
       const image = { id, repoTags, repoDigests, sizeBytes };
@@ -63,7 +68,9 @@ export class CriImageService implements ImageService {
     _onProgress: (progress: PullProgress) => void,
     signal: AbortSignal,
   ): Promise<string> {
-    const deps = { client: this.#client, clock: this.#clock, progressDeadlineMs: this.#progressDeadlineMs };
+    const unwatchedIn = this.#lastFeatures()?.unwatchedPullsIn;
+    const activity = unwatchedIn === undefined ? undefined : new PullActivity(unwatchedIn);
+    const deps = { client: this.#client, clock: this.#clock, progressDeadlineMs: this.#progressDeadlineMs, activity };
     const ref = await pullImage(deps, image, credentials, signal);
     const pulled = (await this.inspectImage(image, signal)) ?? (ref === '' ? undefined : await this.inspectImage(ref, signal));
     if (pulled === undefined) throw new Error(`unable to inspect image ${image}`);

@@ -10,8 +10,10 @@ import type { CriClient } from '../client/cri-client.ts';
 export interface PullImageDeps {
   readonly client: Pick<CriClient, 'call'>;
   readonly clock: Pick<Clock, 'monotonicMs' | 'schedule' | 'sleep'>;
-  /** A pull is given up when its runtime answers nothing for so long. */
+  /** A pull is given up when its runtime answers nothing for so long, or does nothing. */
   readonly progressDeadlineMs: number;
+  /** Of a runtime that does not look after the progress of its pulls itself. */
+  readonly activity?: { look(): Promise<boolean> } | undefined;
 }
 
 /** Every call has a deadline: longer than an image takes on any line. */
@@ -20,23 +22,29 @@ const PULL_WITHIN_MS = 24 * 3_600_000;
 const QUESTIONS = 4;
 
 /**
- * Resolves with what the runtime calls the image. CRI has no word for the progress of a pull: containerd and CRI-O watch it themselves, and give
- * up a pull that makes none. What they cannot notice is that they hang, so they are asked for the image now and then as long as the pull lasts.
+ * Resolves with what the runtime calls the image. CRI has no word for the progress of a pull: most runtimes watch it themselves, and give up one
+ * that makes none. What they cannot notice is that they hang, so they are asked for the image now and then as long as the pull lasts.
  */
 export async function pullImage(
-  { client, clock, progressDeadlineMs }: PullImageDeps,
+  deps: PullImageDeps,
   image: string,
   credentials: RegistryCredentials | undefined,
   signal: AbortSignal,
 ): Promise<string> {
-  const silent = (): Error => {
+  const { client, clock, progressDeadlineMs } = deps;
+  const last = { answerAtMs: clock.monotonicMs() };
+  const noProgress = (): Error => {
     const duration = formatGoDuration(BigInt(Math.round(progressDeadlineMs * 1e6)));
     return new Error(
-      `Cancel pulling image ${quote(image)} because of no progress for ${duration}: the container runtime answers nothing, look at its log`,
+      `Cancel pulling image ${quote(image)} because of no progress for ${duration}: the container runtime ${
+        clock.monotonicMs() - last.answerAtMs < progressDeadlineMs / 2
+          ? 'downloads and unpacks nothing, the registry may hang'
+          : 'answers nothing, look at its log'
+      }`,
     );
   };
-  using stop = deadline(clock, progressDeadlineMs, silent, signal);
-  const questions = ask({ client, clock, progressDeadlineMs }, image, stop);
+  using stop = deadline(clock, progressDeadlineMs, noProgress, signal);
+  const questions = ask(deps, image, stop, last);
   try {
     const { username = '', password = '' } = credentials ?? {};
     // No server address: containerd takes credentials for that host alone, and these are for the image's.
@@ -52,8 +60,14 @@ export async function pullImage(
   }
 }
 
-/** Until `stop` aborts. */
-async function ask({ client, clock, progressDeadlineMs }: PullImageDeps, image: string, stop: Deadline): Promise<void> {
+/** Until `stop` aborts. Keeps in `last` when it was answered. */
+async function ask(
+  { client, clock, progressDeadlineMs, activity }: PullImageDeps,
+  image: string,
+  stop: Deadline,
+  last: { answerAtMs: number },
+): Promise<void> {
+  await activity?.look();
   while (!stop.signal.aborted) {
     try {
       await clock.sleep(progressDeadlineMs / QUESTIONS, stop.signal);
@@ -62,7 +76,8 @@ async function ask({ client, clock, progressDeadlineMs }: PullImageDeps, image: 
       // A refusal is an answer, too.
       if (stop.signal.aborted || !(error instanceof GrpcError) || isGrpcError(error, 'Unavailable', 'DeadlineExceeded')) continue;
     }
-    stop.extend(progressDeadlineMs);
+    last.answerAtMs = clock.monotonicMs();
+    if (activity === undefined || (await activity.look())) stop.extend(progressDeadlineMs);
   }
 }
 

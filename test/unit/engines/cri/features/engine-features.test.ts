@@ -10,6 +10,7 @@ const never = new AbortController().signal;
 const config16 = {
   containerd: { defaultRuntimeName: 'runc', runtimes: { runc: { options: { SystemdCgroup: true } }, another: { options: {} } } },
   sandboxImage: 'registry.k8s.io/pause:3.6',
+  containerdRootDir: '/var/lib/containerd',
 };
 
 const aRuntime = (runtimeName: string, runtimeVersion: string): ScriptedCri =>
@@ -43,6 +44,7 @@ describe('what a runtime can do', () => {
       imageVolumes: true,
       cgroups: { driver: 'systemd', version: 2 },
       sandboxImage: undefined,
+      unwatchedPullsIn: undefined,
     });
   });
 
@@ -59,6 +61,7 @@ describe('what a runtime can do', () => {
       imageVolumes: false,
       cgroups: { driver: 'systemd', version: 2 },
       sandboxImage: 'registry.k8s.io/pause:3.6',
+      unwatchedPullsIn: '/var/lib/containerd',
     });
   });
 
@@ -75,6 +78,7 @@ describe('what a runtime can do', () => {
         imageVolumes: false,
         cgroups: { driver: 'systemd', version: 2 },
         sandboxImage: undefined,
+        unwatchedPullsIn: undefined,
       });
     });
 

@@ -6,6 +6,7 @@ import { systemClock } from '../../../../../src/base/clock.ts';
 import { ImageService, RuntimeService } from '../../../../../src/engines/cri/api/runtime_pb.js';
 import { type CriClient, openCriClient } from '../../../../../src/engines/cri/client/cri-client.ts';
 import { CriImageService } from '../../../../../src/engines/cri/images/cri-image-service.ts';
+import { pullImage } from '../../../../../src/engines/cri/images/pull-image.ts';
 import { CriServer } from '../../../../fakes/cri-server.ts';
 import { FakeClock } from '../../../../fakes/fake-clock.ts';
 
@@ -36,7 +37,7 @@ const images = (over: Partial<ConstructorParameters<typeof CriImageService>[0]> 
     client,
     clock: systemClock,
     podInfraContainerImage: 'registry.k8s.io/pause:3.10',
-    sandboxImage: () => 'example.org/pause:1',
+    lastFeatures: () => ({ sandboxImage: 'example.org/pause:1', unwatchedPullsIn: undefined }),
     imagePullProgressDeadlineMs: 60_000,
     ...over,
   });
@@ -258,6 +259,29 @@ describe('a pull', () => {
         'Cancel pulling image "docker.io/library/busybox:1.35" because of no progress for 1m0s: the container runtime answers nothing, look at its log',
     });
     await cancelled;
+  });
+
+  test('is given up where the runtime answers, and does nothing in the files that it would write', async () => {
+    const clock = new FakeClock();
+    const begun = firstValueFrom(cri.calls.pipe(filter((name) => name === 'PullImage')));
+    cri.on(method.pullImage, () => {}).answer(method.imageStatus, () => ({}));
+    // As the pull begins, in the first quarter of the deadline, and never after that.
+    const looks = [true, true];
+    const activity = { look: async () => looks.shift() ?? false };
+    const pulling = pullImage({ client, clock, progressDeadlineMs: 60_000, activity }, 'busybox:1', undefined, never);
+    pulling.catch(() => {});
+    await begun;
+    for (let look = 0; look < 4; look++) {
+      const asked = firstValueFrom(cri.calls.pipe(filter((name) => name === 'ImageStatus')));
+      await clock.advance(15_000);
+      await asked;
+      await settled();
+    }
+    await clock.advance(15_000);
+    await assert.rejects(pulling, {
+      message:
+        'Cancel pulling image "busybox:1" because of no progress for 1m0s: the container runtime downloads and unpacks nothing, the registry may hang',
+    });
   });
 });
 
