@@ -22,6 +22,8 @@ export interface Engine {
   lastFeatures(): EngineFeatures | undefined;
   /** Where the engine keeps its data; undefined: not on this machine, or it does not say. */
   dataDirectory(signal: AbortSignal): Promise<string | undefined>;
+  /** What images take on its disk; undefined: it does not say. */
+  imageBytes(signal: AbortSignal): Promise<number | undefined>;
   /** Why no container can run now, in the kubelet's words, as the engine says itself; undefined: it says nothing of the kind. */
   runtimeFault(): string | undefined;
   /** Why no pod can be connected to the pods' network now, in the kubelet's words; undefined: it works. */

@@ -51,6 +51,7 @@ export const engineKinds: KindsOf<Engine> = {
   features: 'ask',
   lastFeatures: 'read',
   dataDirectory: 'aside',
+  imageBytes: 'aside',
   runtimeFault: 'aside',
   networkFault: 'read',
   networkChanges: 'aside',

@@ -24,6 +24,7 @@ export function capability({ options, clock, cgroups, engine, pods, statuses, ho
       statuses,
       rootDir: options.rootDir,
       imageDir: (asker) => engine.dataDirectory(asker),
+      imageBytes: (asker) => engine.imageBytes(asker),
       hostFiles,
       daemonCgroups: { kubelet: options.kubeletCgroups, runtime: options.runtimeCgroups, misc: options.systemCgroups },
       podsCgroup: () => {

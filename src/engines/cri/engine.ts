@@ -21,7 +21,7 @@ import { logRotation } from './logs/log-rotation.ts';
 import { LoggingContainers } from './logs/logging-containers.ts';
 import { TimestampedLogs } from './logs/timestamped-logs.ts';
 import { containerEvents } from './observe/container-events.ts';
-import { imageDirectory } from './observe/image-directory.ts';
+import { imageBytes, imageDirectory } from './observe/image-directory.ts';
 import { listedHints } from './observe/listed-hints.ts';
 import { listPods } from './observe/list-pods.ts';
 import { RunningContainers } from './observe/running-containers.ts';
@@ -79,6 +79,7 @@ export function criEngine(
     features: (signal) => features.now(signal),
     lastFeatures: () => features.last,
     dataDirectory: (signal) => imageDirectory(client, signal),
+    imageBytes: (signal) => imageBytes(client, signal),
     runtimeFault: () => status.fault(),
     networkFault: () => status.networkFault(),
     networkChanges: status.networkChanges,

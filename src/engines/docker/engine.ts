@@ -81,6 +81,7 @@ export function dockerEngine(
     features: (signal) => features.now(signal),
     lastFeatures: () => features.last,
     dataDirectory: (signal) => engineDataDirectory(client, signal),
+    imageBytes: async () => undefined,
     runtimeFault: () => undefined,
     networkFault: () => networkNotReady(network?.sandboxes.fault()),
     networkChanges: network?.changes ?? NEVER,

@@ -21,6 +21,7 @@ export function embeddedEngine({ runtime, images, access, controls }: FakeEngine
     features: async () => features,
     lastFeatures: () => features,
     dataDirectory: async () => undefined,
+    imageBytes: async () => undefined,
     runtimeFault: () => undefined,
     networkFault: () => undefined,
     networkChanges: NEVER,

@@ -28,6 +28,7 @@ export function replayedEngine(recorded: RecordedEngine): Engine {
     },
     running: { list: async () => [], stale: () => {} },
     dataDirectory: async () => undefined,
+    imageBytes: async () => undefined,
     runtimeFault: () => undefined,
     networkChanges: NEVER,
   };
