@@ -42,13 +42,13 @@ export function criEngine(
   const names = new TimestampedLogs(clock);
   const access = criAccess({ client, clock, names });
   const logging = new LoggingContainers(client, podLogsDir);
-  const status = new RuntimeStatus({ client, clock, log });
   const asked = {
     client,
     cgroupVersion: cgroups.version,
     cgroupDriver: options.cgroupDriver === 'systemd' ? 'systemd' : 'cgroupfs',
   } as const;
   const features = new KnownFeatures((signal) => engineFeatures(asked, signal), clock);
+  const status = new RuntimeStatus({ client, features, clock, log });
   const runtime = criRuntime({
     client,
     clock,

@@ -1,8 +1,10 @@
 import { Subject, type Observable } from 'rxjs';
 import { aborted } from '../../../base/aborted.ts';
 import type { Clock } from '../../../base/clock.ts';
+import { deadline } from '../../../base/deadline.ts';
 import type { Logger } from '../../../base/logger.ts';
 import type { Staged } from '../../../ports/staged.ts';
+import type { KnownFeatures } from '../../common/known-features.ts';
 import { type RuntimeCondition, RuntimeService } from '../api/runtime_pb.js';
 import type { CriClient } from '../client/cri-client.ts';
 
@@ -14,7 +16,9 @@ const ANSWER_MS = 10_000;
 
 export interface RuntimeStatusDeps {
   readonly client: Pick<CriClient, 'call'>;
-  readonly clock: Pick<Clock, 'sleep'>;
+  /** Asked once before the first pod is looked at, so that it is known what the runtime can do. */
+  readonly features: Pick<KnownFeatures, 'now'>;
+  readonly clock: Pick<Clock, 'sleep' | 'monotonicMs' | 'schedule'>;
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }
 
@@ -26,8 +30,8 @@ interface Faults {
 const none: Faults = { runtime: undefined, network: undefined };
 
 /**
- * Whether the runtime and its network are ready, as it says itself, looked at every 5 seconds, every second while it is not. What was said last stands as long as it does not
- * answer: that it does not is found by those who list its pods.
+ * Whether the runtime and its network are ready, as it says itself, looked at every 5 seconds, every second while it is not. What was said last
+ * stands as long as it does not answer: that it does not is found by those who list its pods.
  */
 export class RuntimeStatus {
   readonly #deps: RuntimeStatusDeps;
@@ -66,12 +70,20 @@ export class RuntimeStatus {
 
   async #follow(signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps;
+    const asked = this.#askWhatItCan(signal).catch(() => {});
     while (!signal.aborted) {
       await this.#look(signal).catch(() => {});
+      await asked;
       this.#looked.resolve();
       const { runtime, network } = this.#faults;
       await clock.sleep((runtime ?? network) ? EACH_MS_NOT_READY : EACH_MS, signal).catch(() => {});
     }
+  }
+
+  async #askWhatItCan(signal: AbortSignal): Promise<void> {
+    const { features, clock } = this.#deps;
+    using within = deadline(clock, ANSWER_MS, 'the answer', signal);
+    await features.now(within.signal);
   }
 
   async #look(signal: AbortSignal): Promise<void> {

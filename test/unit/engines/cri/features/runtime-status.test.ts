@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { firstValueFrom } from 'rxjs';
 import { RuntimeService } from '../../../../../src/engines/cri/api/runtime_pb.js';
+import { aborted } from '../../../../../src/base/aborted.ts';
 import { RuntimeStatus } from '../../../../../src/engines/cri/features/runtime-status.ts';
 import { openCriClient } from '../../../../../src/engines/cri/client/cri-client.ts';
 import { CriServer } from '../../../../fakes/cri-server.ts';
+import type { EngineFeatures } from '../../../../../src/ports/engine-features.ts';
 import { FakeClock } from '../../../../fakes/fake-clock.ts';
 import { RecordingLogger } from '../../../../fakes/recording-logger.ts';
 import { rpcError, ScriptedCri } from '../../../../fakes/scripted-cri.ts';
@@ -19,6 +21,10 @@ const noNetwork = {
   message: 'Network plugin returns error: cni plugin not initialized',
 };
 
+const known: EngineFeatures = { handlers: [], supplementalGroupsPolicy: false, imageVolumes: false };
+/** Of a runtime that does not say what it can do. */
+const hanging = { now: (signal: AbortSignal) => aborted(signal).then(() => Promise.reject<EngineFeatures>(new Error('no answer'))) };
+
 /** Follows a runtime that says so, from its first answer on. */
 async function following(conditions: readonly object[]) {
   const clock = new FakeClock();
@@ -26,7 +32,14 @@ async function following(conditions: readonly object[]) {
   const cri = new ScriptedCri();
   const says = (next: readonly object[]): void => void cri.answer(status, () => ({ status: { conditions: [...next] } }));
   says(conditions);
-  const runtime = new RuntimeStatus({ client: cri, clock, log });
+  let asked = 0;
+  const features = {
+    now: async () => {
+      asked++;
+      return known;
+    },
+  };
+  const runtime = new RuntimeStatus({ client: cri, features, clock, log });
   const stop = new AbortController();
   let changes = 0;
   runtime.networkChanges.subscribe(() => changes++);
@@ -40,6 +53,7 @@ async function following(conditions: readonly object[]) {
     runtime,
     says,
     changes: () => changes,
+    asked: () => asked,
     async [Symbol.asyncDispose]() {
       stop.abort();
       await running;
@@ -53,6 +67,7 @@ test('a runtime that is ready has no faults', async () => {
   assert.deepEqual([at.runtime.fault(), at.runtime.networkFault(), at.log.lines], [undefined, undefined, []]);
   await at.clock.advance(10_000);
   assert.equal(at.cri.count('Status'), 3);
+  assert.equal(at.asked(), 1, 'what it can do is known before the first pod');
 });
 
 test('what is not ready is told as a kubelet tells it, said once, and once when it is over', async () => {
@@ -99,10 +114,13 @@ test('a runtime that fails to answer keeps no pod waiting; what it said last sta
   assert.match(at.runtime.networkFault() ?? '', /cni plugin not initialized$/);
 
   const cri = new ScriptedCri();
-  const never = new RuntimeStatus({ client: cri, clock: new FakeClock(), log: new RecordingLogger() });
+  const late = new FakeClock();
+  const never = new RuntimeStatus({ client: cri, features: hanging, clock: late, log: new RecordingLogger() });
   const stop = new AbortController();
   const running = never.service.run(stop.signal, undefined as never);
-  await never.service.ready?.(stop.signal);
+  const isReady = never.service.ready?.(stop.signal);
+  await late.advance(10_000);
+  await isReady;
   assert.deepEqual([never.fault(), never.networkFault()], [undefined, undefined]);
   stop.abort();
   await running;
@@ -115,7 +133,7 @@ test('a runtime that hangs keeps nobody waiting for longer than ten seconds', as
   const tell = { engineCalled: () => {} };
   const client = openCriClient({ endpoint: server.endpoint, clock, random: () => 0.5, requestTimeoutMs: 120_000, tell });
   t.after(() => client.close());
-  const { service } = new RuntimeStatus({ client, clock, log: new RecordingLogger() });
+  const { service } = new RuntimeStatus({ client, features: hanging, clock, log: new RecordingLogger() });
   const stop = new AbortController();
   const asked = firstValueFrom(server.calls);
   const running = service.run(stop.signal, undefined as never);
