@@ -8,6 +8,7 @@
 #   --slow            the specs of test/e2e/slow.txt instead, all of which must pass: how long back-offs get, and mistakes in subPathExpr that
 #                     are mended later. Half an hour, in which the machine mostly waits
 #   --skip REGEXP     leaves specs out; without it those that are slow or flaky, and one that waits twelve minutes for an outside registry
+#   --engine NAME     what the agent runs containers with: docker (the default) or containerd, then over CRI
 #   --nodes N         that many specs at once: 6
 #   --reference       afterwards the same with the reference kubelet 1.20 (it wants cgroup v1): prints both durations, and what only it passes
 #   --clean           removes all that earlier runs have left, and ends
@@ -23,10 +24,11 @@ usage() { sed -n '2,/^\. /{/^\. /d;s/^# \{0,1\}//p}' hack/e2e.sh >&2; exit 2; }
 
 DIR=${RXLET_E2E_DIR:-/var/lib/rxlet-e2e}
 quick='\[Slow\]|\[Flaky\]|should be able to pull from private registry with secret'
-focus= skip=$quick parallel=6 reference= clean= must=test/e2e/nodeconformance.txt
+focus= skip=$quick parallel=6 reference= clean= engine=docker must=test/e2e/nodeconformance.txt
 while [ $# -gt 0 ]; do
   case $1 in
     --skip) [ $# -ge 2 ] || usage; skip=$2; shift ;;
+    --engine) case ${2:-} in docker | containerd) engine=$2; shift ;; *) usage ;; esac ;;
     --nodes) [ $# -ge 2 ] || usage; parallel=$2; shift ;;
     --full-node) must=test/e2e/full-node.txt ;;
     --slow) must=test/e2e/slow.txt; [ "$skip" != "$quick" ] || skip= ;;
@@ -37,6 +39,7 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
+[ "$engine" = docker ] || [ -z "$reference" ] || die "--reference compares on Docker only"
 [ "$(id -u)" = 0 ] || die "needs root"
 mkdir -p "$DIR"
 DIR=$(cd "$DIR" && pwd -P)
@@ -48,7 +51,7 @@ first_free() { # PORT...
   die "none of these ports is free: $*"
 }
 kc() { kubectl --kubeconfig="$DIR/cluster/admin.kubeconfig" "$@"; }
-engine() { DOCKER_HOST=unix://$DIR/engine/docker.sock docker "$@"; }
+docker_engine() { DOCKER_HOST=unix://$DIR/engine/docker.sock docker "$@"; }
 
 stop() { # PID: ends a process of ours, with patience
   kill "$1" 2>/dev/null || return 0
@@ -58,7 +61,7 @@ stop() { # PID: ends a process of ours, with patience
 stop_agent() {
   [ -z "$agent" ] || stop "$agent"
   agent=
-  [ ! -S "$DIR/engine/docker.sock" ] || engine ps -aq 2>/dev/null | xargs -r env DOCKER_HOST="unix://$DIR/engine/docker.sock" docker rm -f >/dev/null 2>&1
+  [ ! -S "$DIR/engine/docker.sock" ] || docker_engine ps -aq 2>/dev/null | xargs -r env DOCKER_HOST="unix://$DIR/engine/docker.sock" docker rm -f >/dev/null 2>&1
   awk -v dir="$DIR/agent/" 'index($2 "/", dir) == 1 { print $2 }' /proc/mounts | sort -r | while read -r mount; do umount "$mount"; done
   rm -rf --one-file-system "$DIR/agent"
 }
@@ -69,6 +72,7 @@ at_exit() {
   [ -z "$registry_pid" ] || stop "$registry_pid"
   hack/kube.sh down "$DIR/cluster"
   hack/docker.sh stop "$DIR/engine"
+  [ ! -d "$DIR/containerd" ] || hack/containerd.sh down "$DIR/containerd"
 }
 trap at_exit EXIT
 if [ -n "$clean" ]; then
@@ -113,7 +117,7 @@ apart() { # COMMAND...
 }
 # Both agents get the same settings, as far as both know them.
 start_agent() { # NAME: rxlet or reference
-  local address flags; address=$(engine network inspect bridge -f '{{(index .IPAM.Config 0).Gateway}}')
+  local address flags; address=$(docker_engine network inspect bridge -f '{{(index .IPAM.Config 0).Gateway}}')
   mkdir -p "$DIR/agent/manifests" "$DIR/out/$1"
   # Some specs ask at the usual port.
   cat >"$DIR/agent/config.yaml" <<Y
@@ -131,10 +135,12 @@ Y
     --docker-endpoint="unix://$DIR/engine/docker.sock" --pod-infra-container-image="$registry/gc/pause:3.2"
     --cert-dir="$DIR/agent/pki" --root-dir="$DIR/agent/root" --v=2)
   if [ "$1" = rxlet ]; then
+    # What is named last counts.
+    [ "$engine" = docker ] || flags+=(--docker-endpoint= --container-runtime-endpoint="unix://$DIR/containerd/containerd.sock")
     bin/rxlet "${flags[@]}" >"$DIR/out/$1/agent.log" 2>&1 </dev/null &
   else
     # Without cgroups of its own for pods it leaves those of any other kubelet on the machine alone.
-    printf '%s\n' 'oomScoreAdj: 0' 'cgroupsPerQOS: false' 'enforceNodeAllocatable: []' "cgroupDriver: $(engine info -f '{{.CgroupDriver}}')" >>"$DIR/agent/config.yaml"
+    printf '%s\n' 'oomScoreAdj: 0' 'cgroupsPerQOS: false' 'enforceNodeAllocatable: []' "cgroupDriver: $(docker_engine info -f '{{.CgroupDriver}}')" >>"$DIR/agent/config.yaml"
     apart "$(find_group kubelet)/kubelet" "${flags[@]}" --container-runtime=docker --network-plugin= >"$DIR/out/$1/agent.log" 2>&1 </dev/null &
   fi
   agent=$!
@@ -190,6 +196,7 @@ host=$(hack/docker.sh up "$DIR/engine")
 stop_agent
 start_registry
 hack/e2e/images.sh "$host" "$registry" "$(find_group e2e)"
+[ "$engine" = docker ] || hack/containerd.sh up "$DIR/containerd" >/dev/null
 hack/kube.sh up "$DIR/cluster" $node
 paths=$(hack/kube.sh env "$DIR/cluster" | grep '^export PATH' || true)
 eval "$paths"
