@@ -123,10 +123,14 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
+/** A list of before the node registers has none. */
 const nodesOf = (api: FakeKubeApi) =>
   api
     .informer<Node & { metadata: { name: string; uid: string; resourceVersion: string } }>({ path: '/api/v1/nodes' })
-    .pipe(map((event): Node => (event.kind === 'reset' ? (event.items[0] ?? {}) : event.item)));
+    .pipe(
+      map((event): Node | undefined => (event.kind === 'reset' ? event.items[0] : event.item)),
+      filter((node) => node !== undefined),
+    );
 
 /** The API server in memory, as the agent joins it. */
 function clusterOf(api: FakeKubeApi): Cluster {
