@@ -125,12 +125,10 @@ async function freePort(): Promise<number> {
 
 /** A list of before the node registers has none. */
 const nodesOf = (api: FakeKubeApi) =>
-  api
-    .informer<Node & { metadata: { name: string; uid: string; resourceVersion: string } }>({ path: '/api/v1/nodes' })
-    .pipe(
-      map((event): Node | undefined => (event.kind === 'reset' ? event.items[0] : event.item)),
-      filter((node) => node !== undefined),
-    );
+  api.informer<Node & { metadata: { name: string; uid: string; resourceVersion: string } }>({ path: '/api/v1/nodes' }).pipe(
+    map((event): Node | undefined => (event.kind === 'reset' ? event.items[0] : event.item)),
+    filter((node) => node !== undefined),
+  );
 
 /** The API server in memory, as the agent joins it. */
 function clusterOf(api: FakeKubeApi): Cluster {
