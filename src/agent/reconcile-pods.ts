@@ -4,6 +4,7 @@ import { isOldEnough } from '../model/container-gc.ts';
 import { isTerminalPhase } from '../model/pod-predicates.ts';
 import { isStaticPod } from '../model/mirror-pod.ts';
 import { type Pod, podFullName, type PodFullName, type PodUid, aboutPod } from '../model/pod.ts';
+import { featureGates } from '../options/feature-gates/feature-gates.ts';
 import type { Given } from '../ports/contribution.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
 import type { Handler } from '../ports/work-queue.ts';
@@ -21,6 +22,7 @@ import { PodParticipants } from './reconcile/pod-participants.ts';
 import { podReconciler, type PodReconcilerDeps } from './reconcile/pod-reconciler.ts';
 import { podSteps } from './reconcile/pod-steps.ts';
 import { RestartBackoff } from './reconcile/restart-backoff.ts';
+import { restartDelays } from './reconcile/restart-delays.ts';
 import { Restarts } from './reconcile/restarts.ts';
 import { sandboxRunner } from './reconcile/sandbox-runner.ts';
 import { showStatus } from './show-status.ts';
@@ -41,7 +43,7 @@ export function reconcilePods(
   const admissions = new PodAdmissions({ pods, lives, statuses, participants, resizes, wake: node.wake, log });
   const memory = new PodMemory();
   const restarts = new Restarts(node.restartMarks);
-  const backoff = new RestartBackoff(clock, options.maxContainerRestartPeriodMs);
+  const backoff = new RestartBackoff(clock, restartDelays(options));
   const dead = {
     perContainer: options.maximumDeadContainersPerContainer,
     isOldEnough: (createdAtMs: number) => isOldEnough(clock.now() - createdAtMs, options.minimumContainerTtlMs),
@@ -201,6 +203,7 @@ export function reconcilePods(
       resizes,
       tellsResources: (pod) =>
         !cluster.exists || (isStaticPod(pod) ? cluster.apiPods.byName(podFullName(pod)) : pod)?.metadata.generation !== undefined,
+      tellsReadyToStart: featureGates(options.featureGates).isOn('PodReadyToStartContainersCondition'),
       ends,
       hostIps: ips,
       engine,

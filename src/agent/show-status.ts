@@ -32,6 +32,8 @@ export interface ShowStatusDeps {
   /** Whether who reads the pod's status knows of resources in it: older API servers do not, and would drop them each time. */
   readonly tellsResources: (pod: Pod) => boolean;
   readonly ends: Pick<PodEnds, 'of'>;
+  /** Whether statuses say of a pod that its sandbox is there (PodReadyToStartContainersCondition). */
+  readonly tellsReadyToStart: boolean;
   /** The node's addresses, primary first. */
   readonly hostIps: readonly string[];
   readonly engine: Pick<Engine, 'name' | 'lastFeatures'>;
@@ -94,7 +96,7 @@ export function showStatus(deps: ShowStatusDeps): (desired: DesiredPod, observed
       startup: (id) => probes.startup(id),
       readiness: (id) => probes.readiness(id),
       ranBefore: (id) => memory.ranBefore(uid, id),
-      readyToStart: sandboxChanged(pod, observed).because === undefined,
+      readyToStart: deps.tellsReadyToStart ? sandboxChanged(pod, observed).because === undefined : undefined,
       hostIPs: hostIps,
       // As container ids begin: "docker".
       runtimeName: engine.name,

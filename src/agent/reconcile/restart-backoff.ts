@@ -7,10 +7,15 @@ import type { RestartHold } from '../../ports/pod-plan.ts';
 import { ContainerEnds } from './container-ends.ts';
 import { instancesOf } from './instances.ts';
 
-// newCrashLoopBackOff in pkg/kubelet/kubelet.go: the first delay unless the longest is shorter, the longest, and what is long enough to be well.
-const firstDelayMs = 10_000;
-const longestDelayMs = 300_000;
+/** Of a kubelet without further ado: the first delay, unless the longest is shorter, and the longest. */
+const usualDelays: RestartDelays = { firstMs: 10_000, maxMs: 300_000 };
+/** What is long enough to be well (newCrashLoopBackOff in pkg/kubelet/kubelet.go). */
 const wellAfterMs = 600_000;
+
+export interface RestartDelays {
+  readonly firstMs: number;
+  readonly maxMs: number;
+}
 
 type Instances = Pick<ObservedPod, 'uid' | 'containers'>;
 
@@ -24,9 +29,8 @@ export class RestartBackoff {
   /** Ids by pod, to forget them together. */
   readonly #ids = new Map<PodUid, Set<string>>();
 
-  /** `maxMs`: the longest delay (crashLoopBackOff.maxContainerRestartPeriod). */
-  constructor(clock: Pick<Clock, 'now' | 'monotonicMs'>, maxMs: number = longestDelayMs) {
-    this.#backoff = new Backoff({ clock, baseMs: Math.min(firstDelayMs, maxMs), maxMs, expiryMs: wellAfterMs });
+  constructor(clock: Pick<Clock, 'now' | 'monotonicMs'>, { firstMs, maxMs }: RestartDelays = usualDelays) {
+    this.#backoff = new Backoff({ clock, baseMs: Math.min(firstMs, maxMs), maxMs, expiryMs: wellAfterMs });
     this.#ends = new ContainerEnds(clock);
   }
 

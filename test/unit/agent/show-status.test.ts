@@ -39,29 +39,31 @@ class Scene {
   fault: Error | undefined;
   /** How often a status was worked out. */
   made = 0;
-  readonly #show = showStatus({
-    clock: this.clock,
-    statuses: {
-      get: (of) => this.statuses.get(of),
-      set: (pod, status) => {
-        this.made++;
-        this.statuses.set(pod, status);
-      },
-    },
-    events: { record: () => {} },
-    probes: { ...noProbes, readiness: () => this.readiness, startup: () => this.startup },
-    memory: this.memory,
-    backoff: this.backoff,
-    admissions: { refusalOf: () => undefined, isOpen: () => this.isOpen },
-    participants: { cgroup: () => this.cgroup },
-    resizes: { look: (_pod, observed) => this.#found(observed), conditionsOf: () => this.conditions, freed: () => {} },
-    tellsResources: () => this.tellsResources,
-    ends: { of: () => this.end },
-    hostIps: ['192.0.2.7'],
-    engine: { name: 'fake', lastFeatures: () => this.features },
-  });
+  readonly #show: ReturnType<typeof showStatus>;
 
-  constructor() {
+  constructor(tellsReadyToStart = true) {
+    this.#show = showStatus({
+      clock: this.clock,
+      statuses: {
+        get: (of) => this.statuses.get(of),
+        set: (pod, status) => {
+          this.made++;
+          this.statuses.set(pod, status);
+        },
+      },
+      events: { record: () => {} },
+      probes: { ...noProbes, readiness: () => this.readiness, startup: () => this.startup },
+      memory: this.memory,
+      backoff: this.backoff,
+      admissions: { refusalOf: () => undefined, isOpen: () => this.isOpen },
+      participants: { cgroup: () => this.cgroup },
+      resizes: { look: (_pod, observed) => this.#found(observed), conditionsOf: () => this.conditions, freed: () => {} },
+      tellsResources: () => this.tellsResources,
+      ends: { of: () => this.end },
+      tellsReadyToStart,
+      hostIps: ['192.0.2.7'],
+      engine: { name: 'fake', lastFeatures: () => this.features },
+    });
     this.look();
     this.look();
     this.made = 0;
@@ -157,4 +159,10 @@ test('a status that could not be worked out is worked out at the next look', () 
   assert.throws(() => scene.look(), scene.fault);
   scene.fault = undefined;
   assert.equal(scene.look(), 1);
+});
+
+test('whether the sandbox is there is shown, unless the gate for that is off', () => {
+  const shownBy = (scene: Scene): readonly string[] => scene.statuses.get(uid)?.conditions?.map(({ type }) => type) ?? [];
+  assert.ok(shownBy(new Scene()).includes('PodReadyToStartContainers'));
+  assert.ok(!shownBy(new Scene(false)).includes('PodReadyToStartContainers'));
 });

@@ -15,7 +15,7 @@ const pod: Pod = { metadata: { name: 'p', namespace: 'ns', uid: 'u' as PodUid },
 
 export function run({ maxSec, steps }: { readonly maxSec: number; readonly steps: readonly Step[] }): unknown {
   let nowMs = 0;
-  const backoff = new RestartBackoff({ now: () => nowMs, monotonicMs: () => nowMs }, maxSec * 1000);
+  const backoff = new RestartBackoff({ now: () => nowMs, monotonicMs: () => nowMs }, { firstMs: 10_000, maxMs: maxSec * 1000 });
   return steps.map(({ atSec, container: name = '', exits, image = 'img', memory, gc }) => {
     nowMs = atSec * 1000;
     if (gc) {

@@ -48,7 +48,7 @@ test('the longest delay is the one that is given, and the first is not longer', 
     [1000, ['1s', '1s', '1s']],
     [15_000, ['10s', '15s', '15s']],
   ] as const) {
-    const backoff = new RestartBackoff({ now: () => 0, monotonicMs: () => 0 }, maxMs);
+    const backoff = new RestartBackoff({ now: () => 0, monotonicMs: () => 0 }, { firstMs: 10_000, maxMs });
     backoff.seen(endedAt(0));
     const seen = delays.map(() => {
       backoff.started(pod, app, endedAt(0));
@@ -112,7 +112,7 @@ test('other resources deserve a new try at once, another command does not', () =
 });
 
 test('the first delay is no longer than the longest', () => {
-  const backoff = new RestartBackoff({ now: () => 0, monotonicMs: () => 0 }, 2000);
+  const backoff = new RestartBackoff({ now: () => 0, monotonicMs: () => 0 }, { firstMs: 10_000, maxMs: 2000 });
   backoff.seen(endedAt(0));
   backoff.started(pod, app, endedAt(0));
   assert.equal(backoff.delayMs(pod, app), 2000);
