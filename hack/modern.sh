@@ -4,7 +4,7 @@
 #   hack/modern.sh [contract|integration|cluster]...   contract where nothing is named: two minutes, and half a minute for the packages
 #   hack/modern.sh cgroup2 [TEST]...   these files, or those about cgroups, on a machine with cgroup v2 only (hack/cgroup2.sh): a minute
 # $RXLET_MODERN_SUITE: sid unless set; $RXLET_MODERN_CACHE: where it is unpacked, remove it for newer packages. Needs root and Debian.
-#   hack/modern.sh podman      the contract suite against today's Podman (hack/podman.sh), once it is unpacked
+#   hack/modern.sh podman      today's Podman (hack/podman.sh): the examples as root and as a user that it makes, and the contract suite
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 say() { echo "modern.sh: $*" >&2; }
@@ -27,11 +27,26 @@ if [ "${1:-}" = cgroup2 ]; then
     exec node --test --test-concurrency=1 "$@"' tests "$@"
 fi
 
+# The examples as root and as an ordinary user, then the contract, which takes many minutes: Podman starts several programs for each call.
 if [ "${1:-}" = podman ]; then
-  dir=${RXLET_TEST_PODMAN_DIR:-/var/lib/rxlet-test-podman}
+  . hack/setup.sh
+  setup_npm
+  npm run -s build
+  export RXLET_TEST_IMAGE=busybox:1.35 RXLET_TEST_PAUSE_IMAGE=rxlet/pause:1
+  dir=${RXLET_TEST_PODMAN_DIR:-/var/lib/rxlet-test-podman} user=rxlet-test
+  for program in newuidmap:uidmap useradd:passwd curl:curl; do command -v "${program%:*}" >/dev/null || apt_install "${program#*:}"; done
+  id "$user" >/dev/null 2>&1 || useradd --create-home --home-dir "/var/lib/$user" --shell /bin/sh "$user"
+  # As udev leaves it, which not all machines have.
+  [ ! -e /dev/net/tun ] || chmod 666 /dev/net/tun
+  as_user() { setpriv --reuid "$user" --regid "$user" --init-groups env -i HOME="/var/lib/$user" PATH="$PATH:/usr/sbin:/sbin" \
+    RXLET_TEST_IMAGE=$RXLET_TEST_IMAGE RXLET_TEST_PAUSE_IMAGE=$RXLET_TEST_PAUSE_IMAGE RXLET_TEST_DOCKER_ENDPOINT="${users:-}" "$@"; }
+  hack/podman.sh unpack
+  trap 'as_user hack/podman.sh down "/var/lib/$user/podman"; hack/podman.sh down "$dir"' EXIT
+  users=$(as_user hack/podman.sh up "/var/lib/$user/podman")
+  as_user node --test test/podman/examples.test.ts
   RXLET_TEST_DOCKER_ENDPOINT=$(hack/podman.sh up "$dir")
-  export RXLET_TEST_DOCKER_ENDPOINT RXLET_TEST_IMAGE=busybox:1.35 RXLET_TEST_PAUSE_IMAGE=rxlet/pause:1
-  trap 'hack/podman.sh down "$dir"' EXIT
+  export RXLET_TEST_DOCKER_ENDPOINT
+  node --test test/podman/examples.test.ts
   hack/test.sh contract
   exit
 fi

@@ -1,3 +1,4 @@
+import { getuid } from 'node:process';
 import { readCgroupHierarchy } from '../../src/base/cgroup-hierarchy.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { type CgroupFs, openCgroupFs } from '../../src/cgroups/cgroup-fs.ts';
@@ -19,7 +20,7 @@ export interface CgroupRoot {
 /** A cgroup of this test's own in the real hierarchies, below which an agent makes its pods'. Undefined: there are none to be written. */
 export async function aCgroupRoot(): Promise<CgroupRoot | undefined> {
   const { root, version } = await readCgroupHierarchy();
-  if (version === undefined) return undefined;
+  if (version === undefined || getuid?.() !== 0) return undefined;
   const fs = await openCgroupFs(root, version);
   const path = `/rxlet-test-${process.pid}-${++serial}`;
   await fs.make(path);
