@@ -4,6 +4,7 @@
 #   hack/docker.sh up DIR        a private engine that keeps everything under DIR (socket: DIR/docker.sock)
 #   hack/docker.sh stop DIR      stops a private engine, keeping its data; start DIR starts it again
 #   hack/docker.sh down DIR      stops a private engine and removes its data
+# $RXLET_DOCKER_STORE=containerd: with containerd's image store (Docker 28), else with the engine's own.
 # Needs root. Installs Debian's packages docker.io, busybox-static and iproute2 where they are missing.
 set -euo pipefail
 say() { echo "docker.sh: $*" >&2; }
@@ -14,10 +15,12 @@ die() { say "$*"; exit 1; }
 
 # "another" is a second name of the default runtime, for tests that choose one.
 engine_config() { # FILE
-  if has_sys_resource; then echo '{"runtimes":{"another":{"path":"runc"}}}' >"$1"; return; fi
+  local features=
+  [ "${RXLET_DOCKER_STORE:-}" != containerd ] || features='"features":{"containerd-snapshotter":true},'
+  if has_sys_resource; then echo "{$features\"runtimes\":{\"another\":{\"path\":\"runc\"}}}" >"$1"; return; fi
   local wrapper; wrapper=$(dirname "$1")/runc-clamped
   clamped_runtime "$wrapper" runc
-  printf '{"runtimes":{"clamped":{"path":"%s"},"another":{"path":"%s"}},"default-runtime":"clamped"}\n' "$wrapper" "$wrapper" >"$1"
+  printf '{%s"runtimes":{"clamped":{"path":"%s"},"another":{"path":"%s"}},"default-runtime":"clamped"}\n' "$features" "$wrapper" "$wrapper" >"$1"
 }
 
 answers() { DOCKER_HOST=$1 timeout 10 docker version >/dev/null 2>&1; }

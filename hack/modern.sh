@@ -3,6 +3,7 @@
 # cache and made to run beside the machine's own. Nothing of them is installed. The suite moves: the versions that were met are printed.
 #   hack/modern.sh [contract|integration|cluster]...   contract where nothing is named: two minutes, and half a minute for the packages
 #   hack/modern.sh cgroup2 [TEST]...   these files, or those about cgroups, on a machine with cgroup v2 only (hack/cgroup2.sh): a minute
+#   hack/modern.sh store       the contract suite with containerd's image store in place of the engine's own
 # $RXLET_MODERN_SUITE: sid unless set; $RXLET_MODERN_CACHE: where it is unpacked, remove it for newer packages. Needs root and Debian.
 #   hack/modern.sh podman      today's Podman (hack/podman.sh): the examples as root and as a user that it makes, and the contract suite
 set -euo pipefail
@@ -67,4 +68,8 @@ fi
 export PATH=$cache/bin:$PATH
 say "$(dockerd --version); $(containerd --version); $(runc --version | head -n1)"
 [ $# -gt 0 ] || set -- contract
+if [ "$1" = store ]; then
+  export RXLET_DOCKER_STORE=containerd RXLET_TEST_ENGINE_DIR=${RXLET_TEST_ENGINE_DIR:-/var/lib/rxlet-test-store-engine}
+  set -- contract
+fi
 RXLET_TEST_ENGINE_DIR=${RXLET_TEST_ENGINE_DIR:-/var/lib/rxlet-test-modern-engine} hack/test.sh "$@"

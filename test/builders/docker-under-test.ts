@@ -65,7 +65,8 @@ const said = new Map<string, Promise<JsonObject>>();
 function sayingOnce(client: EngineClient, endpoint: string): EngineClient {
   return {
     ...client,
-    about: (question, signal) => {
+    about: async (question, signal) => {
+      signal.throwIfAborted();
       const key = `${question} ${endpoint}`;
       const answer = said.get(key) ?? client.about(question, signal);
       said.set(key, answer);

@@ -30,6 +30,7 @@ describe(`the examples on ${isRoot ? "root's" : "an ordinary user's"} Podman`, {
     await agent.declare('probed', pod([app(stays, { readinessProbe })]));
     agent.run(`--cert-dir=${join(agent.rootDir, 'pki')}`);
 
+    await agent.until('the engine has begun', async () => (await containers()).length > 0);
     const reaches = (name: string, phase: string) =>
       agent.logged(
         `${name} is ${phase}`,
