@@ -112,9 +112,8 @@ export class CriAgent {
 
   /** Looks whenever the agent said something, until `look` finds something. */
   until<T>(what: string, look: () => Found<T> | Promise<Found<T>>): Promise<T> {
-    return this.#changes.until(what, look, async () =>
-      [...this.lines.map((line) => JSON.stringify(line)), ...this.#output].slice(-40).join('\n'),
-    );
+    const log = (): readonly string[] => [...this.lines.map((line) => JSON.stringify(line)), ...this.#output].slice(-40);
+    return this.#changes.until(what, look, async () => [...(await this.parts()), ...(await this.traces()), ...log()].join('\n'));
   }
 
   logged(what: string, matches: (line: LogLine) => boolean, from = 0): Promise<LogLine> {
