@@ -8,6 +8,8 @@ import type { Engine } from '../../../src/ports/engine.ts';
 import type { StateFiles } from '../../../src/ports/state-files.ts';
 import type { Happenings, RuntimeOperation } from '../../../src/ports/happenings.ts';
 import { someCgroups, someMemory } from '../../builders/some-cgroups.ts';
+import { RuntimeService } from '../../../src/engines/cri/api/runtime_pb.js';
+import { CriServer } from '../../fakes/cri-server.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { notTraced } from '../../../src/ports/tracing.ts';
 
@@ -46,6 +48,7 @@ describe('the engine behind --docker-endpoint', () => {
     assert.deepEqual(stagesOf(engine), [
       'beside pods: links to lost logs',
       'beside pods: lost exports of images',
+      'before pods: limits without root',
       'beside pods: log rotation',
     ]);
     engine.close();
@@ -64,9 +67,23 @@ describe('the engine behind --docker-endpoint', () => {
       'before pods: CNI sweep',
       'beside pods: links to lost logs',
       'beside pods: lost exports of images',
+      'before pods: limits without root',
       'beside pods: log rotation',
     ]);
     engine.close();
     assert.equal(clock.actions.length, 0);
   });
+});
+
+test('a runtime that speaks CRI is driven by its own name, and keeps its own network', async (t) => {
+  const server = await CriServer.listen();
+  t.after(() => server[Symbol.asyncDispose]());
+  server.answer(RuntimeService.method.version, () => ({ version: '0.1.0', runtimeName: 'containerd', runtimeVersion: 'v2.1.9' }));
+  const { engine } = await opened(`--container-runtime-endpoint=${server.endpoint}`);
+  assert.equal(engine.name, 'containerd');
+  assert.deepEqual([engine.networkFault(), engine.runtimeFault()], [undefined, undefined]);
+  const stages = stagesOf(engine);
+  assert.ok(stages.includes('before pods: runtime status') && stages.includes('beside pods: log rotation'), stages.join(', '));
+  assert.equal((await engine.runtime.info(signal)).version, 'v2.1.9');
+  engine.close();
 });
