@@ -137,7 +137,10 @@ describe('a listing', () => {
   test('that never comes ends with its deadline', async () => {
     cri.on(method.listImages, () => {});
     const impatient = aClient(100);
-    await assert.rejects(images({ client: impatient }).listImages(never), /ListImages: .*DeadlineExceeded desc = no answer within 0\.1 s/);
+    await assert.rejects(
+      images({ client: impatient }).listImages(never),
+      /ListImages: .*DeadlineExceeded desc = .*no answer within 0\.1 s/,
+    );
     impatient.close();
   });
 });
