@@ -24,6 +24,7 @@ const withoutDefault: ReadonlySet<string> = new Set([
   'hostIPCSources',
   'logging.sanitization',
   'tlsMinVersion',
+  'userNamespaces.idsPerPod',
 ]);
 
 const isNothing = (value: unknown): boolean =>
