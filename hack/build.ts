@@ -145,7 +145,7 @@ async function bundle(): Promise<readonly { readonly path: string; readonly cont
     write: false,
     metafile: true,
   });
-  const contents = Buffer.from(licences([...new Set([...all, page].flatMap(({ metafile }) => Object.keys(metafile.inputs)))]));
+  const bundled = packageFolders([...all, page].flatMap(({ metafile }) => Object.keys(metafile.inputs)));
   const asItIs = ['page.html', 'icon.svg'].map((name) => ({
     path: join(dist, 'page', name),
     contents: readFileSync(join(root, 'page', name)),
@@ -154,14 +154,18 @@ async function bundle(): Promise<readonly { readonly path: string; readonly cont
     ...[...all, page].flatMap(({ outputFiles }) => outputFiles),
     ...asItIs,
     { path: join(dist, 'rxlet.8'), contents: Buffer.from(manPage(version)) },
-    { path: join(dist, 'THIRD-PARTY-LICENSES.txt'), contents },
+    { path: join(dist, 'THIRD-PARTY-LICENSES.txt'), contents: Buffer.from(licences(bundled)) },
+    { path: join(dist, 'bundled-packages.json'), contents: Buffer.from(`${JSON.stringify(bundled)}\n`) },
   ];
 }
 
+function packageFolders(inputs: readonly string[]): readonly string[] {
+  return [...new Set(inputs.flatMap((input) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? []))].toSorted();
+}
+
 /** The licences of the packages whose code is in the bundle: most ask to go with it. */
-function licences(inputs: readonly string[]): string {
-  const directories = new Set(inputs.flatMap((input) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? []));
-  const texts = [...directories].toSorted().map((directory) => {
+function licences(directories: readonly string[]): string {
+  const texts = directories.map((directory) => {
     const { name, version, license } = JSON.parse(readFileSync(join(root, directory, 'package.json'), 'utf8')) as Record<string, unknown>;
     const file = readdirSync(join(root, directory)).find((entry) => /^licen[cs]e/i.test(entry));
     const text = file === undefined ? '' : `\n${readFileSync(join(root, directory, file), 'utf8').trim()}\n`;

@@ -4,13 +4,15 @@
 # cluster, faults and leaks also against a Kubernetes control plane of its
 # own, with the kubectl on PATH and those that RXLET_TEST_KUBECTL names (a:b); kubeadm on machines of hack/kubeadm.sh.
 #   hack/test.sh               everything; leaks, which only waits and measures memory, beside the rest
-#   hack/test.sh unit|contract|vectors|page|integration|cluster|faults|kubeadm|leaks ...   some of it, one after the other; faults: of the control plane, 4 minutes
+#   hack/test.sh unit|contract|vectors|page|integration|cluster|faults|kubeadm|leaks|packages ...   some of it, one after the other; faults: of the control plane, 4 minutes
 . "$(dirname "$0")/setup.sh"
 say() { echo "test.sh: $*" >&2; }
 die() { say "$*"; exit 1; }
 . hack/apt.sh
+. hack/unpack.sh
+. hack/packages/test-parts.sh
 for part; do
-  case $part in unit | contract | vectors | page | integration | cluster | faults | kubeadm | leaks) ;; *) echo "usage: hack/test.sh [unit|contract|vectors|page|integration|cluster|faults|kubeadm|leaks]..." >&2; exit 2 ;; esac
+  case $part in unit | contract | vectors | page | integration | cluster | faults | kubeadm | leaks | packages) ;; *) echo "usage: hack/test.sh [unit|contract|vectors|page|integration|cluster|faults|kubeadm|leaks|packages]..." >&2; exit 2 ;; esac
 done
 [ -n "${RXLET_TEST_BUILT:-}" ] || { setup_npm; npm run -s build; }
 
@@ -116,6 +118,7 @@ run_part() {
     faults) npm run -s test:faults ;;
     kubeadm) npm run -s test:kubeadm ;;
     leaks) npm run -s test:leaks ;;
+    packages) npm run -s test:packages ;;
   esac
 }
 # What fails stops nothing that is still to be run: one run shows all that is wrong.
@@ -128,6 +131,7 @@ for part; do
     cluster | faults | leaks) start_engine; start_cluster ;;
     kubeadm) prepare_machines ;;
     page) need_browser ;;
+    packages) prepare_packages ;;
   esac
   run_part "$part" || failed+=("$part")
   echo "== $part took $((SECONDS - began)) s"
