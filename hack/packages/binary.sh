@@ -1,5 +1,5 @@
 # Sourced by package.sh. Not Node's single executable: that one takes all arguments for its own, and the agent starts Node.js with other programs
-# (docs/adr/0033).
+# (docs/adr/0035).
 make_binary() {
   local root=$work/binary file=$out/rxlet-linux-$arch sum
   stage_program "$root"
