@@ -55,12 +55,12 @@ describe('a config file sets', () => {
 });
 
 test('fields of real kubelets that decide nothing here are named, nested ones by their path', async () => {
-  const text = `${head}iptablesDropBit: 7\nuserNamespaces: {idsPerPod: 131072}\n`;
+  const text = `${head}iptablesDropBit: 7\nlogging: {options: {json: {infoBufferSize: 1024}}}\n`;
   const parsed = await parseConfigFile(text, file);
   assert.deepEqual(parsed.problems, []);
   assert.deepEqual(Object.fromEntries([...parsed.idle].map(([{ config }, value]) => [config, value])), {
     iptablesDropBit: 7,
-    'userNamespaces.idsPerPod': 131_072,
+    'logging.options.json.infoBufferSize': '1024',
   });
 });
 
