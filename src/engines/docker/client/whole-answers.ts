@@ -16,8 +16,9 @@ function entries<T>(value: Readonly<Record<string, T | null | undefined>> | null
   return Object.fromEntries(Object.entries(value ?? {}).flatMap(([key, one]) => (one === null || one === undefined ? [] : [[key, one]])));
 }
 
-/** The words of Docker for what Podman has others for as well. */
-const statusOf = (status: string): string => (status === 'stopped' ? 'exited' : status === 'initialized' ? 'created' : status);
+/** The words of Docker for what Podman has others for as well: what is being stopped runs until it has ended. */
+const ofPodman: Readonly<Record<string, string>> = { stopped: 'exited', initialized: 'created', stopping: 'running' };
+const statusOf = (status: string): string => ofPodman[status] ?? status;
 
 export function wholeContainer(answer: ContainerInspectInfo): ContainerInspectInfo {
   const { State, Config, HostConfig, NetworkSettings, Mounts } = answer;
