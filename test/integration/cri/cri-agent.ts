@@ -1,5 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync, watch } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -59,7 +60,8 @@ export class CriAgent {
     const agent = new CriAgent(client, dir, `n${process.pid}`, await freePort(), await aCgroupRoot());
     test.after(() => agent.#dispose());
     await mkdir(agent.manifests);
-    await mkdir(agent.rootDir);
+    await mkdir(join(agent.rootDir, 'pods'), { recursive: true });
+    agent.#watch(test);
     return agent;
   }
 
@@ -163,6 +165,15 @@ export class CriAgent {
     return (
       await Promise.all([below('/var/log/pods', own), below('/var/log/containers', own), below(join(this.rootDir, 'pods'), '')])
     ).flat();
+  }
+
+  /** What goes may be said nowhere. */
+  #watch(test: Disposer): void {
+    for (const dir of ['/var/log/pods', '/var/log/containers', join(this.rootDir, 'pods')]) {
+      mkdirSync(dir, { recursive: true });
+      const watcher = watch(dir, () => this.#changes.tell());
+      test.after(async () => watcher.close());
+    }
   }
 
   #take(line: string): void {
