@@ -123,6 +123,11 @@ case $command in
   down)
     [ ! -e "$DIR/containers.conf" ] || podman rm --all --force --time 0 >/dev/null || say "not all containers could be removed"
     stop
+    # Files of other users than root's in its containers are no more this user's own; and what holds its namespaces ends last.
+    if [ "$(id -u)" != 0 ] && [ -e "$DIR/containers.conf" ]; then
+      podman unshare find "$DIR/data/overlay" -mindepth 1 -delete || say "not all data could be removed"
+      podman system migrate >/dev/null 2>&1 || say "what holds its namespaces could not be ended"
+    fi
     awk -v dir="$DIR/" 'index($2, dir) == 1 { print $2 }' /proc/mounts | sort -r | while read -r mount; do umount "$mount"; done
     rm -rf "$DIR"
     ;;
