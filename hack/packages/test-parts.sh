@@ -29,6 +29,7 @@ bare_debian() { # FOLDER
   cp "$root/usr/share/base-passwd/group.master" "$root/etc/group"
   mkdir -p "$root"/{dev,proc,tmp,root,usr/local/bin,var/cache} "$root"/var/lib/dpkg/{info,updates,triggers}
   touch "$root/var/lib/dpkg/status" "$root/var/lib/dpkg/available"
+  echo 'nameserver 127.0.0.1' >"$root/etc/resolv.conf"
   mknod -m 666 "$root/dev/null" c 1 3
   mknod -m 666 "$root/dev/urandom" c 1 9
   mount -t proc proc "$root/proc"

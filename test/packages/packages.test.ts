@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { appendFileSync, chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
@@ -61,7 +72,7 @@ async function runExample(command: readonly string[], rootDir: string, flags: re
 function stopAgents(): Promise<unknown> {
   return Promise.all(
     agents.splice(0).map((agent) => {
-      const ended = new Promise((done) => agent.once('exit', done));
+      const ended = new Promise<unknown>((done) => (agent.exitCode === null ? agent.once('exit', done) : done(undefined)));
       agent.kill();
       return ended;
     }),
@@ -103,6 +114,7 @@ test('the single executable unpacks itself once, under any name, runs an example
   inRoot('ln', '-sf', '/usr/local/bin/rxlet', '/usr/local/bin/kubelet');
   assert.match(inRoot('/usr/local/bin/kubelet', '--version'), /^Kubernetes v1\./);
   assert.equal(inRoot('ls', '/var/cache/rxlet').trim().split('\n').length, 1);
+  mkdirSync(join(root, 'tmp/manifests'), { recursive: true });
   cpSync(join(checkout, 'manifests/examples/web.yaml'), join(root, 'tmp/manifests/web.yaml'));
   await runExample(['chroot', root, '/usr/local/bin/rxlet'], '/var/lib/rxlet-binary', ['--pod-manifest-path=/tmp/manifests']);
   await stopAgents();
@@ -129,10 +141,15 @@ test('the image has all that the program wants, and its parts are what its lists
     mkdirSync(tree);
     execFileSync('tar', ['-xzf', join(layout, Layers[0] ?? ''), '-C', tree]);
     cpSync(join(checkout, 'manifests/examples/web.yaml'), join(tree, 'etc/rxlet/manifests/web.yaml'));
+    // An engine writes it for each container.
+    writeFileSync(join(tree, 'etc/resolv.conf'), 'nameserver 127.0.0.1\n');
     execFileSync('mknod', [join(tree, 'dev/null'), 'c', '1', '3']);
+    execFileSync('mount', ['-t', 'proc', 'proc', join(tree, 'proc')]);
     await runExample(['chroot', tree, '/usr/bin/rxlet'], '/var/lib/rxlet', ['--pod-manifest-path=/etc/rxlet/manifests']);
     await stopAgents();
   } finally {
+    await stopAgents();
+    spawnSync('umount', [join(layout, 'tree/proc')]);
     rmSync(layout, { recursive: true });
   }
 });
