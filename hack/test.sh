@@ -3,7 +3,7 @@
 # Chromium; contract and all from integration on against a Docker Engine of its own, contract and integration also against a containerd;
 # cluster, faults and leaks also against a Kubernetes control plane of its
 # own, with the kubectl on PATH and those that RXLET_TEST_KUBECTL names (a:b); kubeadm on machines of hack/kubeadm.sh.
-#   hack/test.sh               everything; leaks, which only waits and measures memory, beside the rest
+#   hack/test.sh               everything; leaks, which only waits and measures memory, and packages beside the rest
 #   hack/test.sh unit|contract|vectors|page|integration|cluster|faults|kubeadm|leaks|packages ...   some of it, one after the other; faults: of the control plane, 4 minutes
 . "$(dirname "$0")/setup.sh"
 say() { echo "test.sh: $*" >&2; }
@@ -50,6 +50,21 @@ end_leaks() {
   wait "$leaks_pid" || status=$?
   leaks_pid=
   cat "$leaks_log"
+  return $status
+}
+
+# The test of packages wants no engine: it mostly compresses, and gives way to the others.
+begin_packages() {
+  packages_log=$(mktemp)
+  RXLET_TEST_BUILT=yes setsid bash -c 'echo 10 >/proc/self/autogroup; exec hack/test.sh packages' >"$packages_log" 2>&1 &
+  packages_pid=$!
+  at_exit+=('[ -z "$packages_pid" ] || { kill -- -"$packages_pid"; wait "$packages_pid"; }; rm -f "$packages_log"')
+}
+end_packages() {
+  local status=0
+  wait "$packages_pid" || status=$?
+  packages_pid=
+  cat "$packages_log"
   return $status
 }
 
@@ -104,6 +119,7 @@ if [ $# = 0 ]; then
   set -- unit contract vectors page integration cluster faults kubeadm
   begin_build
   begin_leaks
+  begin_packages
 else
   case " $* " in *" kubeadm "*) begin_build ;; esac
 fi
@@ -136,5 +152,6 @@ for part; do
   run_part "$part" || failed+=("$part")
   echo "== $part took $((SECONDS - began)) s"
 done
+if [ -n "${packages_pid:-}" ]; then end_packages || failed+=(packages); fi
 if [ -n "${leaks_pid:-}" ]; then end_leaks || failed+=(leaks); fi
 [ ${#failed[@]} = 0 ] || die "failed: ${failed[*]}"
