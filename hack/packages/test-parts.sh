@@ -10,7 +10,9 @@ prepare_packages() {
   umount "$dir/debian/proc" 2>/dev/null || true
   rm -rf "$dir/out" "$dir/next" "$dir/tree"
   mkdir -p "$dir/next"
-  export RXLET_PACKAGE_LEVEL=1 RXLET_TEST_PACKAGES=$dir/out RXLET_TEST_NEXT_PACKAGES=$dir/next RXLET_TEST_DEBIAN=$dir/debian
+  # A commit meanwhile changes no time.
+  SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || date +%s)
+  export SOURCE_DATE_EPOCH RXLET_PACKAGE_LEVEL=1 RXLET_TEST_PACKAGES=$dir/out RXLET_TEST_NEXT_PACKAGES=$dir/next RXLET_TEST_DEBIAN=$dir/debian
   RXLET_TEST_BUILT=yes RXLET_OUT=$RXLET_TEST_PACKAGES hack/package.sh
   deb=$(ls "$RXLET_TEST_PACKAGES"/rxlet_*.deb)
   dpkg-deb -R "$deb" "$dir/tree"
