@@ -192,7 +192,8 @@ describe('a call to the engine ends its socket with its own end', () => {
       const sites = source.match(/(client|engine)\.(call|open)\b/g) ?? [];
       const named = [...source.matchAll(/(?:client|engine)\.(?:call|open)(?:<[^(]*>)?\(\s*[`']([^`']*)[`']/g)].map(([, what = '']) => what);
       assert.equal(named.length, sites.length, `${file}: each call names its request in place`);
-      return named.map((what) => what.replace(/\$\{.*?\}/g, 'ID').replace(/\?.*/, ''));
+      const asked = [...source.matchAll(/client\.about\(\s*'(\w+)'/g)].map(([, question = '']) => `GET /${question}`);
+      return [...named, ...asked].map((what) => what.replace(/\$\{.*?\}/g, 'ID').replace(/\?.*/, ''));
     });
     const tried = Object.keys(callers).map((name) => name.replace(/ for .*/, ''));
     assert.deepEqual([...new Set(made)].toSorted(), [...new Set(tried)].toSorted());
