@@ -49,7 +49,7 @@ test('what is written is what a reader of protocol buffers reads, whatever it is
           ...each,
           parentSpanId: each.parentSpanId ?? '',
           kind: each.kind.toUpperCase(),
-          attributes: Object.fromEntries(Object.entries(each.attributes).map(([key, value]) => [key, Object.is(value, -0) ? -0 : value])),
+          attributes: Object.fromEntries(Object.entries(each.attributes).map(([key, value]) => [key, Object.is(value, -0) ? 0 : value])),
         })),
       );
     }),

@@ -38,8 +38,8 @@ test('no link leads to a file outside of the volume', async () => {
 test('what is no file is not read', async () => {
   await stage.volumes.prepare(pod, signal);
   await promisify(execFile)('mkfifo', [join(volume, 'pipe')]);
-  await assert.rejects(read('pipe'), /^Error: it is a pipe, not a file$/);
-  await assert.rejects(read('.'), /^Error: it is a directory, not a file$/);
+  await assert.rejects(read('pipe'), /^NoFileError: it is a pipe, not a file$/);
+  await assert.rejects(read('.'), /^NoFileError: it is a directory, not a file$/);
   await writeFile(join(volume, 'file'), '');
   await assert.rejects(read('file/below'), { code: 'ENOTDIR' });
 });
