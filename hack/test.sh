@@ -36,35 +36,25 @@ end_build() {
   [ $status = 0 ] || die "Kubernetes could not be built"
 }
 
-# The test of leaks, on an engine and a cluster of its own as soon as Kubernetes is built. It gives way to the others.
-begin_leaks() {
-  leaks_log=$(mktemp)
-  env -u RXLET_TEST_DOCKER_ENDPOINT -u RXLET_TEST_CLUSTER RXLET_TEST_BUILT=yes \
-    RXLET_TEST_ENGINE_DIR=/var/lib/rxlet-test-leaks-engine RXLET_TEST_CLUSTER_DIR=/var/lib/rxlet-test-leaks-cluster \
-    setsid bash -c 'echo 10 >/proc/self/autogroup; tail --pid="$1" -f /dev/null; exec hack/test.sh leaks' - "$build_pid" >"$leaks_log" 2>&1 &
-  leaks_pid=$!
-  at_exit+=('[ -z "$leaks_pid" ] || { kill -- -"$leaks_pid"; wait "$leaks_pid"; }; rm -f "$leaks_log"')
+# Parts that only wait or compress, each on its own, beside the others, to which they give way. What they print is shown at the end.
+beside=()
+declare -A beside_pid beside_log
+begin_beside() { # PART [NAME=VALUE]... [AFTER: a process id]
+  local part=$1 settings=() after=
+  shift
+  for word; do case $word in *=*) settings+=("$word") ;; *) after=$word ;; esac; done
+  beside+=("$part")
+  beside_log[$part]=$(mktemp)
+  env -u RXLET_TEST_DOCKER_ENDPOINT -u RXLET_TEST_CLUSTER RXLET_TEST_BUILT=yes "${settings[@]}" setsid bash -c \
+    'echo 10 >/proc/self/autogroup; [ -z "$2" ] || tail --pid="$2" -f /dev/null; exec hack/test.sh "$1"' - "$part" "$after" >"${beside_log[$part]}" 2>&1 &
+  beside_pid[$part]=$!
+  at_exit+=("[ -z \"\${beside_pid[$part]}\" ] || { kill -- -\"\${beside_pid[$part]}\"; wait \"\${beside_pid[$part]}\"; }; rm -f '${beside_log[$part]}'")
 }
-end_leaks() {
+end_beside() { # PART
   local status=0
-  wait "$leaks_pid" || status=$?
-  leaks_pid=
-  cat "$leaks_log"
-  return $status
-}
-
-# The test of packages wants no engine: it mostly compresses, and gives way to the others.
-begin_packages() {
-  packages_log=$(mktemp)
-  RXLET_TEST_BUILT=yes setsid bash -c 'echo 10 >/proc/self/autogroup; exec hack/test.sh packages' >"$packages_log" 2>&1 &
-  packages_pid=$!
-  at_exit+=('[ -z "$packages_pid" ] || { kill -- -"$packages_pid"; wait "$packages_pid"; }; rm -f "$packages_log"')
-}
-end_packages() {
-  local status=0
-  wait "$packages_pid" || status=$?
-  packages_pid=
-  cat "$packages_log"
+  wait "${beside_pid[$1]}" || status=$?
+  beside_pid[$1]=
+  cat "${beside_log[$1]}"
   return $status
 }
 
@@ -118,23 +108,17 @@ prepare_machines() {
 if [ $# = 0 ]; then
   set -- unit contract vectors page integration cluster faults kubeadm
   begin_build
-  begin_leaks
-  begin_packages
+  begin_beside leaks RXLET_TEST_ENGINE_DIR=/var/lib/rxlet-test-leaks-engine RXLET_TEST_CLUSTER_DIR=/var/lib/rxlet-test-leaks-cluster "$build_pid"
+  begin_beside packages
 else
   case " $* " in *" kubeadm "*) begin_build ;; esac
 fi
+# One that hangs ends, so that the others are seen.
 run_part() {
+  local within=(timeout --signal=INT --kill-after=60 45m)
   case $1 in
-    unit) npm run -s test:unit ;;
-    contract) npm run -s test:contract ;;
-    vectors) npm run -s vectors -- test/vectors --skip-unknown ;;
-    page) npm run -s test:page ;;
-    integration) npm run -s test:integration ;;
-    cluster) npm run -s test:cluster ;;
-    faults) npm run -s test:faults ;;
-    kubeadm) npm run -s test:kubeadm ;;
-    leaks) npm run -s test:leaks ;;
-    packages) npm run -s test:packages ;;
+    vectors) "${within[@]}" npm run -s vectors -- test/vectors --skip-unknown ;;
+    *) "${within[@]}" npm run -s "test:$1" ;;
   esac
 }
 # What fails stops nothing that is still to be run: one run shows all that is wrong.
@@ -152,6 +136,5 @@ for part; do
   run_part "$part" || failed+=("$part")
   echo "== $part took $((SECONDS - began)) s"
 done
-if [ -n "${packages_pid:-}" ]; then end_packages || failed+=(packages); fi
-if [ -n "${leaks_pid:-}" ]; then end_leaks || failed+=(leaks); fi
+for part in "${beside[@]}"; do end_beside "$part" || failed+=("$part"); done
 [ ${#failed[@]} = 0 ] || die "failed: ${failed[*]}"

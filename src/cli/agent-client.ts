@@ -73,9 +73,15 @@ export class AgentClient {
     method: 'GET' | 'POST' = 'GET',
   ): ClientRequest {
     // "localhost": there is no host, and one must be said.
-    const sent = request({ method, socketPath: this.#socketPath, path, headers: { Host: 'localhost', ...headers }, agent: false });
-    const most = this.#silentForMs;
-    if (most !== undefined) sent.setTimeout(most, () => sent.destroy(new Error(`it said nothing for ${most} ms`)));
+    const sent = request({
+      method,
+      socketPath: this.#socketPath,
+      path,
+      headers: { Host: 'localhost', ...headers },
+      agent: false,
+      timeout: this.#silentForMs,
+    });
+    sent.on('timeout', () => sent.destroy(new Error(`it said nothing for ${this.#silentForMs} ms`)));
     return sent.on('error', (error) => reject(new CommandError(this.#explain(error))));
   }
 

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../base/json-object.ts';
-import { type Effect, type Header, type InputLine, RECORDING_VERSION } from './lines.ts';
+import { type Effect, type End, type Header, type InputLine, RECORDING_VERSION } from './lines.ts';
 import type { Turn } from './player.ts';
 
 export interface Recording {
@@ -23,12 +23,12 @@ export async function readRecording(lines: AsyncIterable<string>): Promise<Recor
     number++;
     const json = parsed(line);
     if (header === undefined) header = checkedHeader(json);
-    else if (!isJsonObject(json) || !hasForm(json)) {
+    else if (!hasForm(json)) {
       damage = `line ${number} is damaged: what is before it is replayed`;
       break;
     } else if ('end' in json) isWhole = true;
-    else if ('in' in json) turns.push({ input: json as unknown as InputLine, effects: [] });
-    else turns.at(-1)?.effects.push(json as unknown as Effect);
+    else if ('in' in json) turns.push({ input: json, effects: [] });
+    else turns.at(-1)?.effects.push(json);
   }
   if (header === undefined) throw new NoRecordingError('it is empty');
   // Of the last turn of one that was cut off, something may be missing.
@@ -46,18 +46,17 @@ function parsed(line: string): unknown {
 
 function checkedHeader(json: unknown): Header {
   if (!isJsonObject(json) || json['recording'] !== 'rxlet') throw new NoRecordingError('it is no recording of rxlet');
+  if (isWholeHeader(json)) return json;
   const { version, agent } = json;
-  if (version === RECORDING_VERSION) {
-    if (isWholeHeader(json)) return json as unknown as Header;
-    throw new NoRecordingError('its first line is damaged');
-  }
+  if (version === RECORDING_VERSION) throw new NoRecordingError('its first line is damaged');
   throw new NoRecordingError(
     `it is a recording of version ${String(version)}, made by rxlet ${String(agent)}; this rxlet replays version ${RECORDING_VERSION}`,
   );
 }
 
 /** Whether its own fields are what they are in every line; what came in is checked as it is delivered. */
-function hasForm(line: JsonObject): boolean {
+function hasForm(line: unknown): line is InputLine | Effect | End {
+  if (!isJsonObject(line)) return false;
   if ('end' in line) return true;
   if ('ask' in line) return Number.isFinite(line['ask']) && isText(line['name']) && isText(line['about']);
   if ('read' in line) return isText(line['read']);
@@ -70,7 +69,9 @@ function hasForm(line: JsonObject): boolean {
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 
-function isWholeHeader({ agent, nowMs, monotonicMs, seed, capabilities, options }: JsonObject): boolean {
+function isWholeHeader(json: object): json is Header {
+  const { version, agent, nowMs, monotonicMs, seed, capabilities, options }: JsonObject = { ...json };
   const hasNames = Array.isArray(capabilities) && capabilities.every((name) => typeof name === 'string');
-  return typeof agent === 'string' && hasNames && isJsonObject(options) && [nowMs, monotonicMs, seed].every(Number.isFinite);
+  const hasNumbers = [nowMs, monotonicMs, seed].every(Number.isFinite);
+  return version === RECORDING_VERSION && typeof agent === 'string' && hasNames && isJsonObject(options) && hasNumbers;
 }

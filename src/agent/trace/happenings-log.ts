@@ -10,7 +10,7 @@ type Logged = 'relisted' | 'keyReady' | 'keyStarted' | 'keyEnded' | 'probeTried'
 export function happeningsLog(log: Logger): Pick<Happenings, Logged> {
   const [pleg, queue, probes] = [log.stream('pleg'), log.stream('queue'), log.stream('probes')];
   const [volumes, sources, lease] = [log.stream('volumes'), log.stream('sources'), log.stream('lease')];
-  // Three for each look at a pod: fields that nobody sees are not made.
+  // Three for each look at a pod: no fields are made for a line that is not printed.
   const ofKey = (message: string, { queue: name, key }: QueueKey): void => {
     if (queue.enabled(5)) queue.v(5, message, { queue: name, uid: key });
   };

@@ -131,7 +131,7 @@ export class SpdyClient implements SpdyStreamOutlet {
 
   async #opened(id: number, flags: number, headerBlock: Buffer): Promise<void> {
     // Its headers say nothing of use.
-    this.#waiting(id)?.resolve();
+    this.#answered(id)?.resolve();
     if ((flags & FLAG_FIN) !== 0) this.#streams.get(id)?.acceptEnd();
     await this.#link.unpack(headerBlock);
   }
@@ -140,20 +140,20 @@ export class SpdyClient implements SpdyStreamOutlet {
     const stream = this.#streams.get(id);
     this.#streams.delete(id);
     stream?.acceptClose();
-    this.#waiting(id)?.reject(new Error(`the server reset the stream: ${resetWords[status] ?? `status ${status}`}`));
+    this.#answered(id)?.reject(new Error(`the server reset the stream: ${resetWords[status] ?? `status ${status}`}`));
   }
 
-  /** Data that nobody could read yet would hold up all that comes after it, the answer too (SPDY/3.1, section 2.3.2: a protocol error). */
+  /** Data of a stream that is not open yet would hold up all that comes after it, the answer too (SPDY/3.1, section 2.3.2: a protocol error). */
   #refuse(id: number): void {
     const stream = this.#streams.get(id);
     this.#streams.delete(id);
     void this.#link.send(resetFrame(id, ResetStatus.PROTOCOL_ERROR));
     stream?.destroy();
-    this.#waiting(id)?.reject(new Error('the server sent data of the stream before it answered for it'));
+    this.#answered(id)?.reject(new Error('the server sent data of the stream before it answered for it'));
   }
 
-  /** Who waits for the server's answer, which has come now. */
-  #waiting(id: number): { readonly resolve: () => void; readonly reject: (error: Error) => void } | undefined {
+  /** The call of `open` that the server has answered now. */
+  #answered(id: number): { readonly resolve: () => void; readonly reject: (error: Error) => void } | undefined {
     const opening = this.#opening.get(id);
     this.#opening.delete(id);
     return opening;
@@ -163,7 +163,7 @@ export class SpdyClient implements SpdyStreamOutlet {
     // What a slow reader held up is still what the server said.
     for (const frame of this.#link.unread()) {
       if (frame.kind === 'data') void this.#handleData(frame);
-      else if (frame.type === FrameType.SYN_REPLY && frame.body.length >= 4) this.#waiting(wordAt(frame.body, 0))?.resolve();
+      else if (frame.type === FrameType.SYN_REPLY && frame.body.length >= 4) this.#answered(wordAt(frame.body, 0))?.resolve();
     }
     for (const stream of this.#streams.values()) stream.acceptClose();
     this.#streams.clear();

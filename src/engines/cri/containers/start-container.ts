@@ -3,7 +3,8 @@ import { ContainerStartError, type ContainerStartReason } from '../../../model/c
 import type { Pod } from '../../../model/pod.ts';
 import type { ContainerId, ContainerSpec, CreatedContainer, SandboxId } from '../../../ports/container-runtime.ts';
 import { effectiveSecurityContext, type ImageUser, isSet, nonRootViolation } from '../../common/containers/security-context.ts';
-import type { MessageFile, TerminationMessages } from '../../common/containers/termination-messages.ts';
+import type { MessageFile } from '../../common/containers/termination-messages.ts';
+import { type MessageMounting, withMessageFile } from '../../common/containers/with-message-file.ts';
 import { ContainerState, RuntimeService } from '../api/runtime_pb.js';
 import { runtimeWords } from '../client/grpc-words.ts';
 import type { CriImageFacts } from '../observe/image-facts.ts';
@@ -14,15 +15,12 @@ import type { CriNode } from './linux-resources.ts';
 import type { CriMessageOwner } from './message-owner.ts';
 import { inItsUserNamespace } from './user-namespace.ts';
 
-export interface ContainerStarting extends ContainerCreating {
+export interface ContainerStarting extends ContainerCreating, MessageMounting<CriMessageOwner> {
   readonly images: CriImageFacts;
   readonly configs: SandboxConfigs;
-  readonly messages: TerminationMessages<CriMessageOwner>;
   readonly node: CriNode;
   readonly seccompProfileRoot: string;
   readonly seccompDefault: boolean;
-  /** Whether the machine labels processes and files. */
-  readonly selinux: boolean;
 }
 
 /** A container as it was created, before its start. */
@@ -88,10 +86,8 @@ async function make(
   ahead?: Made,
 ): Promise<Made> {
   const { container, attempt } = spec;
-  const message = ahead?.attempt === attempt ? ahead.message : await context.messages.file(pod, container, attempt);
-  const relabel = context.selinux ? ({ relabel: true } as const) : {};
-  const mounts = [...spec.mounts, ...(message ? [{ ...message.mount, ...relabel }] : [])];
-  const config = await configOf(context, pod, { ...spec, mounts }, signal);
+  const { message, ...mounted } = await withMessageFile(context, pod, spec, ahead);
+  const config = await configOf(context, pod, mounted.spec, signal);
   if (ahead && isDeepStrictEqual(ahead.config, config)) return ahead;
   const { id, adopted } = await orStartError('CreateContainerError', signal, async () => {
     await context.directories.makeForContainer(pod, container.name);

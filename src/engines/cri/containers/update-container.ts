@@ -1,5 +1,6 @@
 import type { Container, Pod } from '../../../model/pod.ts';
 import type { ContainerChange, ContainerId } from '../../../ports/container-runtime.ts';
+import { refuseLimitBelowUsage } from '../../common/containers/refuse-limit-below-usage.ts';
 import { RuntimeService } from '../api/runtime_pb.js';
 import type { CriClient } from '../client/cri-client.ts';
 import { type CriNode, criUpdate } from './linux-resources.ts';
@@ -19,7 +20,6 @@ export async function updateContainer(
   await client.call(RuntimeService.method.updateContainerResources, { containerId: id, linux }, signal);
 }
 
-/** A kernel would kill processes until the rest fits (validateMemoryResizeAction in pkg/kubelet/kuberuntime, and its words). */
 async function refuseBelowUsage(
   client: Pick<CriClient, 'call'>,
   containerId: ContainerId,
@@ -29,8 +29,5 @@ async function refuseBelowUsage(
 ): Promise<void> {
   const { stats } = await client.call(RuntimeService.method.containerStats, { containerId }, signal);
   const { usageBytes, workingSetBytes } = stats?.memory ?? {};
-  const usage = usageBytes?.value ?? workingSetBytes?.value ?? 0n;
-  if (usage < limit) return;
-  const what = `attempting to set container "${name}" memory limit (${limit}) below current usage (${usage})`;
-  throw new Error(`cannot decrease memory limits: ${what}`);
+  refuseLimitBelowUsage(name, limit, usageBytes?.value ?? workingSetBytes?.value ?? 0n);
 }

@@ -1,15 +1,15 @@
-import { Observable, share } from 'rxjs';
+import { type Observable, share } from 'rxjs';
 import type { Clock } from '../../../base/clock.ts';
 import { deadline } from '../../../base/deadline.ts';
 import { isGrpcError } from '../../../base/grpc/grpc-error.ts';
 import type { Logger } from '../../../base/logger.ts';
 import { LruMap } from '../../../base/lru-map.ts';
 import type { PodUid } from '../../../model/pod.ts';
+import { hintsFrom } from '../../common/observe/hints-from.ts';
+import { MAX_DELAY_MS, reconnectDelayMs } from '../../common/observe/reconnect-delay.ts';
 import { type ContainerEventResponse, RuntimeService } from '../api/runtime_pb.js';
 import type { CriClient } from '../client/cri-client.ts';
 
-const FIRST_DELAY_MS = 100;
-const MAX_DELAY_MS = 10_000;
 /** A stream that has been silent for so long is opened again: it may be dead. */
 const SILENCE_MS = 300_000;
 /** So long a runtime without events is not asked for them again. */
@@ -33,16 +33,8 @@ export interface ContainerEventsDeps {
  * subscribe. Never errors or completes: what breaks off is opened again. What happens in between is left to the next relist.
  */
 export function containerEvents(deps: ContainerEventsDeps): Observable<PodUid> {
-  return new Observable<PodUid>((subscriber) => {
-    const ended = new AbortController();
-    void follow(deps, ended.signal, (uid) => subscriber.next(uid));
-    return () => ended.abort(new Error('nobody listens any more'));
-  }).pipe(share());
+  return hintsFrom((signal, emit) => follow(deps, signal, emit)).pipe(share());
 }
-
-/** The wait before the nth attempt after a break, 0 first: doubling, with up to half of it left to chance. */
-const reconnectDelayMs = (failures: number, random: () => number): number =>
-  Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** failures) * (1 - random() / 2);
 
 async function follow(deps: ContainerEventsDeps, signal: AbortSignal, emit: (uid: PodUid) => void): Promise<void> {
   const { clock, random, log } = deps;

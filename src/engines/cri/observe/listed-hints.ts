@@ -1,7 +1,8 @@
-import { Observable, share } from 'rxjs';
+import { type Observable, share } from 'rxjs';
 import type { Clock } from '../../../base/clock.ts';
 import type { PodUid } from '../../../model/pod.ts';
 import type { PodSummary } from '../../../ports/container-runtime.ts';
+import { hintsFrom } from '../../common/observe/hints-from.ts';
 
 /** As often as the kubelet lists without events (pkg/kubelet genericPlegRelistPeriod). */
 const EACH_MS = 1_000;
@@ -16,11 +17,7 @@ export interface ListedHintsDeps {
  * fails is left out: the slow relist, which has the same trouble, tells of it.
  */
 export function listedHints(deps: ListedHintsDeps): Observable<PodUid> {
-  return new Observable<PodUid>((subscriber) => {
-    const ended = new AbortController();
-    void follow(deps, ended.signal, (uid) => subscriber.next(uid));
-    return () => ended.abort(new Error('nobody listens any more'));
-  }).pipe(share());
+  return hintsFrom((signal, emit) => follow(deps, signal, emit)).pipe(share());
 }
 
 async function follow({ listPods, clock }: ListedHintsDeps, signal: AbortSignal, emit: (uid: PodUid) => void): Promise<void> {

@@ -31,25 +31,22 @@ import type { DockerFeatures } from '../observe/engine-features.ts';
 import type { KnownFeatures } from '../../common/known-features.ts';
 import type { PrimaryGroups } from './primary-groups.ts';
 import { deleteContainer } from './remove-container.ts';
-import type { MessageFile, TerminationMessages } from '../../common/containers/termination-messages.ts';
-
+import type { MessageFile } from '../../common/containers/termination-messages.ts';
+import { type MessageMounting, withMessageFile } from '../../common/containers/with-message-file.ts';
 import type { DockerMessageOwner } from './message-owner.ts';
 
-export interface ContainerStarting extends Creating {
+export interface ContainerStarting extends Creating, MessageMounting<DockerMessageOwner> {
   readonly images: ImageFactsCache;
   readonly features: Pick<KnownFeatures<DockerFeatures>, 'now'>;
   readonly primaryGroups: PrimaryGroups;
   readonly logFiles: EngineLogFiles;
   readonly logLinks: LogLinks;
-  readonly messages: TerminationMessages<DockerMessageOwner>;
   readonly node: NodeResources;
   readonly podLogsDir: string;
   /** Undefined: as the engine's own settings have it. */
   readonly logPolicy: LogPolicy | undefined;
   readonly seccompProfileRoot: string;
   readonly seccompDefault: boolean;
-  /** Whether the machine labels processes and files. */
-  readonly selinux: boolean;
 }
 
 /** A container as it was created, before its start. */
@@ -128,17 +125,14 @@ async function make(
   signal: AbortSignal,
   ahead?: Made,
 ): Promise<Made> {
-  const { container, attempt } = spec;
-  const message = ahead?.attempt === attempt ? ahead.message : await context.messages.file(pod, container, attempt);
-  const relabel = context.selinux ? ({ relabel: true } as const) : {};
-  const mounts = [...spec.mounts, ...(message ? [{ ...message.mount, ...relabel }] : [])];
-  const request = await prepare(context, pod, sandbox, { ...spec, mounts }, signal);
+  const { message, ...mounted } = await withMessageFile(context, pod, spec, ahead);
+  const request = await prepare(context, pod, sandbox, mounted.spec, signal);
   if (ahead && isDeepStrictEqual(ahead.request, request)) return ahead;
   const { id, adopted } = await orStartError('CreateContainerError', '', signal, () =>
     createContainer(context, request, (holder) => isSame(holder, request), signal),
   );
   if (adopted === undefined) await message?.clear();
-  return { id, request, attempt, message, adopted };
+  return { id, request, attempt: spec.attempt, message, adopted };
 }
 
 async function prepare(

@@ -1,5 +1,6 @@
 import type { Container, Pod } from '../../../model/pod.ts';
 import type { ContainerChange, ContainerId } from '../../../ports/container-runtime.ts';
+import { refuseLimitBelowUsage } from '../../common/containers/refuse-limit-below-usage.ts';
 import type { EngineClient } from '../client/engine-client.ts';
 import { dockerResources, type DockerUpdate, dockerUpdate, type NodeResources } from './container-resources.ts';
 
@@ -23,15 +24,11 @@ async function send(client: EngineClient, id: ContainerId, container: Container,
   );
 }
 
-/** A kernel would kill processes until the rest fits (validateMemoryResizeAction in pkg/kubelet/kuberuntime, and its words). */
 async function refuseBelowUsage(client: EngineClient, id: ContainerId, name: string, limit: number, signal: AbortSignal): Promise<void> {
   const stats = await client.call(`GET /containers/${id}/stats?stream=false&one-shot=true`, client.requestTimeoutMs, signal, (docker) =>
     docker.getContainer(id).stats({ stream: false, 'one-shot': true }),
   );
-  const usage = usageOf(stats);
-  if (usage < limit) return;
-  const what = `attempting to set container "${name}" memory limit (${limit}) below current usage (${usage})`;
-  throw new Error(`cannot decrease memory limits: ${what}`);
+  refuseLimitBelowUsage(name, limit, usageOf(stats));
 }
 
 /** 0 of a container that does not run, or where the kernel does not count. */

@@ -1,10 +1,10 @@
-import { aborted } from '../../../base/aborted.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/logger.ts';
 import type { LogPolicy } from '../../../model/log-policy.ts';
 import type { Staged } from '../../../ports/staged.ts';
 import type { KnownFeatures } from '../../common/known-features.ts';
 import type { DockerFeatures } from '../observe/engine-features.ts';
+import { saidOnce } from '../observe/said-once.ts';
 
 /** As a container's HostConfig has it. */
 export interface LogConfig {
@@ -35,9 +35,6 @@ export interface LogRotationNoteDeps {
   readonly log: Logger;
 }
 
-/** So long until an engine that did not answer is asked again. */
-const RETRY_MS = 10_000;
-
 /** Says once, as soon as the engine answers, who rotates the containers' logs. */
 export function logRotationNote({ features, policy, clock, log }: LogRotationNoteDeps): Staged {
   const say = async (signal: AbortSignal): Promise<void> => {
@@ -58,15 +55,6 @@ export function logRotationNote({ features, policy, clock, log }: LogRotationNot
   return {
     name: 'log rotation',
     stage: 'beside pods',
-    run: async (signal) => {
-      for (let said = false; !said && !signal.aborted;) {
-        said = await say(signal).then(
-          () => true,
-          () => false,
-        );
-        if (!said) await clock.sleep(RETRY_MS, signal).catch(() => {});
-      }
-      await aborted(signal);
-    },
+    run: saidOnce(say, clock),
   };
 }

@@ -1,11 +1,13 @@
 import type { GetEventsOptions } from 'dockerode';
-import { Observable } from 'rxjs';
+import type { Observable } from 'rxjs';
 import type { Clock } from '../../../base/clock.ts';
 import { deadline } from '../../../base/deadline.ts';
 import type { Logger } from '../../../base/logger.ts';
 import { momentOf } from '../../../base/moment.ts';
 import type { PodUid } from '../../../model/pod.ts';
 import { POD_UID_LABEL } from '../../common/identity/pod-labels.ts';
+import { hintsFrom } from '../../common/observe/hints-from.ts';
+import { MAX_DELAY_MS, reconnectDelayMs } from '../../common/observe/reconnect-delay.ts';
 import type { UnmadeContainers } from '../containers/unmade-containers.ts';
 import type { Dialect } from '../client/dialect.ts';
 import type { EngineClient } from '../client/engine-client.ts';
@@ -13,8 +15,6 @@ import { jsonLines } from '../client/json-lines.ts';
 
 /** What changes how a pod stands. Everything else, above all the exec events of probes, is dropped by the engine. */
 const EVENTS = ['start', 'die', 'oom'];
-const FIRST_DELAY_MS = 100;
-const MAX_DELAY_MS = 10_000;
 /** A connection that has been silent for so long is opened again: it may be dead. */
 const SILENCE_MS = 300_000;
 
@@ -31,16 +31,7 @@ export interface EngineEventsOptions {
  * come twice. Cold: a connection for each subscriber. Never errors or completes.
  */
 export function engineEvents(options: EngineEventsOptions): Observable<PodUid> {
-  return new Observable((subscriber) => {
-    const ended = new AbortController();
-    void follow(options, ended.signal, (uid) => subscriber.next(uid));
-    return () => ended.abort();
-  });
-}
-
-/** The wait before the nth attempt after a break, 0 first: doubling, with up to half of it left to chance. */
-export function reconnectDelayMs(failures: number, random: () => number): number {
-  return Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** failures) * (1 - random() / 2);
+  return hintsFrom((signal, emit) => follow(options, signal, emit));
 }
 
 async function follow(

@@ -1,10 +1,10 @@
-import { aborted } from '../../../base/aborted.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/logger.ts';
 import type { Staged } from '../../../ports/staged.ts';
 import type { KnownFeatures } from '../../common/known-features.ts';
 import type { DockerFeatures } from './engine-features.ts';
 import { rootlessLimits, type RootlessMachine } from './rootless-limits.ts';
+import { saidOnce } from './said-once.ts';
 
 export interface RootlessNoteDeps {
   readonly features: Pick<KnownFeatures<DockerFeatures>, 'now'>;
@@ -12,9 +12,6 @@ export interface RootlessNoteDeps {
   readonly clock: Pick<Clock, 'sleep'>;
   readonly log: Pick<Logger, 'warn'>;
 }
-
-/** So long until an engine that did not answer is asked again. */
-const RETRY_MS = 10_000;
 
 /** Says once, as soon as the engine answers, what its pods go without where it runs without root. */
 export function rootlessNote({ features, machine, clock, log }: RootlessNoteDeps): Staged {
@@ -27,15 +24,6 @@ export function rootlessNote({ features, machine, clock, log }: RootlessNoteDeps
   return {
     name: 'limits without root',
     stage: 'before pods',
-    run: async (signal) => {
-      for (let said = false; !said && !signal.aborted;) {
-        said = await say(signal).then(
-          () => true,
-          () => false,
-        );
-        if (!said) await clock.sleep(RETRY_MS, signal).catch(() => {});
-      }
-      await aborted(signal);
-    },
+    run: saidOnce(say, clock),
   };
 }
