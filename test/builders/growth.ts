@@ -19,6 +19,8 @@ const usualBounds: GrowthBounds = { from: 4 * KIB, to: ATTACK_BYTES, enoughMs: E
 const FLOOR_MS = 8;
 /** Four times the input may take up to this many times as long: 4 is linear, 16 quadratic; garbage of the larger one alone makes it up to 10. */
 const ALLOWED = 12;
+/** From this on a single run is looked at more closely. */
+const SUSPECT = 6;
 /** How often both sizes are run before their growth is judged. */
 const RUNS = 9;
 const SLOWEST = 3;
@@ -33,9 +35,9 @@ export async function assertGrowsLinearly(make: (size: number) => () => unknown,
   const times = new Map<number, number>();
   for (let size = from; size <= to; size *= 2) {
     let took = await cpuMs(make(size));
-    if (isTooMuch(times.get(size / 4), took)) {
+    if (isMore(SUSPECT, times.get(size / 4), took)) {
       const [before, now] = await usualOf(make(size / 4), make(size));
-      assert(!isTooMuch(before, now), `${size} take ${now.toFixed()} ms of CPU, ${size / 4} take ${before.toFixed()}: more than linear`);
+      assert(!isMore(ALLOWED, before, now), `${size} take ${now.toFixed()} ms of CPU, ${size / 4} take ${before.toFixed()}: more than linear`);
       took = now;
     }
     times.set(size, took);
@@ -57,7 +59,8 @@ function usual(values: readonly number[]): number {
   const kept = values.toSorted((a, b) => a - b).slice(0, -SLOWEST);
   return kept.reduce((sum, value) => sum + value, 0) / kept.length;
 }
-const isTooMuch = (before: number | undefined, now: number): boolean => before !== undefined && now > ALLOWED * Math.max(before, FLOOR_MS);
+const isMore = (factor: number, before: number | undefined, now: number): boolean =>
+  before !== undefined && now > factor * Math.max(before, FLOOR_MS);
 
 /** What a run costs, whether or not it refuses its input. */
 async function cpuMs(run: () => unknown): Promise<number> {

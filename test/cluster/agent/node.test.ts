@@ -40,6 +40,8 @@ describe('the agent as a node', { timeout: 200_000 }, () => {
     assert.ok(status?.nodeInfo?.kernelVersion && status.nodeInfo.osImage && status.nodeInfo.bootID);
     assert.ok(status.images?.some(({ names }) => names?.includes(testImage)));
 
+    // It is written beside the node's status, and may come after it.
+    await node.agent.logged('of the lease', ({ msg }) => msg === 'node lease renewed');
     const lease = JSON.parse(await node.kubectl('get', 'lease', node.name, '-n', 'kube-node-lease', '-o', 'json'));
     assert.equal(lease.spec.holderIdentity, node.name);
     assert.equal(lease.spec.leaseDurationSeconds, 40);

@@ -36,7 +36,8 @@ const ALLOCATOR = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '65536', MALL
  */
 const MEMORY_MS = 130_000;
 
-describe('what is left of pods', { timeout: 900_000 }, () => {
+// Beside other tests a wave takes up to two minutes.
+describe('what is left of pods', { timeout: 2_400_000 }, () => {
   test('nothing, after two hundred with every kind of volume', async (t) => {
     const engineDir = process.env['RXLET_TEST_ENGINE_DIR'];
     assert.ok(engineDir, 'RXLET_TEST_ENGINE_DIR names the private engine of this test; hack/test.sh sets it');
