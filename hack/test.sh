@@ -117,6 +117,8 @@ fi
 run_part() {
   local within=(timeout --signal=INT --kill-after=60 45m)
   case $1 in
+    # Each of its files is a process of its own that loads much of the same.
+    unit) NODE_COMPILE_CACHE=$PWD/.cache/compiled "${within[@]}" npm run -s test:unit ;;
     vectors) "${within[@]}" npm run -s vectors -- test/vectors --skip-unknown ;;
     *) "${within[@]}" npm run -s "test:$1" ;;
   esac

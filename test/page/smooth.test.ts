@@ -12,6 +12,7 @@ let agent: AgentWithPage;
 let browser: Awaited<ReturnType<typeof openBrowser>>;
 before(async () => {
   agent = await AgentWithPage.start();
+  agent.giveWay();
   browser = await openBrowser({ viewport: { width: 1280, height: 800 } });
 });
 after(async () => {
