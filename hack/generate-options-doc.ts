@@ -5,7 +5,7 @@ import { decidingGates } from '../src/options/feature-gates/deciding-gates.ts';
 import { knownGates } from '../src/options/feature-gates/known-gates.ts';
 import { defaultOf } from '../src/options/help-text.ts';
 import { idleOptions } from '../src/options/idle-options.ts';
-import { flagsOf, type IdleOption, type Option, optionGroups } from '../src/options/option.ts';
+import { fieldOf, flagsOf, type IdleOption, type Option, optionGroups } from '../src/options/option.ts';
 import { allOptions } from '../src/options/options-table.ts';
 
 const page = join(resolve(import.meta.dirname, '..'), 'docs/options.md');
@@ -36,11 +36,20 @@ function optionsPage(): string {
     '- Every flag and field of the kubelets of Kubernetes 0.x, 1.3, 1.20 and 1.36 works, has no meaning on this node, or is refused:',
     `  ${counts()}. What has no meaning is said once where it is set to`,
     '  something, with the reason; both are listed below, with the reasons.',
+    '- The files of `--config` and `--config-dir` are watched while the agent runs, and checked as at its start. A change counts at once or after a',
+    '  restart, as the tables say: of what needs one, a line of the log and an event name the fields. Files that are not valid change nothing, and',
+    '  it is said why. Links and atomic replacements are followed, also those of a mounted ConfigMap. Not with `--runonce`, nor with `--record`.',
     '- `rxlet config check FILE…` says all that is wrong with files and flags, and `rxlet config print` what every option is and where that',
     '  comes from.',
   ];
   for (const group of optionGroups) {
-    lines.push('', `## ${group}`, '', '| flag | config file | type | default | |', '| --- | --- | --- | --- | --- |');
+    lines.push(
+      '',
+      `## ${group}`,
+      '',
+      '| flag | config file | type | default | a change counts | |',
+      '| --- | --- | --- | --- | --- | --- |',
+    );
     for (const [, option] of allOptions) if (option.group === group) lines.push(row(option));
   }
   lines.push(
@@ -84,6 +93,7 @@ function row(option: Option<unknown>): string {
     option.config === undefined ? '' : `\`${option.config}\``,
     option.kind.name,
     option.defaultText ?? (defaultOf(option) === '' ? 'false' : `\`${defaultOf(option)}\``),
+    fieldOf(option) === undefined ? '' : (option.takesEffect ?? 'after a restart'),
     notes.join(' '),
   ];
   return `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`;

@@ -34,7 +34,7 @@ interface Reality {
   parts: Partial<RealParts>;
 }
 
-type Frame = Pick<Surroundings, 'log' | 'origins' | 'verbosity' | 'logClock'>;
+type Frame = Pick<Surroundings, 'log' | 'origins' | 'verbosity' | 'logClock' | 'config'>;
 
 /**
  * The agent's surroundings and capabilities, with a boundary around its own decisions. Inside are the mux, the queue, the planner, the steps and the
@@ -88,12 +88,12 @@ export function boundAgent(
       if (opened) keep({ engine: opened });
       return boundEngine(boundary, opened, reality.of);
     },
-    openNode: async (options, { log, cgroups }) => {
+    openNode: async (options, { live, log, cgroups }) => {
       const { cluster } = reality.parts;
       const opened = await portFrom(
         boundary,
         'node',
-        real && cluster && (() => real.openNode(options, { cluster, clock: real.clock, log, cgroups })),
+        real && cluster && (() => real.openNode(options, { live, cluster, clock: real.clock, log, cgroups })),
       );
       if (opened) keep({ node: opened });
       return boundPort(boundary, 'node', nodeKinds, opened);

@@ -7,6 +7,9 @@ const delaysShutdown = (options: KubeletOptions): boolean =>
   serves(options) && (options.shutdownGracePeriodMs > 0 || options.shutdownGracePeriodByPodPriority.length > 0);
 const traces = ({ tracingEndpoint, tracingSamplingRatePerMillion }: KubeletOptions): boolean =>
   tracingEndpoint !== undefined || tracingSamplingRatePerMillion !== undefined;
+// A recording has the options once.
+const hasConfigFiles = (options: KubeletOptions): boolean =>
+  serves(options) && options.recordFile === '' && (options.configFile !== '' || options.configDirectory !== '');
 const inCluster = ({ kubeconfig }: KubeletOptions): boolean => kubeconfig !== '';
 
 /** What the agent can do, a folder each. Their order is the order in pods' lives: of admission, preparing and additions; release goes backwards. */
@@ -33,6 +36,7 @@ export const capabilities: readonly Capability[] = [
   { name: 'shutdown', wanted: delaysShutdown, load: () => import('./shutdown/capability.ts') },
   { name: 'garbage', wanted: serves, load: () => import('./garbage/capability.ts') },
   { name: 'timeline', wanted: serves, load: () => import('./timeline/capability.ts') },
+  { name: 'configuration', wanted: hasConfigFiles, load: () => import('./configuration/capability.ts') },
   { name: 'page', wanted: serves, load: () => import('./page/capability.ts') },
   { name: 'server', wanted: serves, load: () => import('./server/capability.ts') },
 ];

@@ -8,8 +8,9 @@ import { Verbosity } from './base/verbosity.ts';
 import { version } from './base/version.ts';
 import { commands } from './options/commands.ts';
 import { completeHelpText, helpText } from './options/help-text.ts';
-import type { KubeletOptions } from './options/kubelet-options.ts';
+import { type KubeletOptions, streamLevels } from './options/kubelet-options.ts';
 import { optionsTable } from './options/options-table.ts';
+import type { ConfigSource } from './ports/config-source.ts';
 import type { Surroundings } from './surroundings.ts';
 import { type LoadedOptions, loadOptions, type OptionsEnvironment, OptionsError } from './options/load-options.ts';
 import { versionText } from './options/version-text.ts';
@@ -82,11 +83,10 @@ export async function main(argv: readonly string[], invokedAs: string): Promise<
   if (options.help) process.stdout.write(options.helpAll ? completeHelpText(columns) : helpText(columns));
   else if (options.version) process.stdout.write(`${versionText(invokedAs, version())}\n`);
   else {
-    const streams = options.vmodule.map(({ filePattern = '', verbosity: level = 0 }) => ({ pattern: filePattern, level }));
-    const verbosity = new Verbosity(options.verbosity, streams);
+    const verbosity = new Verbosity(options.verbosity, streamLevels(options));
     const log = await openLog(options, (stream) => verbosity.of(stream));
     for (const { message, ...fields } of warnings) log.warn(message, fields);
-    process.exit(await run(loaded, { log, verbosity }));
+    process.exit(await run({ ...loaded, read: () => loadOptions(argv, optionsEnvironment()) }, { log, verbosity }));
   }
 }
 
@@ -120,7 +120,7 @@ async function openLog({ logFormat }: KubeletOptions, verbosity: (stream: string
 }
 
 /** Runs the agent until it is stopped or fails. Resolves with the exit code. */
-async function run(loaded: LoadedOptions, how: Pick<Surroundings, 'log' | 'verbosity'>): Promise<number> {
+async function run(loaded: LoadedOptions & ConfigSource, how: Pick<Surroundings, 'log' | 'verbosity'>): Promise<number> {
   const { log } = how;
   process.on('uncaughtException', (error) => {
     log.error('uncaught error', { error });

@@ -25,6 +25,8 @@ export interface Replayed {
   readonly known: Pick<NodeParts, 'pods' | 'statuses'> | undefined;
 }
 
+const notInReplay = (): Promise<never> => Promise.reject(new Error('not in a replay'));
+
 /** Runs a recording through the agent, in virtual time, until its end or the first difference. */
 export async function replayAgent(
   { header, turns }: Recording,
@@ -41,7 +43,13 @@ export async function replayAgent(
   const options = fromJson(header.options) as KubeletOptions;
   const stopping = new AbortController();
   player.callable('stop', (reason: unknown) => stopping.abort(reason));
-  const frame = { log: silentLogger, origins: {} as OptionOrigins, verbosity: new Verbosity(0), logClock: new TurnClock(header) };
+  const frame = {
+    log: silentLogger,
+    origins: {} as OptionOrigins,
+    verbosity: new Verbosity(0),
+    logClock: new TurnClock(header),
+    config: { read: notInReplay },
+  };
   const agent = boundAgent(player, frame, header.capabilities, undefined);
   const list = [
     ...agent.list,

@@ -18,6 +18,7 @@ import { Wakes } from './agent/wakes.ts';
 import { cgroupFault, cgroupsInShort } from './base/cgroup-hierarchy.ts';
 import { foldRepeats } from './base/fold-repeats.ts';
 import { type HeardLine, heardLogger } from './base/heard-logger.ts';
+import { LiveValue } from './base/live.ts';
 import { version } from './base/version.ts';
 import { capabilities } from './capabilities.ts';
 import { EventLog } from './cluster/events/event-log.ts';
@@ -27,7 +28,7 @@ import { kubelet } from './kubelet.ts';
 import { isShownBy } from './model/mirror-pod.ts';
 import { podFullName } from './model/pod.ts';
 import type { PodUpdate } from './model/pod-update.ts';
-import type { KubeletOptions } from './options/kubelet-options.ts';
+import type { KubeletOptions, LiveOptions } from './options/kubelet-options.ts';
 import type { Capability } from './ports/capability.ts';
 import type { Ground, NodeParts } from './ports/node-parts.ts';
 import type { Staged } from './ports/staged.ts';
@@ -57,8 +58,11 @@ export async function runAgent(
   happenings.add(new TraceLog({ clock, log: folded.stream(RECONCILE), printed, hear }));
   const tracing = new LaterTracing();
   const cgroups = await from.cgroups();
+  const live = new LiveValue<LiveOptions>(options);
   const ground: Ground = {
     options,
+    live,
+    config: { read: () => from.config.read(), apply: (changed) => live.set(changed) },
     clock,
     log,
     folded,
@@ -89,7 +93,7 @@ export async function runAgent(
       ...ground,
       cluster,
       engine,
-      node: await from.openNode(options, { cluster, clock, log: log.stream('node'), cgroups }),
+      node: await from.openNode(options, { live, cluster, clock, log: log.stream('node'), cgroups }),
       events: eventRecorders(new EventLog(log.stream('events')), toldEvents(tell), cluster.recorder),
     };
     const state = agentState(parts);

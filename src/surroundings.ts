@@ -19,13 +19,14 @@ import { podDirectory } from './model/pod-directory.ts';
 import { lastSeq, TIMELINE_DIRECTORY } from './timeline/ring-segments.ts';
 import type { KubeletOptions, OptionOrigins } from './options/kubelet-options.ts';
 import type { Cluster } from './ports/cluster.ts';
+import type { ConfigSource } from './ports/config-source.ts';
 import type { Engine } from './ports/engine.ts';
 import type { HostFiles } from './ports/host-files.ts';
 import type { Ground } from './ports/node-parts.ts';
 import type { PodObjects } from './ports/pod-objects.ts';
 import type { ThisNode } from './ports/this-node.ts';
 
-type Opening = Pick<Ground, 'clock' | 'log' | 'tell' | 'tracing' | 'random'>;
+type Opening = Pick<Ground, 'live' | 'clock' | 'log' | 'tell' | 'tracing' | 'random'>;
 
 /** What the agent stands in: all that a test may want to be another. */
 export interface Surroundings {
@@ -37,6 +38,7 @@ export interface Surroundings {
   readonly random: () => number;
   readonly origins: OptionOrigins;
   readonly verbosity: VerbosityControl;
+  readonly config: ConfigSource;
   /** The number of the last entry that agents before this one have kept; 0: there is none. */
   lastSeq(options: KubeletOptions): number;
   /** The agent's own small files below the root directory, which is made. Rejects where it cannot be. */
@@ -48,12 +50,15 @@ export interface Surroundings {
   openCluster(options: KubeletOptions, ground: Opening): Promise<Cluster>;
   /** Waits for an engine where it is not known yet what it speaks. An abort of `stop` ends that. */
   openEngine(options: KubeletOptions, ground: Opening & Pick<Ground, 'cgroups' | 'memory' | 'files'>, stop: AbortSignal): Promise<Engine>;
-  openNode(options: KubeletOptions, ground: { readonly cluster: Cluster } & Pick<Ground, 'clock' | 'log' | 'cgroups'>): Promise<ThisNode>;
+  openNode(
+    options: KubeletOptions,
+    ground: { readonly cluster: Cluster } & Pick<Ground, 'live' | 'clock' | 'log' | 'cgroups'>,
+  ): Promise<ThisNode>;
   openObjects(options: KubeletOptions, ground: ObjectsGround): PodObjects;
 }
 
 /** This machine, this process, the cluster and the engine that the options name. */
-export function realSurroundings(given: Pick<Surroundings, 'log' | 'origins' | 'verbosity'>): Surroundings {
+export function realSurroundings(given: Pick<Surroundings, 'log' | 'origins' | 'verbosity' | 'config'>): Surroundings {
   return {
     ...given,
     clock: systemClock,

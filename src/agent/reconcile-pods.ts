@@ -34,7 +34,7 @@ export function reconcilePods(
   given: Given,
   onEnded: (uid: PodUid, freeName: PodFullName | undefined) => void,
 ): Handler<PodUid> {
-  const { options, clock, log, random, tell, tracing, cluster, engine, events, pods, objects } = node;
+  const { options, live, clock, log, random, tell, tracing, cluster, engine, events, pods, objects } = node;
   const { runtime } = engine;
   const { lives, statuses, ends, resizes } = state;
   const { images, probes, hooks, volumeFiles } = given;
@@ -45,8 +45,10 @@ export function reconcilePods(
   const restarts = new Restarts(node.restartMarks);
   const backoff = new RestartBackoff(clock, restartDelays(options));
   const dead = {
-    perContainer: options.maximumDeadContainersPerContainer,
-    isOldEnough: (createdAtMs: number) => isOldEnough(clock.now() - createdAtMs, options.minimumContainerTtlMs),
+    get perContainer() {
+      return live.now.maximumDeadContainersPerContainer;
+    },
+    isOldEnough: (createdAtMs: number) => isOldEnough(clock.now() - createdAtMs, live.now.minimumContainerTtlMs),
   };
   const addresses = new PodAddresses(runtime, ips);
   const runSandbox = sandboxRunner(runtime, images);
@@ -84,7 +86,7 @@ export function reconcilePods(
     onEnded,
     plan: planPodLife,
     allocated: (pod) => resizes.allocated(pod),
-    resyncMs: () => jitter(options.syncFrequencyMs, 0.5, random),
+    resyncMs: () => jitter(live.now.syncFrequencyMs, 0.5, random),
     runtime: {
       observePod: async (uid, signal) => {
         const pod = await runtime.observePod(uid, signal);

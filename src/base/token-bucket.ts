@@ -2,15 +2,20 @@ import type { Subscription } from 'rxjs';
 import { abortable } from './abortable.ts';
 import type { Clock } from './clock.ts';
 
-export interface TokenBucketOptions {
+export interface TokenRate {
   /** Tokens a second. Zero or less: no limit. */
   readonly qps: number;
   /** The most tokens that wait to be taken; the bucket starts full. */
   readonly burst: number;
+}
+
+export interface TokenBucketOptions {
+  /** As it is now. A change counts from the next call on. */
+  readonly rate: () => TokenRate;
   readonly clock: Pick<Clock, 'monotonicMs' | 'schedule'>;
 }
 
-/** Limits calls to `qps` a second with bursts of `burst`: first come, first served, with one timer at most and none while there is no waiter. */
+/** Limits calls to the rate's `qps` a second with bursts of `burst`: first come, first served, with one timer at most and none while there is no waiter. */
 export class TokenBucket {
   readonly #options: TokenBucketOptions;
   readonly #waiters = new Set<() => void>();
@@ -19,14 +24,14 @@ export class TokenBucket {
   #timer: Subscription | undefined;
 
   constructor(options: TokenBucketOptions) {
-    this.#options = { ...options, burst: Math.max(1, options.burst) };
-    this.#tokens = this.#options.burst;
+    this.#options = options;
+    this.#tokens = atLeastOne(options.rate().burst);
     this.#filledAtMs = options.clock.monotonicMs();
   }
 
   /** Takes a token if there is one and no caller waits for it. */
   tryAcquire(): boolean {
-    if (this.#options.qps <= 0) return true;
+    if (this.#options.rate().qps <= 0) return true;
     if (this.#waiters.size > 0) return false;
     return this.#take();
   }
@@ -50,9 +55,11 @@ export class TokenBucket {
   }
 
   #take(): boolean {
-    const { qps, burst, clock } = this.#options;
+    const { rate, clock } = this.#options;
+    const { qps, burst } = rate();
+    if (qps <= 0) return true;
     const nowMs = clock.monotonicMs();
-    this.#tokens = Math.min(burst, this.#tokens + ((nowMs - this.#filledAtMs) * qps) / 1000);
+    this.#tokens = Math.min(atLeastOne(burst), this.#tokens + ((nowMs - this.#filledAtMs) * qps) / 1000);
     this.#filledAtMs = nowMs;
     if (this.#tokens < 1) return false;
     this.#tokens -= 1;
@@ -61,8 +68,9 @@ export class TokenBucket {
 
   #arm(): void {
     if (this.#timer !== undefined || this.#waiters.size === 0) return;
-    const { qps, clock } = this.#options;
-    const waitMs = Math.max(1, Math.ceil(((1 - this.#tokens) * 1000) / qps));
+    const { clock } = this.#options;
+    const { qps } = this.#options.rate();
+    const waitMs = qps <= 0 ? 0 : Math.max(1, Math.ceil(((1 - this.#tokens) * 1000) / qps));
     this.#timer = clock.schedule(() => {
       this.#timer = undefined;
       for (const serve of this.#waiters) {
@@ -79,3 +87,5 @@ export class TokenBucket {
     this.#timer = undefined;
   }
 }
+
+const atLeastOne = (burst: number): number => Math.max(1, burst);

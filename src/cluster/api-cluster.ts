@@ -14,7 +14,7 @@ import { kubeClients } from './kube/kube-clients.ts';
 import { NodeFollower } from './node-follower.ts';
 import { type ApiSource, apiSource } from './pods/api-source.ts';
 
-export interface ApiClusterDeps extends Pick<Ground, 'clock' | 'log' | 'random' | 'tracing'> {
+export interface ApiClusterDeps extends Pick<Ground, 'live' | 'clock' | 'log' | 'random' | 'tracing'> {
   readonly tell: ApiHappenings & CertificateHappenings;
 }
 
@@ -25,7 +25,10 @@ export interface ApiCluster extends Cluster {
 }
 
 /** The cluster of --kubeconfig. Rejects with an error for people when the kubeconfig cannot be used as it is. */
-export async function apiCluster(options: KubeletOptions, { clock, log, tell, tracing, random }: ApiClusterDeps): Promise<ApiCluster> {
+export async function apiCluster(
+  options: KubeletOptions,
+  { live, clock, log, tell, tracing, random }: ApiClusterDeps,
+): Promise<ApiCluster> {
   const { nodeName, nodeLeaseDurationSeconds, nodeStatusUpdateFrequencyMs } = options;
   const { clients, service: credentials } = await clusterCredentials(options, {
     clock,
@@ -37,8 +40,8 @@ export async function apiCluster(options: KubeletOptions, { clock, log, tell, tr
         access,
         clock,
         log,
-        main: { qps: options.kubeApiQps, burst: options.kubeApiBurst },
-        events: { qps: options.eventQps, burst: options.eventBurst },
+        main: () => ({ qps: live.now.kubeApiQps, burst: live.now.kubeApiBurst }),
+        events: () => ({ qps: live.now.eventQps, burst: live.now.eventBurst }),
         heartbeatTimeoutMs: Math.min(nodeLeaseDurationSeconds * 1000, nodeStatusUpdateFrequencyMs),
         tell,
         tracing,

@@ -10,7 +10,7 @@ import { chooseEngine, type ChosenEngine } from './choose-engine.ts';
 import { drivenEngineFile } from './driven-engine.ts';
 import { reportingEngine } from './reporting-engine.ts';
 
-export type EngineGround = Pick<Ground, 'clock' | 'log' | 'random' | 'cgroups' | 'memory' | 'tracing' | 'files'> & {
+export type EngineGround = Pick<Ground, 'live' | 'clock' | 'log' | 'random' | 'cgroups' | 'memory' | 'tracing' | 'files'> & {
   readonly tell: Pick<Happenings, 'engineCalled' | 'runtimeOperated'>;
 };
 
@@ -20,7 +20,7 @@ export type EngineGround = Pick<Ground, 'clock' | 'log' | 'random' | 'cgroups' |
  */
 export async function openEngine(options: KubeletOptions, ground: EngineGround, stop: AbortSignal): Promise<Engine> {
   const named = namedEngine(options);
-  if (named.kind === 'embedded') return reportingEngine(await embedded(named.endpoint, options, ground), ground);
+  if (named.kind === 'embedded') return reportingEngine(await embedded(named.endpoint, ground), ground);
   const { clock, log, files } = ground;
   const chosen = await chooseEngine(
     named,
@@ -50,8 +50,8 @@ function opened(chosen: ChosenEngine, options: KubeletOptions, ground: EngineGro
   }
 }
 
-async function embedded(endpoint: string, options: KubeletOptions, { clock, log }: EngineGround): Promise<Engine> {
-  const { containerLogMaxSize, containerLogMaxFiles } = options;
+async function embedded(endpoint: string, { live, clock, log }: EngineGround): Promise<Engine> {
+  const { containerLogMaxSize, containerLogMaxFiles } = live.now;
   const logPolicy = parseLogPolicy(containerLogMaxSize, containerLogMaxFiles);
   const [{ fakeEndpointOptions }, { fakeEngine }, { embeddedEngine }] = await Promise.all([
     import('./fake/fake-endpoint.ts'),

@@ -53,9 +53,12 @@ const pressureKinds: readonly Pressure[] = ['memory', 'disk', 'pid'];
  */
 export class EvictionManager {
   readonly #deps: Deps;
-  readonly #settings: EvictionSettings;
+  readonly #settings: () => EvictionSettings;
   readonly #faults = new OngoingFaults<string>();
   readonly #changed = new Subject<void>();
+  /** As they were configured at the last look. */
+  #configured: readonly Threshold[];
+  /** The same on the file systems that there are. */
   #thresholds: readonly Threshold[];
   #layout: FilesystemLayout | undefined;
   #memory: PressureMemory = noPressure;
@@ -65,10 +68,12 @@ export class EvictionManager {
   /** Whether each pod is limited in what it leaves on disks: each look asks it of all. */
   readonly #limited = new WeakMap<Pod, boolean>();
 
-  constructor(deps: Deps, settings: EvictionSettings) {
+  /** `settings`: as they are now; the list of thresholds is another one only where they have changed. */
+  constructor(deps: Deps, settings: () => EvictionSettings) {
     this.#deps = deps;
     this.#settings = settings;
-    this.#thresholds = settings.thresholds;
+    this.#configured = settings().thresholds;
+    this.#thresholds = this.#configured;
   }
 
   get pressures(): ReadonlySet<Pressure> {
@@ -110,12 +115,14 @@ export class EvictionManager {
     signal: AbortSignal,
   ): Promise<{ readonly ended: readonly PodUid[]; readonly nextMs: number }> {
     const { clock } = this.#deps;
-    const limited = this.#settings.localStorageCapacityIsolation ? this.#activePods((pod) => this.#isLimited(pod)) : [];
+    const settings = this.#settings();
+    if (settings.thresholds !== this.#configured) this.#setThresholds(settings.thresholds);
+    const limited = settings.localStorageCapacityIsolation ? this.#activePods((pod) => this.#isLimited(pod)) : [];
     // Without thresholds only limits of pods ask for it: which file systems they are about.
-    const isAsked = this.#settings.thresholds.length > 0 || (limited.length > 0 && this.#layout === undefined);
+    const isAsked = this.#configured.length > 0 || (limited.length > 0 && this.#layout === undefined);
     const found = isAsked ? await this.#observed(given, signal) : nothingObserved;
     if (found === undefined) return { ended: await this.#endOverLimits(limited, given, signal), nextMs: LONGEST_MS };
-    const times = { nowMs: clock.monotonicMs(), transitionMs: this.#settings.transitionMs };
+    const times = { nowMs: clock.monotonicMs(), transitionMs: settings.transitionMs };
     const judgement = judgePressure(this.#memory, this.#thresholds, found, times);
     this.#memory = judgement.memory;
     this.#setPressures(judgement.pressures, found);
@@ -137,7 +144,7 @@ export class EvictionManager {
     if (usage === undefined) return undefined;
     const { observations, faults, layout } = observe(usage, this.#machineMemory());
     if (this.#layout === undefined && layout !== undefined) this.#setLayout(layout);
-    for (const { signal: name } of this.#settings.thresholds) {
+    for (const { signal: name } of this.#configured) {
       const why = faults.get(name) ?? (observations.has(name) ? undefined : unmeasured(name, usage));
       if (why === undefined) this.#faults.over(name);
       else if (this.#faults.fault(name, why)) this.#deps.log.warn('not watched: the numbers cannot be used', { signal: name, found: why });
@@ -150,9 +157,17 @@ export class EvictionManager {
     return text === undefined ? undefined : Number(Quantity.parse(text).value());
   }
 
+  /** Those before are forgotten, with since when they were met; how long the node was under pressure is not. */
+  #setThresholds(configured: readonly Threshold[]): void {
+    this.#configured = configured;
+    this.#thresholds = configured;
+    this.#memory = { ...this.#memory, metSinceMs: new Map(), unresolved: [] };
+    if (this.#layout !== undefined) this.#setLayout(this.#layout);
+  }
+
   #setLayout(layout: FilesystemLayout): void {
     this.#layout = layout;
-    const { thresholds, warnings } = containerFsThresholds(this.#settings.thresholds, layout);
+    const { thresholds, warnings } = containerFsThresholds(this.#configured, layout);
     this.#thresholds = thresholds;
     for (const warning of warnings) this.#deps.log.warn('an eviction threshold counts for nothing', { warning });
   }
@@ -320,7 +335,7 @@ export class EvictionManager {
   /** Undefined: the pod's own. */
   #graceSeconds(threshold: Threshold, { spec }: Pod): number | undefined {
     if (isHard(threshold)) return IMMEDIATE_SECONDS;
-    const { maxPodGraceSeconds } = this.#settings;
+    const { maxPodGraceSeconds } = this.#settings();
     if (maxPodGraceSeconds < 0) return undefined;
     return Math.min(maxPodGraceSeconds, spec.terminationGracePeriodSeconds ?? maxPodGraceSeconds);
   }

@@ -8,16 +8,16 @@ import { DeadContainers } from './dead-containers.ts';
 const PERIOD_MS = 60_000;
 
 /** Dead containers go where they are too many, or the node needs their room. */
-export function capability({ options, clock, folded, engine, pods, statuses, pleg }: NodeParts): Contribution {
+export function capability({ options, live, clock, folded, engine, pods, statuses, pleg }: NodeParts): Contribution {
   const dead = new DeadContainers({
     runtime: engine.runtime,
     pods,
     statuses,
-    policy: {
-      minAgeMs: options.minimumContainerTtlMs,
-      maxPerPodContainer: options.maximumDeadContainersPerContainer,
+    policy: () => ({
+      minAgeMs: live.now.minimumContainerTtlMs,
+      maxPerPodContainer: live.now.maximumDeadContainersPerContainer,
       maxContainers: options.maximumDeadContainers,
-    },
+    }),
     clock,
     log: folded,
   });

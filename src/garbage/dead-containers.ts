@@ -11,7 +11,7 @@ export interface DeadContainersDependencies {
   readonly runtime: Pick<ContainerRuntime, 'listPods' | 'observePod' | 'stopContainer' | 'removeContainer' | 'removeSandbox'>;
   readonly pods: Pick<PodStore, 'get' | 'synced'>;
   readonly statuses: Pick<PodStatuses, 'get'>;
-  readonly policy: ContainerGcPolicy;
+  readonly policy: () => ContainerGcPolicy;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Logger;
 }
@@ -29,7 +29,7 @@ export class DeadContainers {
 
   /** Removes the oldest of those that are more than the node keeps. What was listed last says whether there can be any. */
   async enforceLimit(listed: readonly PodSummary[], signal: AbortSignal): Promise<void> {
-    const { maxContainers } = this.#needs.policy;
+    const { maxContainers } = this.#needs.policy();
     const dead = listed.reduce((sum, { parts }) => sum + parts.filter(isDead).length, 0);
     if (maxContainers >= 0 && dead > maxContainers) await this.#collect(listed, false, signal);
   }
@@ -46,7 +46,7 @@ export class DeadContainers {
       if (pods.get(uid) && parts.some((part) => isDead(part) || part.container === undefined))
         observed.push(await runtime.observePod(uid, signal));
     }
-    await this.#remove(containerGarbage(this.#world(observed, evictTerminatedPods), policy), signal);
+    await this.#remove(containerGarbage(this.#world(observed, evictTerminatedPods), policy()), signal);
   }
 
   #world(observed: readonly ObservedPod[], evictTerminatedPods: boolean): ContainerGcWorld {

@@ -25,13 +25,13 @@ const DOCKER_CONFIG_MS = 1000;
 
 export type ImageNeeds = Pick<
   NodeParts,
-  'options' | 'clock' | 'log' | 'folded' | 'engine' | 'events' | 'objects' | 'tell' | 'tracing' | 'node' | 'pods' | 'statuses'
+  'options' | 'live' | 'clock' | 'log' | 'folded' | 'engine' | 'events' | 'objects' | 'tell' | 'tracing' | 'node' | 'pods' | 'statuses'
 >;
 
 /** Pull policies, credentials, queueing and back-off as the options want them; and images that nothing uses are removed. */
 export function capability(needs: ImageNeeds): Contribution {
-  const { options, clock, log, engine, events, objects, tell, tracing } = needs;
-  const { registryQps, registryBurst, serializeImagePulls, maxParallelImagePulls, rootDir } = options;
+  const { options, live, clock, log, engine, events, objects, tell, tracing } = needs;
+  const { rootDir } = options;
   const { images } = engine;
   const removals = new ImageRemovals(images);
   const nodeConfig = new NodeDockerConfig({ rootDir, cwd: process.cwd(), home: process.env['HOME'] }, log);
@@ -53,8 +53,8 @@ export function capability(needs: ImageNeeds): Contribution {
         tracing,
         pulls: new PullQueue({
           images,
-          limiter: registryQps > 0 ? new TokenBucket({ qps: registryQps, burst: registryBurst, clock }) : undefined,
-          maxParallelPulls: serializeImagePulls ? 1 : maxParallelImagePulls,
+          limiter: new TokenBucket({ rate: () => ({ qps: live.now.registryQps, burst: live.now.registryBurst }), clock }),
+          maxParallelPulls: () => (live.now.serializeImagePulls ? 1 : live.now.maxParallelImagePulls),
         }),
         backoff: new Backoff({ clock, ...pullDelays }),
         pullSecrets: pullSecrets({ objectsOf: (pod) => objects.for(pod), events, log }),
@@ -64,15 +64,15 @@ export function capability(needs: ImageNeeds): Contribution {
 }
 
 function imageCollections(
-  { options, clock, folded, engine, events, tell, node, pods, statuses }: ImageNeeds,
+  { live, clock, folded, engine, events, tell, node, pods, statuses }: ImageNeeds,
   removals: ImageRemovals,
 ): ImageCollections {
-  const policy: ImageGcPolicy = {
-    highThresholdPercent: options.imageGcHighThresholdPercent,
-    lowThresholdPercent: options.imageGcLowThresholdPercent,
-    minAgeMs: options.imageMinimumGcAgeMs,
-    maxAgeMs: options.imageMaximumGcAgeMs,
-  };
+  const policy = (): ImageGcPolicy => ({
+    highThresholdPercent: live.now.imageGcHighThresholdPercent,
+    lowThresholdPercent: live.now.imageGcLowThresholdPercent,
+    minAgeMs: live.now.imageMinimumGcAgeMs,
+    maxAgeMs: live.now.imageMaximumGcAgeMs,
+  });
   const warn: ImageCollectorDependencies['warn'] = (reason, message) => events.record(nodeReference(node.name), 'Warning', reason, message);
   const collector = new ImageCollector({
     images: engine.images,
@@ -86,6 +86,6 @@ function imageCollections(
     tell,
   });
   // As the kubelet does it (pkg/kubelet/kubelet.go StartGarbageCollection).
-  const disabled = policy.highThresholdPercent === 100 && policy.maxAgeMs === 0;
+  const disabled = (): boolean => policy().highThresholdPercent === 100 && policy().maxAgeMs === 0;
   return new ImageCollections({ collector, disabled, isSynced: () => pods.synced, clock, log: folded, warn });
 }

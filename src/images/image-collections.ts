@@ -11,7 +11,7 @@ const PERIOD_MS = 5 * 60_000;
 export interface ImageCollectionDependencies {
   readonly collector: Pick<ImageCollector, 'detect' | 'collect' | 'removeUnused'>;
   /** Neither threshold nor age can ever ask for a removal: images are only looked at. */
-  readonly disabled: boolean;
+  readonly disabled: () => boolean;
   /** Whether it is known which pods are wanted here. */
   readonly isSynced: () => boolean;
   readonly clock: Pick<Clock, 'sleep' | 'monotonicMs'>;
@@ -46,7 +46,7 @@ export class ImageCollections {
       await clock.sleep(PERIOD_MS, signal).catch(() => {});
       if (signal.aborted) return;
       await this.#step(async () => {
-        if (!disabled && isSynced()) return collector.collect(clock.monotonicMs() - beganMs, () => this.#imageFs(stats, signal), signal);
+        if (!disabled() && isSynced()) return collector.collect(clock.monotonicMs() - beganMs, () => this.#imageFs(stats, signal), signal);
         await collector.detect(signal);
         return { freedBytes: 0 };
       }, signal);

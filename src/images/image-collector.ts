@@ -16,7 +16,8 @@ export interface ImageCollectorDependencies {
   /** Whether a container may be about to be made from it. Asked right before each removal. */
   readonly isWanted: (image: ListedImage) => boolean;
   readonly records: ImageRecords;
-  readonly policy: ImageGcPolicy;
+  /** As it is now. */
+  readonly policy: () => ImageGcPolicy;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly log: Logger;
   /** A warning about the node. */
@@ -66,7 +67,7 @@ export class ImageCollector {
    */
   async collect(upMs: number, measure: () => Promise<Measured | undefined>, signal: AbortSignal): Promise<ImageCollection> {
     const { policy, clock } = this.#needs;
-    const { maxAgeMs } = policy;
+    const { maxAgeMs } = policy();
     const unused = await this.#unused(signal);
     const nowMs = clock.monotonicMs();
     const isOld = ({ lastUsedMs }: ImageRecord): boolean => maxAgeMs > 0 && upMs > maxAgeMs && nowMs - lastUsedMs > maxAgeMs;
@@ -106,7 +107,7 @@ export class ImageCollector {
   /** Undefined: nothing. In words: the numbers say nothing. */
   #needed(fs: Measured): SpaceToFree | string | undefined {
     try {
-      return spaceToFree(fs, this.#needs.policy);
+      return spaceToFree(fs, this.#needs.policy());
     } catch (error) {
       if (!(error instanceof FileSystemNumbersError)) throw error;
       this.#needs.warn('InvalidDiskCapacity', error.message);
@@ -115,7 +116,7 @@ export class ImageCollector {
   }
 
   #free(unused: readonly ImageRecord[], nowMs: number, bytes: number, signal: AbortSignal): Promise<Removed> {
-    const { minAgeMs } = this.#needs.policy;
+    const { minAgeMs } = this.#needs.policy();
     const grown = unused.filter(({ firstDetectedMs }) => nowMs - firstDetectedMs >= minAgeMs);
     return this.#removeEach(grown, 'space', bytes, signal);
   }

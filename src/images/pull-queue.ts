@@ -9,7 +9,7 @@ export interface PullQueueOptions {
   /** registryPullQPS and registryBurst; undefined: no limit. */
   readonly limiter: { tryAcquire(): boolean } | undefined;
   /** 1 is serializeImagePulls; undefined: no cap. */
-  readonly maxParallelPulls: number | undefined;
+  readonly maxParallelPulls: () => number | undefined;
 }
 
 export interface PullListener {
@@ -86,7 +86,7 @@ export class PullQueue {
   }
 
   #startNext(): void {
-    while (this.#running < (this.#options.maxParallelPulls ?? Infinity)) {
+    while (this.#running < (this.#options.maxParallelPulls() ?? Infinity)) {
       const pull = this.#queued.shift();
       if (pull === undefined) return;
       if (this.#options.limiter?.tryAcquire() === false) {

@@ -1,7 +1,9 @@
 import { release } from 'node:os';
 import type { Clock } from '../base/clock.ts';
+import type { Live } from '../base/live.ts';
 import type { Logger } from '../base/logger.ts';
 import { Quantity } from '../model/quantity.ts';
+import type { LiveOptions } from '../options/kubelet-options.ts';
 import type { EngineFeatures } from '../ports/engine-features.ts';
 import type { NodeResources } from '../ports/this-node.ts';
 import type { NodeFacts } from './compose-node-status.ts';
@@ -21,9 +23,6 @@ export interface NodeFactsDeps {
     readonly hostname: string;
     readonly nodeIps: readonly IpAddress[];
     readonly externalCloudProvider: boolean;
-    readonly maxPods: number;
-    readonly podsPerCore: number;
-    readonly nodeStatusMaxImages: number;
     /** Its file system is the node's ephemeral storage. */
     readonly rootDir: string;
     readonly kubeletPort: number;
@@ -35,6 +34,7 @@ export interface NodeFactsDeps {
     /** Whether local storage is a resource that pods may ask for. */
     readonly localStorage: boolean;
   };
+  readonly live: Live<Pick<LiveOptions, 'maxPods' | 'podsPerCore' | 'nodeStatusMaxImages'>>;
   readonly resources: Pick<NodeResources, 'reserved' | 'provided'>;
   /** The engine's. May be slow and may reject: the last answer serves meanwhile. */
   readonly images: (signal: AbortSignal) => Promise<readonly NodeImage[]>;
@@ -57,7 +57,7 @@ const WAIT_MS = 500;
 
 /** Reads the facts that make up the node's status, each time it is called; what is slow to say is taken from the last answer. */
 export function collectNodeFacts(deps: NodeFactsDeps): (signal: AbortSignal) => Promise<NodeFacts> {
-  const { clock, log, settings, paths = { root: '/' } } = deps;
+  const { clock, log, settings, live, paths = { root: '/' } } = deps;
   const fact = <T>(what: string, maxAgeMs: number, read: (signal: AbortSignal) => Promise<T>) =>
     lastKnown({
       read,
@@ -94,8 +94,8 @@ export function collectNodeFacts(deps: NodeFactsDeps): (signal: AbortSignal) => 
       nowMs: clock.now(),
       addresses: { ...settings, byName: byName ?? [], byDefaultRoute, fault: (ip) => nodeIpFault(ip, hostAddresses) },
       machine: known,
-      maxPods: settings.maxPods,
-      podsPerCore: settings.podsPerCore,
+      maxPods: live.now.maxPods,
+      podsPerCore: live.now.podsPerCore,
       capacity: bytes === undefined || !settings.localStorage ? {} : { 'ephemeral-storage': Quantity.of(bytes, 'BinarySI').canonical() },
       reservation: deps.resources.reserved(),
       devices: { capacity: provided, allocatable: provided, removed: [] },
@@ -110,7 +110,7 @@ export function collectNodeFacts(deps: NodeFactsDeps): (signal: AbortSignal) => 
       declaredFeatures: settings.declaredFeatures,
       kubeletPort: settings.kubeletPort,
       images: list,
-      nodeStatusMaxImages: settings.nodeStatusMaxImages,
+      nodeStatusMaxImages: live.now.nodeStatusMaxImages,
       conditions: deps.conditions(),
       readiness: { errors: deps.errors(), localStorage: settings.localStorage },
       volumesInUse: undefined,

@@ -7,14 +7,16 @@ export type MachineResources = (reserved: ResourceList, provided: ResourceList) 
 type ListName = 'capacity' | 'allocatable';
 
 export interface NodeResourcesDeps {
-  /** Undefined: the machine could not be read. */
+  /** Undefined: the machine could not be read. A function of its arguments and of `settings` alone. */
   readonly ofMachine: MachineResources | undefined;
+  /** What else `ofMachine` goes by, now. */
+  readonly settings?: () => unknown;
   /** As the API server shows it; undefined while it is not known. */
   readonly shown: () => Node | undefined;
 }
 
 /** The node's resources and who has a say in them. Without a machine that can be read, and before the API server shows the node, it has none. */
-export function nodeResources({ ofMachine, shown }: NodeResourcesDeps): NodeResources {
+export function nodeResources({ ofMachine, settings, shown }: NodeResourcesDeps): NodeResources {
   const reservations = new Map<string, ResourceList>();
   const providers: (() => ResourceList)[] = [];
   // A name once provided stays, with zero: that tells a device that has gone from one that never was.
@@ -29,7 +31,7 @@ export function nodeResources({ ofMachine, shown }: NodeResourcesDeps): NodeReso
   let last: { readonly of: string; readonly lists: ReturnType<MachineResources> } | undefined;
   const machine = (compute: MachineResources): ReturnType<MachineResources> => {
     const parts = [reserved(), provided()] as const;
-    const of = JSON.stringify(parts);
+    const of = JSON.stringify([parts, settings?.()]);
     if (last?.of !== of) last = { of, lists: compute(...parts) };
     return last.lists;
   };

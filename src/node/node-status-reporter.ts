@@ -38,8 +38,8 @@ export interface NodeStatusReporterDeps {
   readonly nodes: Observable<ResourceEvent<Node>>;
   /** About the node, for the event recorder. */
   readonly record: (event: NodeEvent) => void;
-  readonly updateFrequencyMs: number;
-  readonly reportFrequencyMs: number;
+  /** How often the status is computed, and how often it is sent in any case, from now on. */
+  readonly frequencies: () => { readonly updateMs: number; readonly reportMs: number };
   readonly random?: () => number;
 }
 
@@ -57,8 +57,8 @@ const PERIOD_JITTER = 0.04;
 type News = { readonly kind: 'wake' } | { readonly kind: 'node'; readonly event: ResourceEvent<Node> };
 
 /**
- * Registers the node and keeps its status true: computed every `updateFrequencyMs` and when readiness or a condition changes, sent when it differs from
- * what the API server has, and every `reportFrequencyMs` in any case.
+ * Registers the node and keeps its status true: computed every `updateMs` and when readiness or a condition changes, sent when it differs from
+ * what the API server has, and every `reportMs` in any case.
  */
 export class NodeStatusReporter implements Service {
   readonly name = 'node status';
@@ -99,18 +99,18 @@ export class NodeStatusReporter implements Service {
   }
 
   async #loop(signal: AbortSignal): Promise<void> {
-    const { clock, updateFrequencyMs, random } = this.#deps;
-    const retryMs = exponential(firstRetryMs, updateFrequencyMs);
+    const { clock, frequencies, random } = this.#deps;
     while (!signal.aborted) {
       this.#wakeGapMs = undefined;
-      let pauseMs = jitter(updateFrequencyMs, PERIOD_JITTER, random);
+      const { updateMs } = frequencies();
+      let pauseMs = jitter(updateMs, PERIOD_JITTER, random);
       try {
         await this.sync(signal);
         this.#succeeded();
       } catch (error) {
         if (signal.aborted) return;
         this.#failures++;
-        pauseMs = this.#registered ? retryMs(this.#failures) : registerBackoffMs(this.#failures);
+        pauseMs = this.#registered ? exponential(firstRetryMs, updateMs)(this.#failures) : registerBackoffMs(this.#failures);
         this.#failed(error, pauseMs);
       }
       await this.#pause(pauseMs, clock.monotonicMs(), signal);
@@ -140,9 +140,9 @@ export class NodeStatusReporter implements Service {
   }
 
   async #update(facts: NodeFacts, signal: AbortSignal): Promise<void> {
-    const { clock, api, reportFrequencyMs, log } = this.#deps;
+    const { clock, api, frequencies, log } = this.#deps;
     const nowMs = clock.monotonicMs();
-    const times = { nowMs, lastReportMs: this.#lastReportMs, reportFrequencyMs };
+    const times = { nowMs, lastReportMs: this.#lastReportMs, reportFrequencyMs: frequencies().reportMs };
     if (isReportDue(times)) this.#dropped = [];
     for (let tried = 0; ; tried++) {
       try {

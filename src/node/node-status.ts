@@ -12,7 +12,7 @@ import { NodeStatusReporter } from './node-status-reporter.ts';
 
 /** What tells the API server of this node, with what the node's participants say of it. */
 export function nodeStatus(node: NodeParts, participants: Given['node']): Service {
-  const { options, clock, folded: log, cluster, engine, random } = node;
+  const { options, live, clock, folded: log, cluster, engine, random } = node;
   const errors = (): NodeErrors => participants.flatMap((participant) => participant.errors?.() ?? []);
   const conditions = (): readonly GivenCondition[] => participants.flatMap((participant) => participant.conditions?.() ?? []);
   return new NodeStatusReporter({
@@ -30,9 +30,6 @@ export function nodeStatus(node: NodeParts, participants: Given['node']): Servic
         hostname: node.node.name,
         nodeIps: parseNodeIps(options.nodeIp),
         externalCloudProvider: options.cloudProvider === 'external',
-        maxPods: options.maxPods,
-        podsPerCore: options.podsPerCore,
-        nodeStatusMaxImages: options.nodeStatusMaxImages,
         rootDir: options.rootDir,
         kubeletPort: options.port,
         release: version(),
@@ -40,6 +37,7 @@ export function nodeStatus(node: NodeParts, participants: Given['node']): Servic
         declaredFeatures: declaredFeatures(options.featureGates),
         localStorage: options.localStorageCapacityIsolation,
       },
+      live,
       resources: node.node.resources,
       images: (signal) => engine.images.listImages(signal),
       containerRuntimeVersion: async (signal) => {
@@ -55,8 +53,7 @@ export function nodeStatus(node: NodeParts, participants: Given['node']): Servic
     wakes: merge(node.pleg.relists, ...participants.flatMap(({ changes }) => changes ?? [])),
     nodes: cluster.nodes,
     record: ({ type, reason, message }) => node.events.record(nodeReference(node.node.name), type, reason, message),
-    updateFrequencyMs: options.nodeStatusUpdateFrequencyMs,
-    reportFrequencyMs: options.nodeStatusReportFrequencyMs,
+    frequencies: () => ({ updateMs: live.now.nodeStatusUpdateFrequencyMs, reportMs: live.now.nodeStatusReportFrequencyMs }),
     random,
   });
 }

@@ -16,7 +16,7 @@ import { machineInfo } from './machine-info.ts';
 import { type MachineResources, nodeResources } from './node-resources.ts';
 import { nodeToRegister } from './node-to-register.ts';
 
-export interface OpenNodeDeps extends Pick<Ground, 'clock' | 'log'> {
+export interface OpenNodeDeps extends Pick<Ground, 'live' | 'clock' | 'log'> {
   readonly cgroups: Pick<Ground['cgroups'], 'version'>;
   readonly cluster: Pick<Cluster, 'node'>;
 }
@@ -30,7 +30,7 @@ const MACHINE_DEADLINE_MS = 5_000;
  * where the options refuse such a machine.
  */
 export async function openNode(options: KubeletOptions, deps: OpenNodeDeps, paths: MachinePaths = { root: '/' }): Promise<ThisNode> {
-  const { clock, log, cluster, cgroups } = deps;
+  const { live, clock, log, cluster, cgroups } = deps;
   const { nodeName, nodeIp } = options;
   const ips = hostIps(parseNodeIps(nodeIp));
   const initial = nodeToRegister(options);
@@ -41,9 +41,9 @@ export async function openNode(options: KubeletOptions, deps: OpenNodeDeps, path
   const fault = machineFault(options, { swapBytes: machine?.facts.swapBytes, cgroup: cgroups.version });
   if (fault !== undefined) throw new Error(fault);
   await keepKernelDefaults(options.protectKernelDefaults, { root: paths.root, log });
-  const ofMachine = machine && machineResources(options, machine);
+  const ofMachine = machine && machineResources(options, live, machine);
   const shown = (): Node | undefined => cluster.node();
-  const resources = nodeResources({ ofMachine, shown });
+  const resources = nodeResources({ ofMachine, settings: () => [live.now.maxPods, live.now.podsPerCore], shown });
   return {
     name: nodeName,
     ips,
@@ -74,12 +74,14 @@ async function readMachine({ rootDir }: KubeletOptions, clock: Clock, paths: Mac
 }
 
 function machineResources(
-  { nodeName, maxPods, podsPerCore, localStorageCapacityIsolation }: KubeletOptions,
+  { nodeName, localStorageCapacityIsolation }: KubeletOptions,
+  live: Ground['live'],
   { facts: machine, storageBytes }: Machine,
 ): MachineResources {
   const storage = Quantity.of(storageBytes, 'BinarySI').canonical();
   const capacity: ResourceList = localStorageCapacityIsolation ? { 'ephemeral-storage': storage } : {};
   return (reservation, provided) => {
+    const { maxPods, podsPerCore } = live.now;
     const devices = { capacity: provided, allocatable: provided, removed: [] };
     return machineInfo({}, { nodeName, machine, maxPods, podsPerCore, capacity, reservation, devices });
   };

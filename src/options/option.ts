@@ -58,6 +58,13 @@ export interface Option<T> {
   readonly zeroInFileIsUnset?: boolean;
   /** A relative path in the config file starts at that file's directory. */
   readonly path?: boolean;
+  /** When a change of the config files counts that is made while the agent runs; absent: after its next start. */
+  readonly takesEffect?: 'at once';
+}
+
+/** An option that is read each time its value is needed. */
+export interface LiveOption<T> extends Option<T> {
+  readonly takesEffect: 'at once';
 }
 
 type Named = Pick<Option<unknown>, 'flag' | 'aliases' | 'formerFlags' | 'config' | 'formerField'>;
@@ -71,6 +78,9 @@ export const fieldOf = ({ config, formerField }: Named): string | undefined => c
 
 /** Keeps the type of the option's value. */
 export const option = <T>(declared: Option<T>): Option<T> => declared;
+
+/** The same for one that is read where its value is needed, so that a change counts while the agent runs. */
+export const liveOption = <T>(declared: Option<T>): LiveOption<T> => ({ ...declared, takesEffect: 'at once' });
 
 export const optionGroups = ['Pods', 'Engine and images', 'Node', 'Network', 'Cluster', 'Server', 'Logging', 'General'] as const;
 export type OptionGroup = (typeof optionGroups)[number];

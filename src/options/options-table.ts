@@ -41,6 +41,11 @@ export type OptionName = keyof typeof optionsTable;
 type ValueOf<O> = O extends Option<infer T> ? T : never;
 export type OptionValues = { readonly [Name in OptionName]: ValueOf<(typeof optionsTable)[Name]> };
 
+/** Those of which a change counts while the agent runs. */
+export type LiveOptionName = {
+  [Name in OptionName]: (typeof optionsTable)[Name] extends { readonly takesEffect: 'at once' } ? Name : never;
+}[OptionName];
+
 /** The table for code that treats all options alike. */
 export const allOptions: readonly (readonly [OptionName, Option<unknown>])[] = Object.entries(optionsTable).map(
   ([name, declared]) => [name as OptionName, declared as Option<unknown>] as const,

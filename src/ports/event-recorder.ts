@@ -3,7 +3,7 @@ import type { ResizeEventReason } from '../model/pod-allocations.ts';
 import type { PodRefusalReason } from '../model/pod-admission.ts';
 import type { Pod } from '../model/pod.ts';
 
-/** The kubelet's reasons (pkg/kubelet/events/event.go), as far as this agent has cause for them; FieldNotHonoured is its own. */
+/** The kubelet's reasons (pkg/kubelet/events/event.go), as far as this agent has cause for them; FieldNotHonoured, ConfigRestartNeeded and InvalidConfig are its own. */
 export type EventReason =
   | 'Pulling'
   | 'Pulled'
@@ -56,6 +56,8 @@ export type EventReason =
   | 'FreeDiskSpaceFailed'
   | 'ImageGCFailed'
   | 'InvalidDiskCapacity'
+  | 'ConfigRestartNeeded'
+  | 'InvalidConfig'
   | PodRefusalReason;
 
 /** Never throws and never waits: correlation, rate limits and sending happen elsewhere. */

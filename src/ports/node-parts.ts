@@ -3,11 +3,13 @@ import type { Observable } from 'rxjs';
 import type { CgroupHierarchy } from '../base/cgroup-hierarchy.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Live } from '../base/live.ts';
 import type { MachineMemory } from '../base/machine-memory.ts';
 import type { PodUid } from '../model/pod.ts';
 import type { PodUpdate } from '../model/pod-update.ts';
-import type { KubeletOptions, OptionOrigins } from '../options/kubelet-options.ts';
+import type { KubeletOptions, LiveOptions, OptionOrigins } from '../options/kubelet-options.ts';
 import type { Cluster } from './cluster.ts';
+import type { ConfigControl } from './config-source.ts';
 import type { Engine } from './engine.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import type { Happenings } from './happenings.ts';
@@ -28,7 +30,11 @@ import type { WakePod } from './wake-pod.ts';
 
 /** What everything stands on; needs nothing else. */
 export interface Ground {
+  /** As they were when the agent started. */
   readonly options: KubeletOptions;
+  /** Those that may change meanwhile, as they are now. */
+  readonly live: Live<LiveOptions>;
+  readonly config: ConfigControl;
   readonly origins: OptionOrigins;
   readonly clock: Clock;
   /** Of a capability: under its name as the stream. */

@@ -38,10 +38,11 @@ export async function runServer(node: NodeParts, given: Given, parts: ServerPart
 }
 
 function allRoutes(node: NodeParts, given: Given, threadPool: ThreadPoolWatch, openFiles: number): readonly Route[] {
-  const { options, pods, statuses, engine, cluster, hostFiles, pleg, tell, verbosity, clock, folded: log } = node;
+  const { options, live, pods, statuses, engine, cluster, hostFiles, pleg, tell, verbosity, clock, folded: log } = node;
   const paths = (): readonly string[] => all.map(({ path }) => path);
   const own = serverRoutes({
     options,
+    live,
     served: {
       pods,
       statusOf: (uid) => statuses.get(uid),

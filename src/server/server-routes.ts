@@ -2,13 +2,14 @@ import type { VerbosityControl } from '../ports/verbosity-control.ts';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { leadsToServer } from '../base/leads-to-server.ts';
+import type { Live } from '../base/live.ts';
 import type { Logger } from '../base/logger.ts';
 import { mountsNow } from '../base/mount-info.ts';
 import { KUBERNETES_VERSION } from '../model/kubernetes-release.ts';
 import { configz } from '../options/configz.ts';
 import { featureGates } from '../options/feature-gates/feature-gates.ts';
 import { flagz } from '../options/flagz.ts';
-import type { KubeletOptions } from '../options/kubelet-options.ts';
+import type { KubeletOptions, LiveOptions } from '../options/kubelet-options.ts';
 import type { Happenings } from '../ports/happenings.ts';
 import type { HostFiles } from '../ports/host-files.ts';
 import { metricPage, type MetricText } from '../ports/metric-text.ts';
@@ -42,6 +43,7 @@ const thisProgram: Pick<StatuszDeps, 'uptimeSeconds' | 'version' | 'runtime'> = 
 
 export interface ServerRoutesDeps {
   readonly options: KubeletOptions;
+  readonly live: Live<LiveOptions>;
   readonly served: ServedPods;
   readonly hostFiles: Pick<HostFiles, 'run'>;
   /** Where the engine keeps its data; undefined: not on this machine. */
@@ -61,7 +63,7 @@ export interface ServerRoutesDeps {
 
 /** What the node's server answers by itself: health, pods and how to reach into them, the node's logs, and the agent's own state. */
 export function serverRoutes(deps: ServerRoutesDeps): readonly Route[] {
-  const { options, served, hostFiles, engineDirectory, health, tell, metricTexts, verbosity, paths, openFiles, clock, log } = deps;
+  const { options, live, served, hostFiles, engineDirectory, health, tell, metricTexts, verbosity, paths, openFiles, clock, log } = deps;
   const gates = featureGates(options.featureGates);
   return [
     ...healthRoutes({ health, tell }),
@@ -91,7 +93,7 @@ export function serverRoutes(deps: ServerRoutesDeps): readonly Route[] {
       queries: options.enableSystemLogQuery ? { journalctl: 'journalctl', mostBytes: MOST_LOGGED_BYTES, clock } : undefined,
     }),
     ...debugRoutes({ clock, verbosity }),
-    ...configRoutes({ config: () => configz(options) }),
+    ...configRoutes({ config: () => configz({ ...options, ...live.now }) }),
     metricPage('/metrics', ...metricTexts),
     ...(gates.isOn('ContainerCheckpoint') ? checkpointRoutes(served) : []),
     ...zPageRoutes({

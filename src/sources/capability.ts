@@ -14,7 +14,7 @@ import { nodeManifests } from './node-manifests.ts';
 /** How long the kernel's table of mounts is believed: it is long where many pods run, and looked at for each file, and each second. */
 const MOUNTS_KNOWN_MS = 10_000;
 
-export type SourcesNeeds = Pick<NodeParts, 'options' | 'clock' | 'log' | 'tell' | 'hostFiles' | 'objects'>;
+export type SourcesNeeds = Pick<NodeParts, 'options' | 'live' | 'clock' | 'log' | 'tell' | 'hostFiles' | 'objects'>;
 
 /** Pods of the manifests that the options name, and the objects that lie beside them. */
 export function capability(node: SourcesNeeds): Contribution {
@@ -26,13 +26,13 @@ export function capability(node: SourcesNeeds): Contribution {
   };
 }
 
-function ofDirectory({ options, clock, log, tell, hostFiles, objects }: SourcesNeeds): FileSource {
-  const { podManifestPath: path, nodeName, rootDir, fileCheckFrequencyMs } = options;
+function ofDirectory({ options, live, clock, log, tell, hostFiles, objects }: SourcesNeeds): FileSource {
+  const { podManifestPath: path, nodeName, rootDir } = options;
   const mounts = rememberedFor(MOUNTS_KNOWN_MS, clock, () => mountsNow());
   return fileSource({
     path,
     nodeName,
-    rescanMs: fileCheckFrequencyMs,
+    rescanMs: () => live.now.fileCheckFrequencyMs,
     onObjects: (found) => objects.declare(found),
     lastGood: lastGoodManifests(join(rootDir, 'last-good-manifests'), log),
     servers: {
@@ -45,13 +45,13 @@ function ofDirectory({ options, clock, log, tell, hostFiles, objects }: SourcesN
   });
 }
 
-function ofUrl({ options, clock, log, tell }: SourcesNeeds): PodSource {
-  const { podManifestPath, manifestUrl, manifestUrlHeader, nodeName, httpCheckFrequencyMs } = options;
+function ofUrl({ options, live, clock, log, tell }: SourcesNeeds): PodSource {
+  const { podManifestPath, manifestUrl, manifestUrlHeader, nodeName } = options;
   const headers = Object.entries(manifestUrlHeader).flatMap(([name, values]) => values.map((value): [string, string] => [name, value]));
   return httpSource({
     url: manifestUrl,
     headers,
-    pollMs: httpCheckFrequencyMs,
+    pollMs: () => live.now.httpCheckFrequencyMs,
     nodeName,
     // What a manifest directory holds is there for all static pods.
     references: podManifestPath === '' ? 'refuse' : 'manifests',

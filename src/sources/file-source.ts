@@ -1,4 +1,4 @@
-import { defer, distinctUntilChanged, filter, interval, map, merge, skipWhile, startWith, Subject, switchMap, tap, timer } from 'rxjs';
+import { defer, distinctUntilChanged, filter, map, merge, repeat, skipWhile, startWith, Subject, switchMap, tap, timer } from 'rxjs';
 import { coalesceMap } from '../base/coalesce-map.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
@@ -18,7 +18,7 @@ export interface FileSourceDeps {
   readonly path: string;
   readonly nodeName: string;
   /** fileCheckFrequency, in milliseconds: how often everything is looked at again, whatever the watch says. */
-  readonly rescanMs: number;
+  readonly rescanMs: () => number;
   /** Hears of the ConfigMaps and Secrets that are declared there, before the pods that may refer to them: complete sets. */
   readonly onObjects?: (objects: readonly ManifestObject[]) => void;
   /** Where what was good is kept for the next agent; undefined: nowhere. */
@@ -56,7 +56,8 @@ export function fileSource(deps: FileSourceDeps): FileSource {
     directory = own;
     const doubts = new Subject<boolean>();
     const settled = doubts.pipe(switchMap((unsettled) => (unsettled ? timer(settleMs, clock) : [])));
-    const looks = merge(interval(rescanMs, clock), settled).pipe(
+    const rescans = defer(() => timer(rescanMs(), clock)).pipe(repeat());
+    const looks = merge(rescans, settled).pipe(
       map(() => undefined),
       startWith(undefined),
     );

@@ -18,7 +18,7 @@ export interface HttpSourceDeps {
   /** --manifest-url-header */
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** httpCheckFrequency, in milliseconds, from the end of one request to the next. */
-  readonly pollMs: number;
+  readonly pollMs: () => number;
   readonly nodeName: string;
   /** See StaticPodOptions. */
   readonly references?: 'refuse' | 'manifests';
@@ -58,7 +58,7 @@ export function httpSource({
         } catch (error) {
           if (!stop.signal.aborted) pods.failed(error);
         }
-        await clock.sleep(pollMs, stop.signal);
+        await clock.sleep(pollMs(), stop.signal);
       }
     };
     poll().catch((error: unknown) => {

@@ -1,3 +1,4 @@
+import type { TokenRate } from '../../src/base/token-bucket.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { type Logger, silentLogger } from '../../src/base/logger.ts';
 import type { ClusterAccess } from '../../src/cluster/kube/cluster-access.ts';
@@ -11,7 +12,7 @@ export const accessOf = (kubeconfig: string, log: Logger = silentLogger): Promis
 
 /** Clients without limits and without a log unless told. To be closed. */
 export function clientsFor(access: ClusterAccess, over: Partial<KubeClientsOptions> = {}): OwnedKubeClients {
-  const limit = { qps: 0, burst: 1 };
+  const limit = (): TokenRate => ({ qps: 0, burst: 1 });
   return kubeClients({
     access,
     clock: systemClock,

@@ -27,7 +27,7 @@ export const aDockerRuntime = (client: EngineClient, clock: Clock, over: Partial
     seccompDefault: false,
     selinux: false,
     podLogsDir: '/dev/null/pods',
-    logPolicy: undefined,
+    logPolicy: () => undefined,
     logLinks: new LogLinks('/dev/null/pods', '/dev/null/containers', silentLogger),
     node: { memoryCapacityBytes: 8 * 2 ** 30, cpuCfsQuota: true, cpuCfsQuotaPeriodUs: 100_000, podPidsLimit: -1 },
     network: undefined,

@@ -44,7 +44,7 @@ export async function dockerUnderTest(
     rootDir: join(logs, 'root'),
     podInfraContainerImage: testPauseImage,
     podLogsDir,
-    logPolicy: over.logPolicy,
+    logPolicy: () => over.logPolicy,
     logLinks: new LogLinks(podLogsDir, containerLogsDir, log),
   });
   return {

@@ -37,7 +37,10 @@ export async function assertGrowsLinearly(make: (size: number) => () => unknown,
     let took = await cpuMs(make(size));
     if (isMore(SUSPECT, times.get(size / 4), took)) {
       const [before, now] = await usualOf(make(size / 4), make(size));
-      assert(!isMore(ALLOWED, before, now), `${size} take ${now.toFixed()} ms of CPU, ${size / 4} take ${before.toFixed()}: more than linear`);
+      assert(
+        !isMore(ALLOWED, before, now),
+        `${size} take ${now.toFixed()} ms of CPU, ${size / 4} take ${before.toFixed()}: more than linear`,
+      );
       took = now;
     }
     times.set(size, took);

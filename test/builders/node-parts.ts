@@ -14,7 +14,8 @@ import type { PodUpdate } from '../../src/model/pod-update.ts';
 import type { Pod, PodStatus, PodUid, SourceName } from '../../src/model/pod.ts';
 import { nodeResources } from '../../src/node/node-resources.ts';
 import { openObjects } from '../../src/objects/open-objects.ts';
-import type { KubeletOptions } from '../../src/options/kubelet-options.ts';
+import type { KubeletOptions, LiveOptions } from '../../src/options/kubelet-options.ts';
+import { LiveValue } from '../../src/base/live.ts';
 import type { Cluster } from '../../src/ports/cluster.ts';
 import type { Given } from '../../src/ports/contribution.ts';
 import type { NodeParts } from '../../src/ports/node-parts.ts';
@@ -88,7 +89,10 @@ export function nodeUnderTest(
   const embedded = fakeEngine({ clock, log });
   const engine = over.engine ?? embeddedEngine(embedded);
   const cluster = over.cluster ?? withoutCluster;
+  const live = new LiveValue<LiveOptions>(options);
   const node: NodeParts = {
+    live,
+    config: { read: async () => defaultOptions, apply: (changed) => live.set(changed) },
     origins: defaultOptions.origins,
     random,
     verbosity: new Verbosity(0),

@@ -1,3 +1,4 @@
+import { LiveValue } from '../../src/base/live.ts';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
@@ -92,6 +93,7 @@ class TestedNode {
         clock: systemClock,
         log,
         settings,
+        live: new LiveValue({ maxPods: 110, podsPerCore: 0, nodeStatusMaxImages: 50 }),
         resources: { reserved: () => ({ cpu: '100m' }), provided: () => ({}) },
         conditions: () => [],
         images: async () => this.#images.map((image) => ({ repoTags: [image], repoDigests: [], sizeBytes: 1000 })),
@@ -110,8 +112,7 @@ class TestedNode {
         map((event): ResourceEvent<Node> => event),
       ),
       record: ({ reason }) => this.events.push(reason),
-      updateFrequencyMs: 10_000,
-      reportFrequencyMs: 300_000,
+      frequencies: () => ({ updateMs: 10_000, reportMs: 300_000 }),
     });
     const lease = new NodeLease({ clock: systemClock, log, api, nodeName: name, leaseDurationSeconds: 40, tell: silentHappenings });
     for (const service of [reporter, lease] satisfies Service[]) running.push(service.run(stop.signal));

@@ -31,7 +31,7 @@ import { runAgent } from '../../src/run-agent.ts';
 import type { Surroundings } from '../../src/surroundings.ts';
 import { aNode, filesInMemory, podFilesInMemory, withoutCluster } from '../builders/node-parts.ts';
 import { someCgroups, someMemory } from '../builders/some-cgroups.ts';
-import { defaultOptions, someOptions } from '../builders/some-options.ts';
+import { defaultOptions, someOptions, unchangedConfig } from '../builders/some-options.ts';
 import { directHostFiles } from './direct-host-files.ts';
 import { FakeClock } from './fake-clock.ts';
 
@@ -190,7 +190,7 @@ function unlimitedImages({ engine, events, clock, log, tell, tracing }: NodePart
     tell,
     tracing,
     keyring: { lookup: async () => [] },
-    pulls: new PullQueue({ images: engine.images, limiter: undefined, maxParallelPulls: undefined }),
+    pulls: new PullQueue({ images: engine.images, limiter: undefined, maxParallelPulls: () => undefined }),
     backoff: new Backoff({ clock, baseMs: 10_000, maxMs: 300_000 }),
     pullSecrets: async () => [],
   });
@@ -206,6 +206,7 @@ function surroundings(
     random: () => 0.5,
     origins: defaultOptions.origins,
     verbosity: new Verbosity(0),
+    config: unchangedConfig,
     lastSeq: () => 0,
     openDisk: async () => ({ files: filesInMemory(), podFiles, restartMarks: { mark: async () => {}, load: async () => new Map() } }),
     hostFiles: () => directHostFiles,

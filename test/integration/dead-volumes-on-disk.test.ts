@@ -11,7 +11,7 @@ import { silentLogger } from '../../src/base/logger.ts';
 import type { Pod, PodUid } from '../../src/model/pod.ts';
 import type { HostFiles } from '../../src/ports/host-files.ts';
 import { podStats } from '../../src/stats/pod-stats.ts';
-import { defaultOptions } from '../builders/some-options.ts';
+import { defaultOptions, unchangedConfig } from '../builders/some-options.ts';
 import { readCgroupHierarchy } from '../../src/base/cgroup-hierarchy.ts';
 import { realSurroundings } from '../../src/surroundings.ts';
 import { systemMounts } from '../../src/volumes/mounts.ts';
@@ -123,10 +123,12 @@ async function stage(t: TestContext, hang: 'killable' | 'unkillable'): Promise<S
   const uid = (i: number): PodUid => `dead-${i}` as PodUid;
   const paths = Array.from({ length: VOLUMES }, (_, i) => join(rootDir, 'pods', uid(i), 'volumes/kubernetes.io~nfs/v'));
   const stop = new AbortController();
-  const hostFiles = realSurroundings({ log: silentLogger, origins: defaultOptions.origins, verbosity: new Verbosity(0) }).hostFiles(
-    { clock, log: silentLogger },
-    stop.signal,
-  );
+  const hostFiles = realSurroundings({
+    log: silentLogger,
+    origins: defaultOptions.origins,
+    verbosity: new Verbosity(0),
+    config: unchangedConfig,
+  }).hostFiles({ clock, log: silentLogger }, stop.signal);
   const dead = await DeadMounts.at(paths, hang);
   t.after(async () => {
     stop.abort(new Error('the test is over'));

@@ -103,7 +103,7 @@ const stories: Readonly<Record<string, (clock: FakeClock) => Promise<unknown>>> 
     return held;
   },
   'the turns of a token bucket': async (clock) => {
-    const bucket = new TokenBucket({ qps: 10, burst: 2, clock });
+    const bucket = new TokenBucket({ rate: () => ({ qps: 10, burst: 2 }), clock });
     const turns: number[] = [];
     for (let i = 0; i < 8; i++) void bucket.acquire(signal).then(() => turns.push(clock.monotonicMs()));
     await clock.advance(5_000);
@@ -277,8 +277,7 @@ const stories: Readonly<Record<string, (clock: FakeClock) => Promise<unknown>>> 
       wakes: new Subject(),
       nodes: new Subject(),
       record: () => {},
-      updateFrequencyMs: 10_000,
-      reportFrequencyMs: 300_000,
+      frequencies: () => ({ updateMs: 10_000, reportMs: 300_000 }),
       random: () => 0,
     }).run(stop.signal);
     await clock.advance(1_000_000);

@@ -21,7 +21,7 @@ import type { ReconcileRecord } from '../../src/ports/pod-plan.ts';
 import { runAgent } from '../../src/run-agent.ts';
 import { realSurroundings, type Surroundings } from '../../src/surroundings.ts';
 import { withoutCluster } from '../builders/node-parts.ts';
-import { defaultOptions, someOptions } from '../builders/some-options.ts';
+import { defaultOptions, someOptions, unchangedConfig } from '../builders/some-options.ts';
 import { did } from '../builders/throwaway/capability.ts';
 import { FakeKubeApi } from '../fakes/fake-kube-api.ts';
 
@@ -57,7 +57,7 @@ test('a capability is one folder and one line: it takes part in pods, the node, 
     resolvConf: '',
   });
   const from: Surroundings = {
-    ...realSurroundings({ log: silentLogger, origins: defaultOptions.origins, verbosity: new Verbosity(0) }),
+    ...realSurroundings({ log: silentLogger, origins: defaultOptions.origins, verbosity: new Verbosity(0), config: unchangedConfig }),
     openEngine: async () => embeddedEngine(engine),
     openCluster: async () => clusterOf(api),
   };

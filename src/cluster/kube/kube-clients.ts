@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
-import { TokenBucket } from '../../base/token-bucket.ts';
+import { TokenBucket, type TokenRate } from '../../base/token-bucket.ts';
 import type { KubeClients } from '../../ports/kube-api.ts';
 import type { ApiClientName, Tracing } from '../../ports/tracing.ts';
 import { apiDoor } from './api-door.ts';
@@ -8,20 +8,14 @@ import { type ApiHappenings, ApiTransport, type SilenceSettings } from './api-tr
 import type { ClusterAccess } from './cluster-access.ts';
 import { informerOn } from './informer.ts';
 
-export interface RateLimit {
-  /** Requests a second; zero or less: no limit. */
-  readonly qps: number;
-  readonly burst: number;
-}
-
 export interface KubeClientsOptions {
   readonly access: ClusterAccess;
   readonly clock: Clock;
   readonly log: Logger;
   /** kubeAPIQPS and kubeAPIBurst; lists and watches take their turn there, too. */
-  readonly main: RateLimit;
+  readonly main: () => TokenRate;
   /** eventRecordQPS and eventBurst. */
-  readonly events: RateLimit;
+  readonly events: () => TokenRate;
   /** min(lease duration, status frequency): how long a heartbeat may take, waits that the server asks for included. */
   readonly heartbeatTimeoutMs: number;
   /** "rxlet/0.1.0 (linux/amd64)" */
@@ -42,7 +36,8 @@ export interface OwnedKubeClients extends KubeClients {
 const DEADLINE_MS = 30_000;
 const PATIENCE_MS = 60_000;
 /** What API servers are asked by default in all (kubeAPIQPS, kubeAPIBurst), once more. */
-const REVIEWS: RateLimit = { qps: 50, burst: 100 };
+const REVIEWS: TokenRate = { qps: 50, burst: 100 };
+const NO_LIMIT: TokenRate = { qps: 0, burst: 1 };
 /** Who asks has a connection open meanwhile. */
 const REVIEW_DEADLINE_MS = 10_000;
 
@@ -52,13 +47,13 @@ export function kubeClients(options: KubeClientsOptions): OwnedKubeClients {
   const transport = new ApiTransport({ access, clock, log, userAgent, silence, tell, tracing });
   const door = (client: ApiClientName, bucket: TokenBucket, deadlineMs: number, patienceMs: number) =>
     apiDoor({ client, transport, clock, bucket, deadlineMs, patienceMs });
-  const mainBucket = new TokenBucket({ ...main, clock });
+  const mainBucket = new TokenBucket({ rate: main, clock });
   const api = door('main', mainBucket, DEADLINE_MS, PATIENCE_MS);
   return {
     main: api,
-    events: door('events', new TokenBucket({ ...events, clock }), DEADLINE_MS, PATIENCE_MS),
-    heartbeat: door('heartbeat', new TokenBucket({ qps: 0, burst: 1, clock }), heartbeatTimeoutMs, heartbeatTimeoutMs),
-    reviews: door('reviews', new TokenBucket({ ...REVIEWS, clock }), REVIEW_DEADLINE_MS, REVIEW_DEADLINE_MS),
+    events: door('events', new TokenBucket({ rate: events, clock }), DEADLINE_MS, PATIENCE_MS),
+    heartbeat: door('heartbeat', new TokenBucket({ rate: () => NO_LIMIT, clock }), heartbeatTimeoutMs, heartbeatTimeoutMs),
+    reviews: door('reviews', new TokenBucket({ rate: () => REVIEWS, clock }), REVIEW_DEADLINE_MS, REVIEW_DEADLINE_MS),
     informer: informerOn({ api, transport, bucket: mainBucket, clock, log, idleMs: silence?.idleMs }),
     refreshCredentials: (signal) => transport.refreshCredentials(signal),
     close: () => transport.close(),

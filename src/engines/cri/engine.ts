@@ -26,7 +26,7 @@ import { listedHints } from './observe/listed-hints.ts';
 import { listPods } from './observe/list-pods.ts';
 import { RunningContainers } from './observe/running-containers.ts';
 
-export type CriGround = Pick<Ground, 'clock' | 'log' | 'random' | 'cgroups' | 'memory'> & {
+export type CriGround = Pick<Ground, 'live' | 'clock' | 'log' | 'random' | 'cgroups' | 'memory'> & {
   readonly tell: Pick<Happenings, 'engineCalled'>;
 };
 
@@ -36,7 +36,7 @@ export function criEngine(
   options: KubeletOptions,
   ground: CriGround,
 ): Engine {
-  const { clock, log, random, tell, cgroups } = ground;
+  const { live, clock, log, random, tell, cgroups } = ground;
   const { rootDir, podLogsDir, podInfraContainerImage, imagePullProgressDeadlineMs, runtimeRequestTimeoutMs: requestTimeoutMs } = options;
   const client = openCriClient({ endpoint, imageEndpoint: imageEndpoint(options), clock, random, requestTimeoutMs, tell });
   const names = new TimestampedLogs(clock);
@@ -86,9 +86,11 @@ export function criEngine(
     services: () => [
       status.service,
       logRotation({
-        policy: parseLogPolicy(options.containerLogMaxSize, options.containerLogMaxFiles),
-        intervalMs: options.containerLogMonitorIntervalMs,
-        workers: options.containerLogMaxWorkers,
+        settings: () => ({
+          policy: parseLogPolicy(live.now.containerLogMaxSize, live.now.containerLogMaxFiles),
+          intervalMs: live.now.containerLogMonitorIntervalMs,
+          workers: live.now.containerLogMaxWorkers,
+        }),
         names,
         running: (signal) => logging.list(signal),
         reopen: (id, signal) => logging.reopen(id, signal),

@@ -52,7 +52,7 @@ export interface DockerRuntimeOptions {
   readonly selinux: boolean;
   readonly podLogsDir: string;
   /** Undefined: as the engine's own settings have it. */
-  readonly logPolicy: LogPolicy | undefined;
+  readonly logPolicy: () => LogPolicy | undefined;
   readonly logLinks: LogLinks;
   readonly node: NodeResources;
   /** Who connects sandboxes in the engine's place. */

@@ -2,7 +2,7 @@ import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { NEVER } from 'rxjs';
 import { selinuxIsOn } from '../../base/selinux-is-on.ts';
-import { parseLogPolicy } from '../../model/log-policy.ts';
+import { type LogPolicy, parseLogPolicy } from '../../model/log-policy.ts';
 import { swapBytes } from '../../model/swap-limit.ts';
 import type { KubeletOptions } from '../../options/kubelet-options.ts';
 import { swapRules } from '../../options/swap-rules.ts';
@@ -31,13 +31,14 @@ export function dockerEngine(
   { endpoint, name, speaks }: { readonly endpoint: string; readonly name: string; readonly speaks: Dialect['name'] | undefined },
   options: KubeletOptions,
   {
+    live,
     clock,
     log,
     random,
     tell,
     cgroups,
     memory,
-  }: Pick<Ground, 'clock' | 'log' | 'random' | 'cgroups' | 'memory'> & { readonly tell: Pick<Happenings, 'engineCalled'> },
+  }: Pick<Ground, 'live' | 'clock' | 'log' | 'random' | 'cgroups' | 'memory'> & { readonly tell: Pick<Happenings, 'engineCalled'> },
   network: PodsNetwork | undefined,
 ): Engine {
   const { runtimeRequestTimeoutMs, rootDir, podInfraContainerImage, imagePullProgressDeadlineMs, podLogsDir } = options;
@@ -45,7 +46,7 @@ export function dockerEngine(
   const logLinks = new LogLinks(podLogsDir, CONTAINER_LOGS_DIR, log);
   const access = dockerAccess({ client, clock });
   const features = new KnownFeatures((signal) => engineFeatures(client, signal), clock);
-  const logPolicy = parseLogPolicy(options.containerLogMaxSize, options.containerLogMaxFiles);
+  const logPolicy = (): LogPolicy | undefined => parseLogPolicy(live.now.containerLogMaxSize, live.now.containerLogMaxFiles);
   const exports = new ImageExports({ engine: client, rootDir, clock, log });
   const swap = swapRules(options, cgroups, memory);
   const runtime = dockerRuntime({
@@ -90,7 +91,7 @@ export function dockerEngine(
       logLinkSweeper({ clock, links: logLinks }),
       exports.sweeper,
       rootlessNote({ features, machine: thisMachine, clock, log }),
-      logRotationNote({ features, policy: logPolicy, clock, log }),
+      logRotationNote({ features, policy: logPolicy(), clock, log }),
     ],
     close: () => {
       access.close();

@@ -1,5 +1,5 @@
 import { bool, int32, oneOf, orUnset, string } from '../kinds.ts';
-import { option } from '../option.ts';
+import { liveOption, option } from '../option.ts';
 
 export const clusterOptions = {
   kubeconfig: option<string>({
@@ -35,7 +35,7 @@ export const clusterOptions = {
     group: 'Cluster',
     help: 'Ask for a new client certificate before the present one expires.',
   }),
-  kubeApiQps: option<number>({
+  kubeApiQps: liveOption<number>({
     flag: 'kube-api-qps',
     config: 'kubeAPIQPS',
     kind: int32,
@@ -43,7 +43,7 @@ export const clusterOptions = {
     group: 'Cluster',
     help: 'Requests to the API server per second, events and heartbeats aside; 0 means no limit.',
   }),
-  kubeApiBurst: option<number>({
+  kubeApiBurst: liveOption<number>({
     flag: 'kube-api-burst',
     config: 'kubeAPIBurst',
     kind: int32,
@@ -52,7 +52,7 @@ export const clusterOptions = {
     zeroInFileIsUnset: true,
     help: 'Requests that may be sent at once before --kube-api-qps limits them.',
   }),
-  eventQps: option<number>({
+  eventQps: liveOption<number>({
     flag: 'event-qps',
     config: 'eventRecordQPS',
     kind: int32,
@@ -60,7 +60,7 @@ export const clusterOptions = {
     group: 'Cluster',
     help: 'Events sent per second; 0 means no limit.',
   }),
-  eventBurst: option<number>({
+  eventBurst: liveOption<number>({
     flag: 'event-burst',
     config: 'eventBurst',
     kind: int32,

@@ -1,5 +1,5 @@
 import { bool, duration, engineEndpoint, int32, string } from '../kinds.ts';
-import { option } from '../option.ts';
+import { liveOption, option } from '../option.ts';
 import { minute } from './units.ts';
 
 export const engineAndImageOptions = {
@@ -56,7 +56,7 @@ export const engineAndImageOptions = {
     group: 'Engine and images',
     help: 'An image pull that makes no progress for this long is given up, and tried again later.',
   }),
-  registryQps: option<number>({
+  registryQps: liveOption<number>({
     flag: 'registry-qps',
     config: 'registryPullQPS',
     kind: int32,
@@ -64,7 +64,7 @@ export const engineAndImageOptions = {
     group: 'Engine and images',
     help: 'Image pulls started per second; 0 means no limit.',
   }),
-  registryBurst: option<number>({
+  registryBurst: liveOption<number>({
     flag: 'registry-burst',
     config: 'registryBurst',
     kind: int32,
@@ -73,7 +73,7 @@ export const engineAndImageOptions = {
     zeroInFileIsUnset: true,
     help: 'Image pulls that may start at once before --registry-qps limits them.',
   }),
-  serializeImagePulls: option<boolean>({
+  serializeImagePulls: liveOption<boolean>({
     flag: 'serialize-image-pulls',
     config: 'serializeImagePulls',
     kind: bool,
@@ -82,7 +82,7 @@ export const engineAndImageOptions = {
     group: 'Engine and images',
     help: 'Pull one image at a time. Images that the engine has already never wait for a pull.',
   }),
-  maxParallelImagePulls: option<number | undefined>({
+  maxParallelImagePulls: liveOption<number | undefined>({
     flag: 'max-parallel-image-pulls',
     config: 'maxParallelImagePulls',
     kind: int32,

@@ -1,10 +1,10 @@
 import { duration, int32, string } from '../kinds.ts';
-import { option } from '../option.ts';
+import { liveOption, option } from '../option.ts';
 import { minute, second } from './units.ts';
 
 /** What the node removes when nothing needs it any more. */
 export const garbageOptions = {
-  imageGcHighThresholdPercent: option<number>({
+  imageGcHighThresholdPercent: liveOption<number>({
     flag: 'image-gc-high-threshold',
     config: 'imageGCHighThresholdPercent',
     kind: int32,
@@ -12,7 +12,7 @@ export const garbageOptions = {
     group: 'Engine and images',
     help: 'Unused images are removed when so much of the file system that holds them is used, in percent; 100 means never.',
   }),
-  imageGcLowThresholdPercent: option<number>({
+  imageGcLowThresholdPercent: liveOption<number>({
     flag: 'image-gc-low-threshold',
     config: 'imageGCLowThresholdPercent',
     kind: int32,
@@ -20,7 +20,7 @@ export const garbageOptions = {
     group: 'Engine and images',
     help: 'Images are removed until no more than this is used, in percent.',
   }),
-  imageMinimumGcAgeMs: option<number>({
+  imageMinimumGcAgeMs: liveOption<number>({
     flag: 'minimum-image-ttl-duration',
     config: 'imageMinimumGCAge',
     kind: duration,
@@ -29,14 +29,14 @@ export const garbageOptions = {
     zeroInFileIsUnset: true,
     help: 'An image that has been here for less than this stays.',
   }),
-  imageMaximumGcAgeMs: option<number>({
+  imageMaximumGcAgeMs: liveOption<number>({
     config: 'imageMaximumGCAge',
     kind: duration,
     default: 0,
     group: 'Engine and images',
     help: 'An image that nothing has used for so long is removed, however much room there is; 0 means never. It counts from the start of the agent.',
   }),
-  minimumContainerTtlMs: option<number>({
+  minimumContainerTtlMs: liveOption<number>({
     flag: 'minimum-container-ttl-duration',
     formerField: 'minimumGCAge',
     kind: duration,
@@ -45,7 +45,7 @@ export const garbageOptions = {
     deprecated: 'newer Kubernetes releases have evictionHard and evictionSoft in its place',
     help: 'A dead container that was created less than this ago stays.',
   }),
-  maximumDeadContainersPerContainer: option<number>({
+  maximumDeadContainersPerContainer: liveOption<number>({
     flag: 'maximum-dead-containers-per-container',
     formerField: 'maxPerPodContainerCount',
     kind: int32,
@@ -63,16 +63,16 @@ export const garbageOptions = {
     deprecated: 'newer Kubernetes releases have evictionHard and evictionSoft in its place',
     help: 'How many dead containers stay on the node, the oldest going first; negative: any number. The newest instance of a container stays as long as its pod has not ended.',
   }),
-  containerLogMaxSize: option<string>({
+  containerLogMaxSize: liveOption<string>({
     flag: 'container-log-max-size',
     config: 'containerLogMaxSize',
     kind: string,
     default: '10Mi',
     group: 'Engine and images',
     zeroInFileIsUnset: true,
-    help: "How large a container's log file may become before the next one is begun, as a quantity; a negative one leaves that to the engine's own settings. Of containers that are made from then on.",
+    help: "How large a container's log file may become before the next one is begun, as a quantity; a negative one leaves that to the engine's own settings. With a Docker engine of containers that are made from then on.",
   }),
-  containerLogMaxFiles: option<number>({
+  containerLogMaxFiles: liveOption<number>({
     flag: 'container-log-max-files',
     config: 'containerLogMaxFiles',
     kind: int32,
@@ -80,14 +80,14 @@ export const garbageOptions = {
     group: 'Engine and images',
     help: 'How many log files a container has at most, the one that is written to included; at least 2.',
   }),
-  containerLogMonitorIntervalMs: option<number>({
+  containerLogMonitorIntervalMs: liveOption<number>({
     config: 'containerLogMonitorInterval',
     kind: duration,
     default: 10 * second,
     group: 'Engine and images',
     help: "How often the sizes of containers' logs are looked at; at least 3s. A Docker engine rotates each by itself, as soon as it is full.",
   }),
-  containerLogMaxWorkers: option<number>({
+  containerLogMaxWorkers: liveOption<number>({
     config: 'containerLogMaxWorkers',
     kind: int32,
     default: 1,

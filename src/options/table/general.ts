@@ -13,7 +13,7 @@ export const generalOptions = {
     default: '',
     defaultText: 'none',
     group: 'General',
-    help: 'A KubeletConfiguration (kubelet.config.k8s.io/v1beta1) in YAML or JSON. Flags win over the file.',
+    help: 'A KubeletConfiguration (kubelet.config.k8s.io/v1beta1) in YAML or JSON. Flags win over the file. Its changes are noticed while the agent runs.',
   }),
   configDirectory: option<string>({
     flag: 'config-dir',

@@ -1,9 +1,9 @@
 import { type LevelOfFiles, vmodule } from '../accepted-kinds.ts';
 import { int32, oneOf, orUnset, string, uint, uint32 } from '../kinds.ts';
-import { option } from '../option.ts';
+import { liveOption, option } from '../option.ts';
 
 export const loggingOptions = {
-  verbosity: option<number>({
+  verbosity: liveOption<number>({
     flag: 'v',
     shorthand: 'v',
     config: 'logging.verbosity',
@@ -12,7 +12,7 @@ export const loggingOptions = {
     group: 'Logging',
     help: 'How much detail to log: 0 transitions, 2 what led to them, 4 every look at a pod with its reasons, and error stacks.',
   }),
-  vmodule: option<readonly Partial<LevelOfFiles>[]>({
+  vmodule: liveOption<readonly Partial<LevelOfFiles>[]>({
     flag: 'vmodule',
     config: 'logging.vmodule',
     kind: vmodule,

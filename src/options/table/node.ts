@@ -1,5 +1,5 @@
 import { bool, duration, int32, mapStringString, oneOf, string } from '../kinds.ts';
-import { type Kind, option } from '../option.ts';
+import { type Kind, liveOption, option } from '../option.ts';
 import { type Taint, taints } from '../taints.ts';
 import { minute, second } from './units.ts';
 
@@ -101,7 +101,7 @@ export const nodeOptions = {
     help: 'Whether pods may have also what hard evictions keep free.',
     deprecated: 'it goes away with a future Kubernetes release',
   }),
-  maxPods: option<number>({
+  maxPods: liveOption<number>({
     flag: 'max-pods',
     config: 'maxPods',
     kind: int32,
@@ -110,7 +110,7 @@ export const nodeOptions = {
     zeroInFileIsUnset: true,
     help: 'How many pods may run on this node.',
   }),
-  podsPerCore: option<number>({
+  podsPerCore: liveOption<number>({
     flag: 'pods-per-core',
     config: 'podsPerCore',
     kind: int32,
@@ -118,7 +118,7 @@ export const nodeOptions = {
     group: 'Node',
     help: 'How many pods may run on this node for each of its cores, never more than --max-pods; 0 means no such limit.',
   }),
-  nodeStatusUpdateFrequencyMs: option<number>({
+  nodeStatusUpdateFrequencyMs: liveOption<number>({
     flag: 'node-status-update-frequency',
     config: 'nodeStatusUpdateFrequency',
     kind: duration,
@@ -127,7 +127,7 @@ export const nodeOptions = {
     zeroInFileIsUnset: true,
     help: "How often the node's status is computed; a change is sent at once.",
   }),
-  nodeStatusReportFrequencyMs: option<number>({
+  nodeStatusReportFrequencyMs: liveOption<number>({
     flag: 'node-status-report-frequency',
     config: 'nodeStatusReportFrequency',
     kind: duration,
@@ -146,7 +146,7 @@ export const nodeOptions = {
     zeroInFileIsUnset: true,
     help: 'How long the lease of the node lasts; it is renewed every quarter of that. The kubelet has it in the config file only.',
   }),
-  nodeStatusMaxImages: option<number>({
+  nodeStatusMaxImages: liveOption<number>({
     flag: 'node-status-max-images',
     config: 'nodeStatusMaxImages',
     kind: int32,

@@ -1,5 +1,5 @@
 import { bool, colonSeparatedMultimap, duration, int64, string } from '../kinds.ts';
-import { option } from '../option.ts';
+import { liveOption, option } from '../option.ts';
 import { minute, second } from './units.ts';
 
 export const podOptions = {
@@ -34,7 +34,7 @@ export const podOptions = {
     group: 'Pods',
     help: 'HTTP headers to send to --manifest-url. May be repeated; values of one name keep their order.',
   }),
-  fileCheckFrequencyMs: option<number>({
+  fileCheckFrequencyMs: liveOption<number>({
     flag: 'file-check-frequency',
     config: 'fileCheckFrequency',
     kind: duration,
@@ -43,7 +43,7 @@ export const podOptions = {
     zeroInFileIsUnset: true,
     help: 'How often the manifest directory is read afresh, besides at once when it changes.',
   }),
-  httpCheckFrequencyMs: option<number>({
+  httpCheckFrequencyMs: liveOption<number>({
     flag: 'http-check-frequency',
     config: 'httpCheckFrequency',
     kind: duration,
@@ -52,7 +52,7 @@ export const podOptions = {
     zeroInFileIsUnset: true,
     help: 'How often --manifest-url is fetched.',
   }),
-  syncFrequencyMs: option<number>({
+  syncFrequencyMs: liveOption<number>({
     flag: 'sync-frequency',
     config: 'syncFrequency',
     kind: duration,

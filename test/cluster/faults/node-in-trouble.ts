@@ -52,7 +52,7 @@ export class NodeInTrouble {
     const [clock, log] = [systemClock, silentLogger];
     const access = await loadKubeconfig(kubeconfigOf('admin'), { clock, log });
     const limit = { qps: 0, burst: 1 };
-    const limits = { main: limit, events: limit, heartbeatTimeoutMs: 10_000 };
+    const limits = { main: () => limit, events: () => limit, heartbeatTimeoutMs: 10_000 };
     const agent = await AgentUnderTest.prepare(test);
     const node = new NodeInTrouble(
       agent,

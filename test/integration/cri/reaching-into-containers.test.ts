@@ -97,9 +97,7 @@ describe('containers of a runtime that speaks CRI', { timeout: 300_000 }, () => 
     const containers = new LoggingContainers(pod.client, pod.podLogsDir);
     const stop = new AbortController();
     const rotating = logRotation({
-      policy: { maxSizeBytes: 20_000, maxFiles: 5 },
-      intervalMs: 3_000,
-      workers: 1,
+      settings: () => ({ policy: { maxSizeBytes: 20_000, maxFiles: 5 }, intervalMs: 3_000, workers: 1 }),
       names,
       running: (listing) => containers.list(listing),
       reopen: (container, reopening) => containers.reopen(container, reopening),

@@ -15,7 +15,7 @@ import { runAgent } from '../../../src/run-agent.ts';
 import { realSurroundings } from '../../../src/surroundings.ts';
 import { aCgroupRoot, type CgroupRoot } from '../../builders/a-cgroup-root.ts';
 import { testEndpoint, testImage, testPauseImage } from '../../builders/docker-under-test.ts';
-import { defaultOptions, someOptions } from '../../builders/some-options.ts';
+import { defaultOptions, someOptions, unchangedConfig } from '../../builders/some-options.ts';
 import { aPod } from '../../builders/a-pod.ts';
 import { claimEngine, type Disposer } from '../agent/agent-under-test.ts';
 
@@ -87,7 +87,7 @@ export async function evictingAgent(test: Disposer, over: Partial<KubeletOptions
     );
   const done = runAgent(
     options,
-    realSurroundings({ log: silentLogger, origins: defaultOptions.origins, verbosity: new Verbosity(0) }),
+    realSurroundings({ log: silentLogger, origins: defaultOptions.origins, verbosity: new Verbosity(0), config: unchangedConfig }),
     stop.signal,
     [
       ...capabilities.filter(({ name }) => wanted.has(name)),

@@ -72,7 +72,7 @@ describe('ensureImage with a Docker engine and a real registry', { timeout: 120_
       keyring: keyring(new NodeDockerConfig({ rootDir, cwd: rootDir, home: rootDir }, silentLogger)),
       tell: { noted: ({ message }) => notes.push(message), imagePulling: () => {}, imagePulled: () => {} },
       tracing: notTraced,
-      pulls: new PullQueue({ images, limiter: undefined, maxParallelPulls: undefined }),
+      pulls: new PullQueue({ images, limiter: undefined, maxParallelPulls: () => undefined }),
       backoff: new Backoff({ clock: systemClock, baseMs: 10_000, maxMs: 300_000 }),
       pullSecrets: async () => secrets,
     });

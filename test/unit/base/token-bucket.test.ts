@@ -5,9 +5,24 @@ import { FakeClock } from '../../fakes/fake-clock.ts';
 
 const never = new AbortController().signal;
 
+test('a rate that changes counts from the next call on, and no limit serves who waits', async () => {
+  const clock = new FakeClock();
+  let rate = { qps: 1, burst: 1 };
+  const bucket = new TokenBucket({ rate: () => rate, clock });
+  assert.equal(bucket.tryAcquire(), true);
+  assert.equal(bucket.tryAcquire(), false);
+  rate = { qps: 0, burst: 1 };
+  assert.equal(bucket.tryAcquire(), true);
+  rate = { qps: 1, burst: 1 };
+  const waiting = bucket.acquire(new AbortController().signal);
+  rate = { qps: 0, burst: 1 };
+  await clock.advance(1000);
+  await waiting;
+});
+
 test('a burst is served at once, then one token comes every 1/qps seconds', async () => {
   const clock = new FakeClock();
-  const bucket = new TokenBucket({ qps: 10, burst: 3, clock });
+  const bucket = new TokenBucket({ rate: () => ({ qps: 10, burst: 3 }), clock });
   assert.deepEqual(
     [1, 2, 3, 4].map(() => bucket.tryAcquire()),
     [true, true, true, false],
@@ -26,7 +41,7 @@ test('a burst is served at once, then one token comes every 1/qps seconds', asyn
 
 test('who waits first is served first, and nobody overtakes', async () => {
   const clock = new FakeClock();
-  const bucket = new TokenBucket({ qps: 10, burst: 1, clock });
+  const bucket = new TokenBucket({ rate: () => ({ qps: 10, burst: 1 }), clock });
   assert.equal(bucket.tryAcquire(), true);
   const served: string[] = [];
   for (const name of ['a', 'b', 'c']) void bucket.acquire(never).then(() => served.push(`${name}@${clock.now()}`));
@@ -41,7 +56,7 @@ test('who waits first is served first, and nobody overtakes', async () => {
 
 test('who gives up takes no token and leaves no timer', async () => {
   const clock = new FakeClock();
-  const bucket = new TokenBucket({ qps: 10, burst: 1, clock });
+  const bucket = new TokenBucket({ rate: () => ({ qps: 10, burst: 1 }), clock });
   assert.equal(bucket.tryAcquire(), true);
   const gaveUp = new AbortController();
   const first = bucket.acquire(gaveUp.signal);
@@ -63,7 +78,7 @@ test('who gives up takes no token and leaves no timer', async () => {
 
 test('no rate means no limit', async () => {
   const clock = new FakeClock();
-  const bucket = new TokenBucket({ qps: 0, burst: 1, clock });
+  const bucket = new TokenBucket({ rate: () => ({ qps: 0, burst: 1 }), clock });
   for (let i = 0; i < 100; i++) await bucket.acquire(never);
   assert.equal(bucket.tryAcquire(), true);
 });

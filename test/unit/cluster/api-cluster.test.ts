@@ -11,7 +11,7 @@ import type { ApiRequest } from '../../../src/ports/kube-api.ts';
 import { aCa } from '../../builders/a-pki.ts';
 import { aPod } from '../../builders/a-pod.ts';
 import { nothingGiven } from '../../builders/node-parts.ts';
-import { someOptions } from '../../builders/some-options.ts';
+import { someLive, someOptions } from '../../builders/some-options.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { RecordedHappenings } from '../../fakes/recorded-happenings.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
@@ -39,6 +39,7 @@ afterEach(() => rm(directory, { recursive: true }));
 
 const open = (): Promise<Cluster> =>
   openCluster(someOptions({ kubeconfig, certDir: directory, nodeName: 'a' }), {
+    live: someLive(),
     clock,
     log,
     tell: happenings.tell,

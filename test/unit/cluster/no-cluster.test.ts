@@ -12,7 +12,7 @@ import type { Cluster } from '../../../src/ports/cluster.ts';
 import { aCa } from '../../builders/a-pki.ts';
 import { aPod } from '../../builders/a-pod.ts';
 import { nothingGiven } from '../../builders/node-parts.ts';
-import { someOptions } from '../../builders/some-options.ts';
+import { someLive, someOptions } from '../../builders/some-options.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { RecordedHappenings } from '../../fakes/recorded-happenings.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
@@ -36,7 +36,14 @@ afterEach(async () => {
 });
 
 const open = (over: Partial<KubeletOptions> = {}): Promise<Cluster> =>
-  openCluster(someOptions({ certDir: directory, ...over }), { clock, log, tell: happenings.tell, tracing: notTraced, random: () => 0.5 });
+  openCluster(someOptions({ certDir: directory, ...over }), {
+    live: someLive(),
+    clock,
+    log,
+    tell: happenings.tell,
+    tracing: notTraced,
+    random: () => 0.5,
+  });
 
 test('without --kubeconfig there is no cluster, and nothing of it runs', async () => {
   const { exists, services, sources, listener } = await open();

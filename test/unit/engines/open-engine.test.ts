@@ -1,3 +1,5 @@
+import { LiveValue } from '../../../src/base/live.ts';
+import type { LiveOptions } from '../../../src/options/kubelet-options.ts';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { NEVER } from 'rxjs';
@@ -24,7 +26,17 @@ async function opened(...argv: string[]): Promise<{ engine: Engine; clock: FakeC
   const tell = new Proxy({} as Happenings, {
     get: (_, kind) => (what: RuntimeOperation) => void (kind === 'runtimeOperated' && told.push(what)),
   });
-  const ground = { clock, log: silentLogger, random: () => 0.5, tell, tracing: notTraced, cgroups: someCgroups, memory: someMemory, files };
+  const ground = {
+    live: new LiveValue<LiveOptions>(options),
+    clock,
+    log: silentLogger,
+    random: () => 0.5,
+    tell,
+    tracing: notTraced,
+    cgroups: someCgroups,
+    memory: someMemory,
+    files,
+  };
   return { engine: await openEngine(options, ground, signal), clock, told };
 }
 

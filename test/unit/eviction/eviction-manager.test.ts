@@ -41,7 +41,7 @@ function setUp(t: TestContext, over: Over = {}): Scene {
   let left: LeftOnNode = plenty;
   let usages: readonly PodUsage[] = [];
   const measured: string[] = [];
-  const manager = new EvictionManager(scene.node, {
+  const settings: EvictionSettings = {
     thresholds: parseThresholds({
       evictionHard: over.hard ?? {},
       evictionSoft: over.soft ?? {},
@@ -53,7 +53,8 @@ function setUp(t: TestContext, over: Over = {}): Scene {
     maxPodGraceSeconds: 5,
     localStorageCapacityIsolation: true,
     ...over.settings,
-  });
+  };
+  const manager = new EvictionManager(scene.node, () => settings);
   const stats: PodStats = {
     node: async () => nodeUsage(left, scene.clock.now()),
     pods: async (_signal, how) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { EvictionManager } from '../../../src/eviction/eviction-manager.ts';
+import { EvictionManager, type EvictionSettings } from '../../../src/eviction/eviction-manager.ts';
 import { NodeReclaim } from '../../../src/eviction/node-reclaim.ts';
 import { refusalUnderPressure } from '../../../src/eviction/refusal-under-pressure.ts';
 import { parseThresholds } from '../../../src/model/eviction/parse-thresholds.ts';
@@ -87,7 +87,7 @@ async function decided({ config, pods, steps }: History['in']): Promise<unknown>
   const scene = nodeUnderTest({ ends: { end: (uid, end) => void ends.push([uid, end]), of: () => undefined, startOver: () => {} } });
   // Freeing waits a second before it looks again: in these histories no time passes.
   Object.assign(scene.clock, { sleep: async () => {} });
-  const manager = new EvictionManager(scene.node, {
+  const settings: EvictionSettings = {
     thresholds: parseThresholds({
       evictionHard: config.hard ?? {},
       evictionSoft: config.soft ?? {},
@@ -98,7 +98,8 @@ async function decided({ config, pods, steps }: History['in']): Promise<unknown>
     transitionMs: config.pressureTransitionPeriodSec * 1000,
     maxPodGraceSeconds: config.maxPodGracePeriodSec,
     localStorageCapacityIsolation: true,
-  });
+  };
+  const manager = new EvictionManager(scene.node, () => settings);
   let node: NodeUsage;
   let atMs = 0;
   let podStats: readonly StatsInput[] = [];

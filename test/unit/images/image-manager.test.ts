@@ -72,7 +72,7 @@ describe('imageManager', () => {
     notes = [];
     pulledImages = [];
     secretText = '';
-    pulls = new PullQueue({ images, limiter: undefined, maxParallelPulls: 1 });
+    pulls = new PullQueue({ images, limiter: undefined, maxParallelPulls: () => 1 });
     puller = imageManager({
       images,
       events: { record: (_about, type, reason, message, container) => events.push(`${container}: ${type} ${reason} ${message}`) },

@@ -22,7 +22,7 @@ test('whatever is asked, aborted and ended in any order: the cap holds, an image
       const running = new Set<Running>();
       const queue = new PullQueue({
         limiter: undefined,
-        maxParallelPulls: cap,
+        maxParallelPulls: () => cap,
         images: {
           pullImage: (image, _credentials, _onProgress, signal) =>
             new Promise((resolve, reject) => {

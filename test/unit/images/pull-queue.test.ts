@@ -49,7 +49,8 @@ describe('PullQueue', () => {
   beforeEach(() => {
     engine = new ControlledPulls();
   });
-  const queueOf = (maxParallelPulls?: number): PullQueue => new PullQueue({ images: engine, limiter: undefined, maxParallelPulls });
+  const queueOf = (maxParallelPulls?: number): PullQueue =>
+    new PullQueue({ images: engine, limiter: undefined, maxParallelPulls: () => maxParallelPulls });
 
   for (const { max, atOnce } of [
     { max: 1, atOnce: ['a'] },
@@ -173,8 +174,8 @@ describe('PullQueue', () => {
 
   test('over the limit a pull fails at once, and joining one costs nothing', async () => {
     const clock = new FakeClock();
-    const limiter = new TokenBucket({ qps: 1, burst: 2, clock });
-    const queue = new PullQueue({ images: engine, limiter, maxParallelPulls: undefined });
+    const limiter = new TokenBucket({ rate: () => ({ qps: 1, burst: 2 }), clock });
+    const queue = new PullQueue({ images: engine, limiter, maxParallelPulls: () => undefined });
     const pulls = ['a', 'a', 'b'].map((image) => queue.pull(image, [], deaf, never));
     await assert.rejects(queue.pull('c', [], deaf, never), { message: 'pull QPS exceeded' });
     await clock.advance(1000);

@@ -61,7 +61,7 @@ for (const frequency of ['600h', '6000h', GO_MAX])
     const { snapshots } = httpSource({
       url,
       headers: [],
-      pollMs: msOf(frequency),
+      pollMs: () => msOf(frequency),
       nodeName: 'n',
       clock: systemClock,
       log: silentLogger,

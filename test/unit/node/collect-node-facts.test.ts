@@ -1,3 +1,4 @@
+import { LiveValue } from '../../../src/base/live.ts';
 import assert from 'node:assert/strict';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { test } from 'node:test';
@@ -20,9 +21,6 @@ const deps = (changes: Partial<NodeFactsDeps> = {}): NodeFactsDeps => ({
     hostname: 'n1',
     nodeIps: parseNodeIps(ownAddress ?? ''),
     externalCloudProvider: false,
-    maxPods: 110,
-    podsPerCore: 0,
-    nodeStatusMaxImages: 50,
     rootDir: tmpdir(),
     kubeletPort: 10_250,
     release: '0.1.0',
@@ -30,6 +28,7 @@ const deps = (changes: Partial<NodeFactsDeps> = {}): NodeFactsDeps => ({
     declaredFeatures: ['ExtendWebSocketsToKubelet'],
     localStorage: true,
   },
+  live: new LiveValue({ maxPods: 110, podsPerCore: 0, nodeStatusMaxImages: 50 }),
   resources: { reserved: () => ({ cpu: '100m' }), provided: () => ({}) },
   conditions: () => [],
   images: async () => [{ repoTags: ['a:1'], repoDigests: [], sizeBytes: 1 }],

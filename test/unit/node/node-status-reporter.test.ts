@@ -40,8 +40,7 @@ class World {
         .informer<WatchedObject & Node>({ path: '/api/v1/nodes', fieldSelector: 'metadata.name=n1' })
         .pipe(map((event): ResourceEvent<Node> => event)),
       record: ({ reason }) => this.events.push(reason),
-      updateFrequencyMs: 10_000,
-      reportFrequencyMs: 300_000,
+      frequencies: () => ({ updateMs: 10_000, reportMs: 300_000 }),
       random: () => 0,
       ...changes,
     });

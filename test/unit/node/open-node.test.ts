@@ -1,3 +1,5 @@
+import { LiveValue } from '../../../src/base/live.ts';
+import type { LiveOptions } from '../../../src/options/kubelet-options.ts';
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { Node } from '../../../src/model/node.ts';
@@ -21,8 +23,8 @@ async function aNode(
   const machine = await aMachine(files);
   t.after(() => machine.remove());
   const log = new RecordingLogger();
-  const deps = { clock: new FakeClock(), log, cluster: { node: shown }, cgroups: { version } };
   const given = someOptions({ nodeName: 'n1', nodeIp: '10.1.2.3', rootDir: machine.root, maxPods: 30, ...options });
+  const deps = { live: new LiveValue<LiveOptions>(given), clock: new FakeClock(), log, cluster: { node: shown }, cgroups: { version } };
   return { node: await openNode(given, deps, machine), log };
 }
 

@@ -26,7 +26,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 /** Rescans never come by themselves here, so that what is seen was seen by the watch. */
 const source = (path = directory, rescanMs = 1e8): PodSource =>
-  fileSource({ path, nodeName: 'n1', rescanMs, clock: systemClock, log, tell: silentHappenings, settleMs: 20 });
+  fileSource({ path, nodeName: 'n1', rescanMs: () => rescanMs, clock: systemClock, log, tell: silentHappenings, settleMs: 20 });
 const write = (name: string, text: string): void => writeFileSync(join(directory, name), text);
 const replace = (name: string, text: string): void => {
   writeFileSync(join(directory, '.new'), text);

@@ -42,7 +42,7 @@ afterEach(() => {
 });
 
 const source = (over: Partial<HttpSourceDeps> = {}): PodSource =>
-  httpSource({ url, headers: [], pollMs: 20_000, nodeName: 'n1', clock, log, tell: silentHappenings, ...over });
+  httpSource({ url, headers: [], pollMs: () => 20_000, nodeName: 'n1', clock, log, tell: silentHappenings, ...over });
 const body =
   (text: string, headers: Record<string, string> = {}): Answer =>
   (_, response) =>

@@ -216,7 +216,7 @@ test('a pull that waited for another one is a part of what asked for it', async 
       pullImage: (image) => (pulled.push(`${image} for ${store.getStore()}`), image === 'a' ? first.promise : Promise.resolve(image)),
     },
     limiter: undefined,
-    maxParallelPulls: 1,
+    maxParallelPulls: () => 1,
   });
   const { signal } = new AbortController();
   const ask = (image: string, who: string): Promise<string> =>

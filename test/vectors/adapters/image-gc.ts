@@ -77,7 +77,7 @@ export async function runImageGc({ op, policy: asked, kubeletAgeSec, fs = {}, im
     },
     isWanted: () => false,
     records,
-    policy,
+    policy: () => policy,
     clock,
     log: silentLogger,
     warn: (reason, message) => events.push(`Warning ${reason} ${message}`),

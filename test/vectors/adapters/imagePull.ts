@@ -52,7 +52,7 @@ export async function run({ steps }: { readonly steps: readonly Step[] }): Promi
     keyring: keyring({ entries: async () => [] }),
     tell: silentHappenings,
     tracing: notTraced,
-    pulls: new PullQueue({ images, limiter: undefined, maxParallelPulls: undefined }),
+    pulls: new PullQueue({ images, limiter: undefined, maxParallelPulls: () => undefined }),
     backoff: new Backoff({ clock, baseMs: 10_000, maxMs: 300_000 }),
     pullSecrets: async () => [],
   });

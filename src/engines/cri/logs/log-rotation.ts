@@ -12,13 +12,18 @@ export interface LoggingContainer {
   readonly logPath: string;
 }
 
-export interface LogRotationDeps {
+export interface LogRotationSettings {
   /** Undefined: none is rotated. */
   readonly policy: LogPolicy | undefined;
   /** How often the sizes are looked at (containerLogMonitorInterval). */
   readonly intervalMs: number;
   /** How many logs are rotated at a time (containerLogMaxWorkers). */
   readonly workers: number;
+}
+
+export interface LogRotationDeps {
+  /** As they are now. */
+  readonly settings: () => LogRotationSettings;
   readonly names: TimestampedLogs;
   readonly running: (signal: AbortSignal) => Promise<readonly LoggingContainer[]>;
   /** As CRI's ReopenContainerLog. */
@@ -29,15 +34,16 @@ export interface LogRotationDeps {
 
 /** A runtime that speaks CRI writes logs and leaves it to the agent to rotate them (pkg/kubelet/logs/container_log_manager.go). */
 export function logRotation(deps: LogRotationDeps): Staged {
-  const { policy, intervalMs, clock, log } = deps;
+  const { settings, clock, log } = deps;
   return {
     name: 'log rotation',
     stage: 'beside pods',
     run: async (signal) => {
-      if (policy === undefined) log.info('container logs are not rotated: containerLogMaxSize is negative');
+      if (settings().policy === undefined) log.info('container logs are not rotated: containerLogMaxSize is negative');
       const complained = new Map<ContainerId, string>();
       while (!signal.aborted) {
-        if (policy !== undefined) await rotateAll(policy, deps, complained, signal);
+        const { policy, intervalMs, workers } = settings();
+        if (policy !== undefined) await rotateAll(policy, workers, deps, complained, signal);
         await clock.sleep(intervalMs, signal).catch(() => {});
       }
     },
@@ -47,7 +53,8 @@ export function logRotation(deps: LogRotationDeps): Staged {
 /** `complained`: what was said of which container. Each trouble is said once. */
 async function rotateAll(
   policy: LogPolicy,
-  { running, reopen, workers, names, clock, log }: LogRotationDeps,
+  workers: number,
+  { running, reopen, names, clock, log }: LogRotationDeps,
   complained: Map<ContainerId, string>,
   signal: AbortSignal,
 ): Promise<void> {

@@ -44,7 +44,7 @@ export interface ContainerStarting extends Creating, MessageMounting<DockerMessa
   readonly node: NodeResources;
   readonly podLogsDir: string;
   /** Undefined: as the engine's own settings have it. */
-  readonly logPolicy: LogPolicy | undefined;
+  readonly logPolicy: () => LogPolicy | undefined;
   readonly seccompProfileRoot: string;
   readonly seccompDefault: boolean;
 }
@@ -177,9 +177,10 @@ async function prepare(
 
 async function logConfigOf({ client, features, logPolicy }: ContainerStarting, signal: AbortSignal): Promise<LogConfig | undefined> {
   const { logs } = await client.dialect(signal);
-  if (logPolicy === undefined && logs.driver === undefined) return undefined;
+  const policy = logPolicy();
+  if (policy === undefined && logs.driver === undefined) return undefined;
   const driver = logs.driver ?? (await features.now(signal)).loggingDriver;
-  return logConfig(driver, logPolicy, logs.oneFile);
+  return logConfig(driver, policy, logs.oneFile);
 }
 
 /** The engine is asked only where it matters. Older ones take no notice of what they do not know, so that they are not asked for it. */

@@ -201,7 +201,7 @@ describe('asked to come again later', () => {
 });
 
 test('the main door keeps to its rate, heartbeats to none', async () => {
-  const clients = clientsOf({}, { main: { qps: 1, burst: 2 } });
+  const clients = clientsOf({}, { main: () => ({ qps: 1, burst: 2 }) });
   const asked = [1, 2, 3].map(() => clients.main.request(get, never));
   (await server.next()).answer(200, {});
   (await server.next()).answer(200, {});
@@ -362,7 +362,7 @@ async function waiting(): Promise<void> {
 
 test('each request is told, with its answer, and how long it waited for its turn', async () => {
   const { happened, tell } = new RecordedHappenings();
-  const clients = clientsOf({}, { main: { qps: 1, burst: 1 }, tell });
+  const clients = clientsOf({}, { main: () => ({ qps: 1, burst: 1 }), tell });
   const first = clients.main.request(get, never);
   (await server.next()).answer(200, {});
   await first;

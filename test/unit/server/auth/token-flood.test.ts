@@ -30,7 +30,7 @@ beforeEach(async () => {
   log = new RecordingLogger();
   stop = new AbortController();
   server = await ScriptedApiServer.start(ca.issue({ commonName: 'api', hosts: ['127.0.0.1'] }));
-  const limits = { qps: 50, burst: 100 };
+  const limits = () => ({ qps: 50, burst: 100 });
   const access = { server: server.url, caPem: ca.pem, credentials: fixedCredentials({}), origin: 'kubeconfig k' };
   clients = clientsFor(access, { clock, log, main: limits, events: limits });
   options = {

@@ -20,9 +20,7 @@ async function setUp(count: number, over: Partial<LogRotationDeps> = {}) {
   const stop = new AbortController();
   let round = Promise.withResolvers<void>();
   const service = logRotation({
-    policy: { maxSizeBytes: 100, maxFiles: 5 },
-    intervalMs: 10_000,
-    workers: 1,
+    settings: () => ({ policy: { maxSizeBytes: 100, maxFiles: 5 }, intervalMs: 10_000, workers: 1 }),
     names: new TimestampedLogs(clock),
     running: async () => containers,
     reopen: async () => {},
@@ -69,7 +67,7 @@ test('no more logs are rotated at a time than there are workers', async () => {
   let most = 0;
   const two = Promise.withResolvers<void>();
   await using at = await setUp(6, {
-    workers: 2,
+    settings: () => ({ policy: { maxSizeBytes: 100, maxFiles: 5 }, intervalMs: 10_000, workers: 2 }),
     reopen: async () => {
       most = Math.max(most, ++now);
       if (most === 2) two.resolve();
@@ -99,7 +97,10 @@ test('a log that cannot be rotated is warned of once, and the others are rotated
 });
 
 test('a negative size turns rotation off, which is said', async () => {
-  await using at = await setUp(1, { policy: undefined, reopen: () => Promise.reject(new Error('not asked')) });
+  await using at = await setUp(1, {
+    settings: () => ({ policy: undefined, intervalMs: 10_000, workers: 1 }),
+    reopen: () => Promise.reject(new Error('not asked')),
+  });
   assert.deepEqual(await at.files(), ['c0.log']);
   assert.equal(at.log.lines.at(-1)?.message, 'container logs are not rotated: containerLogMaxSize is negative');
 });
