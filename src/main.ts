@@ -86,7 +86,7 @@ export async function main(argv: readonly string[], invokedAs: string): Promise<
     const verbosity = new Verbosity(options.verbosity, streamLevels(options));
     const log = await openLog(options, (stream) => verbosity.of(stream));
     for (const { message, ...fields } of warnings) log.warn(message, fields);
-    process.exit(await run({ ...loaded, read: () => loadOptions(argv, optionsEnvironment()) }, { log, verbosity }));
+    process.exit(await run(loaded, { read: () => loadOptions(argv, optionsEnvironment()) }, { log, verbosity }));
   }
 }
 
@@ -120,7 +120,7 @@ async function openLog({ logFormat }: KubeletOptions, verbosity: (stream: string
 }
 
 /** Runs the agent until it is stopped or fails. Resolves with the exit code. */
-async function run(loaded: LoadedOptions & ConfigSource, how: Pick<Surroundings, 'log' | 'verbosity'>): Promise<number> {
+async function run(loaded: LoadedOptions, config: ConfigSource, how: Pick<Surroundings, 'log' | 'verbosity'>): Promise<number> {
   const { log } = how;
   process.on('uncaughtException', (error) => {
     log.error('uncaught error', { error });
@@ -129,7 +129,7 @@ async function run(loaded: LoadedOptions & ConfigSource, how: Pick<Surroundings,
   const stop = stopOnSignals(process, log, systemClock);
   try {
     const { runProcess } = await import('./run-process.ts');
-    return await runProcess(loaded, how, stop);
+    return await runProcess(loaded, config, how, stop);
   } catch (error) {
     log.error('agent failed', { error });
     return FAILED;

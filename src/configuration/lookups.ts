@@ -23,8 +23,8 @@ export async function lookupsOf(path: string): Promise<readonly Lookup[]> {
     const full = join(directory, name);
     if (name !== '..') lookups.push({ directory, name });
     const target = await linkTarget(full);
-    if (target === 'not there') return lookups;
-    if (target === undefined) {
+    if (target === undefined) return lookups;
+    if (target === '') {
       directory = full;
       continue;
     }
@@ -37,11 +37,11 @@ export async function lookupsOf(path: string): Promise<readonly Lookup[]> {
 
 const namesOf = (path: string): string[] => path.split(sep).filter((name) => name !== '' && name !== '.');
 
-/** Undefined: it is no link. */
-async function linkTarget(path: string): Promise<string | 'not there' | undefined> {
+/** Empty: it is no link. Undefined: it is not there. */
+async function linkTarget(path: string): Promise<string | undefined> {
   try {
-    return (await lstat(path)).isSymbolicLink() ? await readlink(path) : undefined;
+    return (await lstat(path)).isSymbolicLink() ? await readlink(path) : '';
   } catch {
-    return 'not there';
+    return undefined;
   }
 }
