@@ -5,6 +5,7 @@ import { absoluteAllocatable } from '../model/node-allocatable.ts';
 import type { Pod, PodUid } from '../model/pod.ts';
 import { Quantity } from '../model/quantity.ts';
 import type { MemoryReservationPolicy } from '../model/resource-config.ts';
+import { exclusiveCpusAreUnlimited } from '../options/exclusive-cpus.ts';
 import { featureGates } from '../options/feature-gates/feature-gates.ts';
 import { memoryReserve } from '../options/reserved-resources.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
@@ -149,7 +150,7 @@ export class PodsInCgroups {
         limiting: {
           periodUs: Math.round(options.cpuCfsQuotaPeriodMs * 1000),
           enforceCpuLimits: options.cpuCfsQuota,
-          exclusiveCpus: options.cpuManagerPolicy === 'static',
+          exclusiveCpus: exclusiveCpusAreUnlimited(options),
           customPeriod: true,
           memoryQos,
         },

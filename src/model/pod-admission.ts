@@ -2,6 +2,7 @@ import { type AppArmorHost, appArmorFault } from './app-armor.ts';
 import { fitPod, type PodFit } from './fit-pod.ts';
 import { forbiddenPrivilege, type HostPrivileges } from './host-privileges.ts';
 import type { InsufficientResource } from './node-fit.ts';
+import { hasPodLevelResources } from './pod-level-resources.ts';
 import type { Pod, PodStatus } from './pod.ts';
 import { podQosClass } from './qos.ts';
 import { forbiddenSysctl } from './sysctls.ts';
@@ -24,6 +25,7 @@ export type PodRefusalReason =
   | 'SMTAlignmentError'
   | 'SysctlForbidden'
   | 'AppArmor'
+  | 'PodLevelResourcesNotSupported'
   | 'Forbidden'
   | UnsupportedDemand['reason']
   | `OutOf${string}`;
@@ -41,6 +43,8 @@ export interface AdmissionRules {
   readonly allowedUnsafeSysctls: readonly string[];
   readonly privileges: HostPrivileges;
   readonly appArmor: AppArmorHost;
+  /** Whether pods may have resources as a whole. */
+  readonly podLevelResources: boolean;
 }
 
 export interface PodAdmission extends PodFit {
@@ -58,6 +62,8 @@ export function admitPod(admission: PodAdmission, rules: AdmissionRules): PodRef
   const { pod } = admission;
   const sysctl = forbiddenSysctl(pod, rules.allowedUnsafeSysctls);
   if (sysctl !== undefined) return { reason: 'SysctlForbidden', message: sysctl };
+  if (!rules.podLevelResources && hasPodLevelResources(pod))
+    return { reason: 'PodLevelResourcesNotSupported', message: 'PodLevelResources feature gate is disabled' };
   const misplaced = fitPod(admission);
   if (misplaced && !misplaced.lacking) return misplaced;
   const privilege = forbiddenPrivilege(pod, rules.privileges);

@@ -1,4 +1,5 @@
 import type { AdmissionRules } from '../model/pod-admission.ts';
+import { featureGates } from '../options/feature-gates/feature-gates.ts';
 import type { KubeletOptions } from '../options/kubelet-options.ts';
 import { appArmorHost } from './app-armor-host.ts';
 
@@ -9,5 +10,6 @@ export function admissionRules(options: KubeletOptions): AdmissionRules {
     allowedUnsafeSysctls: options.allowedUnsafeSysctls,
     privileges: { allowPrivileged, hostNetworkSources, hostPidSources, hostIpcSources },
     appArmor: appArmorHost(),
+    podLevelResources: featureGates(options.featureGates).isOn('PodLevelResources'),
   };
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { selinuxIsOn } from '../../base/selinux-is-on.ts';
 import { parseLogPolicy } from '../../model/log-policy.ts';
+import { exclusiveCpusAreUnlimited } from '../../options/exclusive-cpus.ts';
 import type { KubeletOptions } from '../../options/kubelet-options.ts';
 import { imageEndpoint } from '../../options/named-engine.ts';
 import { swapRules } from '../../options/swap-rules.ts';
@@ -117,6 +118,6 @@ function limitingNode(options: KubeletOptions, { cgroups, memory }: CriGround): 
     memoryReservationPolicy: 'None',
     memoryThrottlingFactor: options.memoryThrottlingFactor,
     hugePageSizes: [],
-    exclusiveCpus: options.cpuManagerPolicy === 'static',
+    exclusiveCpus: exclusiveCpusAreUnlimited(options),
   };
 }

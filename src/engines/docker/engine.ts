@@ -4,6 +4,7 @@ import { NEVER } from 'rxjs';
 import { selinuxIsOn } from '../../base/selinux-is-on.ts';
 import { type LogPolicy, parseLogPolicy } from '../../model/log-policy.ts';
 import { swapBytes } from '../../model/swap-limit.ts';
+import { exclusiveCpusAreUnlimited } from '../../options/exclusive-cpus.ts';
 import type { KubeletOptions } from '../../options/kubelet-options.ts';
 import { swapRules } from '../../options/swap-rules.ts';
 import type { Engine } from '../../ports/engine.ts';
@@ -66,7 +67,7 @@ export function dockerEngine(
     node: {
       memoryCapacityBytes: totalmem(),
       cpuCfsQuota: options.cpuCfsQuota,
-      exclusiveCpus: options.cpuManagerPolicy === 'static',
+      exclusiveCpus: exclusiveCpusAreUnlimited(options),
       cpuCfsQuotaPeriodUs: Math.round(options.cpuCfsQuotaPeriodMs * 1000),
       podPidsLimit: options.podPidsLimit,
       swapBytes: (pod, container) => swapBytes(pod, container, swap),

@@ -46,6 +46,7 @@ test('each refusal has its reason, and its message names the field', () => {
     allowedUnsafeSysctls: [],
     privileges: { ...all, hostPidSources: ['file'] },
     appArmor: { fault: 'AppArmor is not enabled on the host', loadedProfiles: () => new Set<string>() },
+    podLevelResources: false,
   };
   const reasonOf = (spec: Partial<PodSpec>, engine = noEngineSupport): string | undefined => {
     const admission: PodAdmission = { pod: aPod('p', spec), otherPods: new NodeUse(), node: { metadata: { name: 'n' } }, engine };
@@ -55,6 +56,7 @@ test('each refusal has its reason, and its message names the field', () => {
   assert.equal(reasonOf({}), undefined);
   const rows: readonly (readonly [Partial<PodSpec>, string])[] = [
     [{ securityContext: { sysctls: [{ name: 'vm.swappiness', value: '1' }] } }, 'SysctlForbidden: spec.securityContext.sysctls[0].name'],
+    [{ resources: { limits: { cpu: '1' } } }, 'PodLevelResourcesNotSupported: PodLevelResources feature gate is disabled'],
     [{ nodeName: 'other' }, "NodeName: Predicate NodeName failed: node(s) didn't match the requested node name"],
     [{ hostPID: true }, 'Forbidden: spec.hostPID'],
     [{ hostUsers: false }, 'UserNamespacesNotSupported: spec.hostUsers'],
