@@ -3,6 +3,7 @@ import { build, type BuildOptions, type Plugin } from 'esbuild';
 import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { asModules, builtinsAsTheyAre, capabilitiesTogether, emptyModules, ownBufferutil, startInTwoPieces } from './build-plugins.ts';
 import { manPage } from '../src/cli/man-page.ts';
 
 /** Commands, and processes and threads of the agent's own: a file each, with all that it needs. */
@@ -26,57 +27,9 @@ const stampFile = join(dist, 'build-stamp');
 
 /** What CommonJS packages inside an ES module expect to be there. */
 const cjsGlobals = [
-  "import { createRequire as $createRequire } from 'node:module';",
-  "import { dirname as $dirname } from 'node:path';",
-  'const require = $createRequire(import.meta.url), __filename = import.meta.filename, __dirname = $dirname(__filename);',
+  "const require = process.getBuiltinModule('node:module').createRequire(import.meta.url),",
+  '__filename = import.meta.filename, __dirname = import.meta.dirname;',
 ].join('');
-
-/** dockerode loads these for engines over ssh and for image builds, neither of which exists here: 15 MB of memory. */
-const emptyModules: Plugin = {
-  name: 'empty-modules',
-  setup: (hooks) => {
-    hooks.onResolve({ filter: /^(ssh2|@grpc\/.*|protobufjs|tar-fs)$/ }, ({ path }) => ({ path, namespace: 'empty' }));
-    hooks.onLoad({ filter: /.*/, namespace: 'empty' }, () => ({ contents: 'module.exports = {};' }));
-  },
-};
-
-/** `ws` asks for this native package, which is not in a bundle, to mask what it sends and unmask what it reads. */
-const ownBufferutil: Plugin = {
-  name: 'own-bufferutil',
-  setup: (hooks) => hooks.onResolve({ filter: /^bufferutil$/ }, () => ({ path: join(root, 'src/server/streaming/web-socket-mask.ts') })),
-};
-
-/** An ES module's import of node:http reads all that it exports, which loads Node's own fetch and WebSocket: 10 ms of a start for nothing. */
-const httpAsItIs: Plugin = {
-  name: 'http-as-it-is',
-  setup: (hooks) => {
-    hooks.onResolve({ filter: /^node:http$/ }, ({ path, kind }) =>
-      kind === 'import-statement' ? { path, namespace: 'builtin' } : undefined,
-    );
-    hooks.onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({
-      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
-    }));
-  },
-};
-
-/** A chunk costs a start more than what is in it: what each agent that serves wants is loaded with it, in one piece. */
-const capabilitiesTogether: Plugin = {
-  name: 'capabilities-together',
-  setup: (hooks) =>
-    hooks.onLoad({ filter: /\/src\/capabilities\.ts$/ }, ({ path }) => {
-      const imports: string[] = [];
-      const contents = readFileSync(path, 'utf8').replaceAll(
-        /(wanted: (?:always|serves), load: \(\) => )import\((.*?)\)/g,
-        (_, before, from) => {
-          imports.push(`import * as capability${imports.length} from ${from};`);
-          return `${before}Promise.resolve(capability${imports.length - 1})`;
-        },
-      );
-      if (imports.length === 0)
-        throw new Error(`${path} names no capability that is always wanted: this build expects its lines as they were`);
-      return { contents: `${imports.join('')}${contents}`, loader: 'ts' };
-    }),
-};
 
 /** What main.ts imports when a command asks for it is not split with the agent: of what they share, each piece would be a file to load. */
 const commandsApart: Plugin = {
@@ -89,7 +42,7 @@ const commandsApart: Plugin = {
     }),
 };
 
-const stamp = contentStamp(['package.json', 'package-lock.json', 'hack/build.ts', 'src', 'page']);
+const stamp = contentStamp(['package.json', 'package-lock.json', 'hack/build.ts', 'hack/build-plugins.ts', 'src', 'page']);
 if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) {
   console.log('build: nothing has changed');
 } else {
@@ -118,7 +71,7 @@ async function bundle(): Promise<readonly { readonly path: string; readonly cont
     legalComments: 'none',
     define: { RXLET_VERSION: JSON.stringify(version) },
     banner: { js: cjsGlobals },
-    plugins: [emptyModules, ownBufferutil, httpAsItIs, capabilitiesTogether, commandsApart],
+    plugins: [emptyModules, ownBufferutil, asModules, builtinsAsTheyAre, capabilitiesTogether, commandsApart],
     logLevel: 'warning',
     // A build that fails leaves the last one in place.
     write: false,
@@ -126,7 +79,7 @@ async function bundle(): Promise<readonly { readonly path: string; readonly cont
   } as const satisfies BuildOptions;
   // Split, so that --help and --version load no engine client. What is besides shares nothing with it: each file less is a faster start.
   const all = await Promise.all([
-    build({ ...options, entryPoints: { rxlet: 'src/start.ts' }, splitting: true }),
+    build({ ...options, entryPoints: { rxlet: 'src/start.ts' }, splitting: true, plugins: [...options.plugins, startInTwoPieces] }),
     ...Object.entries(besides).map(([name, path]) => build({ ...options, entryPoints: { [name]: path } })),
   ]);
   const page = await build({
