@@ -42,6 +42,8 @@ async function hierarchiesV1(root: string): Promise<ReadonlyMap<string, string>>
   for (const entry of await readdir(root, { withFileTypes: true })) {
     // A link is another name of one that is listed itself.
     if (!entry.isDirectory() || entry.name === UNIFIED) continue;
+    // Where nothing is mounted: another system that runs on the same mounts, in namespaces of its own, leaves such directories.
+    if ((await readdir(join(root, entry.name))).length === 0) continue;
     for (const controller of entry.name.split(',')) found.set(controller, join(root, entry.name));
   }
   return found;
