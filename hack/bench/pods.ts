@@ -1,9 +1,10 @@
-// npm run bench [-- pods --rounds=20 --burst=30 --idle-seconds=60]: the agent against the engine's own speed, in one run on one engine.
+// npm run bench [-- pods|cri --rounds=20 --burst=30 --idle-seconds=60]: the agent against the engine's own speed, in one run on one engine: Docker,
+// or containerd by CRI.
 import { parseArgs } from 'node:util';
 import { quantile } from './cluster-nodes.ts';
-import { APP, PAUSE, StandaloneNode } from './standalone-node.ts';
+import { StandaloneNode } from './standalone-node.ts';
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     rounds: { type: 'string', default: '20' },
@@ -18,7 +19,8 @@ const row = (what: string, agent: number, raw: number, bar: number): void =>
   console.log(`${what}: ${ms(agent)}, raw ${ms(raw)}, ratio ${(agent / raw).toFixed(2)} (bar ${bar.toFixed(2)})`);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
-const node = await StandaloneNode.open(values.engine);
+const cri = positionals[0] === 'cri';
+const node = await StandaloneNode.open(values.engine, cri ? 'cri' : 'docker');
 const { engine } = node;
 try {
   const cold = await node.start(5);
@@ -29,7 +31,7 @@ try {
   const agents: number[] = [];
   for (let i = 0; i < Number(values.rounds); i++) {
     const at = performance.now();
-    const ids = await engine.startPod(`raw-${i}`, PAUSE, APP);
+    const ids = await engine.startPod(`raw-${i}`);
     raws.push(performance.now() - at);
     await engine.remove(ids);
     agents.push(await node.run([`single-${i}`]));
@@ -49,7 +51,7 @@ try {
     const at = performance.now();
     await Promise.all(
       Array.from({ length: parallel }, async () => {
-        for (let name = queue.pop(); name !== undefined; name = queue.pop()) ids.push(...(await engine.startPod(name, PAUSE, APP)));
+        for (let name = queue.pop(); name !== undefined; name = queue.pop()) ids.push(...(await engine.startPod(name)));
       }),
     );
     rawWalls.push(performance.now() - at);
@@ -57,7 +59,7 @@ try {
     agentWalls.push(await node.run(names));
     await node.remove(names);
   }
-  row(`burst of ${n}, wall, best of ${agentWalls.length}`, Math.min(...agentWalls), Math.min(...rawWalls), 1.1);
+  row(`burst of ${n}, wall, best of ${agentWalls.length}`, Math.min(...agentWalls), Math.min(...rawWalls), cri ? 1 : 1.1);
   console.log(`  raw with 4, 10, ${n} at a time: ${rawWalls.map(ms).join(', ')}; agent: ${agentWalls.map(ms).join(', ')}`);
 
   const idle = Array.from({ length: Number(values.idle) }, (_, i) => `idle-${i}`);

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { aCgroupRoot, type CgroupRoot } from '../../test/builders/a-cgroup-root.ts';
 import { AgentProcess } from './agent-process.ts';
 import { hack, pause, quantile } from './cluster-nodes.ts';
-import { RawEngine } from './raw-engine.ts';
+import { rawCri } from './raw-cri.ts';
+import { rawDocker } from './raw-docker.ts';
+import type { RawRuntime } from './raw-runtime.ts';
 
-export const PAUSE = 'rxlet/pause:1';
-export const APP = 'busybox:1.35';
+const APP = 'busybox:1.35';
 
 /** An agent writes its cache of compiled code 15 s after it began, which takes longer than a minute of rest. */
 const SETTLED_AFTER_MS = 20_000;
@@ -20,7 +21,7 @@ export interface AgentUnderBench {
 
 /** An agent that has pods from a manifest directory only, on an engine of its own. One agent at a time. */
 export class StandaloneNode {
-  readonly engine: RawEngine;
+  readonly engine: RawRuntime;
   readonly #dir = mkdtempSync(join(tmpdir(), 'rxlet-bench-'));
   readonly #manifests = join(this.#dir, 'manifests');
   readonly #flags: readonly string[];
@@ -31,22 +32,25 @@ export class StandaloneNode {
   #agent: AgentProcess | undefined;
 
   /** `endpoint`: of the engine, '' for the benchmarks' own. Rejects where the engine has containers. */
-  static async open(endpoint: string): Promise<StandaloneNode> {
-    const node = new StandaloneNode(endpoint || hack('docker.sh', 'up', '/var/lib/rxlet-test-engine'), await aCgroupRoot());
-    if ((await node.#containers()).length > 0) throw new Error('the engine has containers: the benchmark wants one to itself');
+  static async open(endpoint: string, speaks: 'docker' | 'cri' = 'docker'): Promise<StandaloneNode> {
+    const engine =
+      speaks === 'docker'
+        ? rawDocker(endpoint || hack('docker.sh', 'up', '/var/lib/rxlet-test-engine'))
+        : rawCri(endpoint || hack('containerd.sh', 'up', '/var/lib/rxlet-test-containerd'));
+    const node = new StandaloneNode(engine, await aCgroupRoot());
+    if ((await engine.count()) > 0) throw new Error('the engine has containers: the benchmark wants one to itself');
     node.#stopWatching = await node.engine.watchStarts((pod) => node.#started.get(pod)?.());
     return node;
   }
 
-  private constructor(endpoint: string, cgroups: CgroupRoot | undefined) {
+  private constructor(engine: RawRuntime, cgroups: CgroupRoot | undefined) {
     this.#cgroups = cgroups;
-    this.engine = new RawEngine(endpoint);
+    this.engine = engine;
     mkdirSync(this.#manifests);
     this.#flags = [
       `--pod-manifest-path=${this.#manifests}`,
       `--root-dir=${join(this.#dir, 'root')}`,
-      `--docker-endpoint=${endpoint}`,
-      `--pod-infra-container-image=${PAUSE}`,
+      ...engine.agentFlags,
       ...(cgroups ? [`--cgroup-root=${cgroups.path}`] : []),
     ];
   }
@@ -84,10 +88,10 @@ export class StandaloneNode {
     return performance.now() - at;
   }
 
-  /** Resolves when the engine has no container any more. */
+  /** Resolves when the engine has nothing any more. */
   async remove(names: readonly string[]): Promise<void> {
     for (const name of names) unlinkSync(join(this.#manifests, `${name}.yaml`));
-    while ((await this.#containers()).length > 0) await pause(200);
+    while ((await this.engine.count()) > 0) await pause(200);
   }
 
   /** What the agent takes while nothing happens, `seconds` long. */
@@ -121,10 +125,6 @@ export class StandaloneNode {
 
   #appStarted(name: string): Promise<void> {
     return new Promise((done) => this.#started.set(`${name}-${hostname().toLowerCase()}`, done));
-  }
-
-  async #containers(): Promise<readonly unknown[]> {
-    return (await this.engine.call('GET', '/containers/json?all=1')) as readonly unknown[];
   }
 }
 
