@@ -14,18 +14,13 @@ import { RuntimeService } from '../../../src/engines/cri/api/runtime_pb.js';
 import { type CriClient, openCriClient } from '../../../src/engines/cri/client/cri-client.ts';
 import { systemMounts } from '../../../src/volumes/mounts.ts';
 import { aCgroupRoot, type CgroupRoot } from '../../builders/a-cgroup-root.ts';
+import { criEndpoint } from '../../builders/engine-of-tests.ts';
 import { type Disposer, launcher, type LogLine } from '../agent/agent-under-test.ts';
 import { Changes, type Found } from '../agent/changes.ts';
 import { freePort } from '../agent/free-port.ts';
 
 const examples = resolve(import.meta.dirname, '../../../manifests/examples');
 const { listPodSandbox, listContainers, stopPodSandbox, removePodSandbox } = RuntimeService.method;
-
-export const criEndpoint = (): string => {
-  const endpoint = process.env['RXLET_TEST_CRI_ENDPOINT'];
-  if (endpoint === undefined) throw new Error('RXLET_TEST_CRI_ENDPOINT names no runtime: hack/containerd.sh up DIR prints one');
-  return endpoint;
-};
 
 /** The agent as users start it, on a runtime that speaks CRI, of which it has all pods. */
 export class CriAgent {
@@ -116,6 +111,11 @@ export class CriAgent {
   until<T>(what: string, look: () => Found<T> | Promise<Found<T>>): Promise<T> {
     const log = (): readonly string[] => [...this.lines.map((line) => JSON.stringify(line)), ...this.#output].slice(-40);
     return this.#changes.until(what, look, async () => [...(await this.parts()), ...(await this.traces()), ...log()].join('\n'));
+  }
+
+  /** Whatever is waited for may have come: for those who hear of it elsewhere. */
+  look(): void {
+    this.#changes.tell();
   }
 
   logged(what: string, matches: (line: LogLine) => boolean, from = 0): Promise<LogLine> {

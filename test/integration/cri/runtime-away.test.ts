@@ -4,7 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { CriAgent, criEndpoint } from './cri-agent.ts';
+import { criEndpoint } from '../../builders/engine-of-tests.ts';
+import { CriAgent } from './cri-agent.ts';
 
 /** The directory of the containerd under test, which has to be one of hack/containerd.sh. */
 const directory = dirname(criEndpoint().slice('unix://'.length));
