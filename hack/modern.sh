@@ -5,6 +5,7 @@
 #   hack/modern.sh cgroup2 [TEST]...   these files, or those about cgroups, on a machine with cgroup v2 only (hack/cgroup2.sh): a minute
 #   hack/modern.sh store       the contract suite with containerd's image store in place of the engine's own
 # $RXLET_MODERN_SUITE: sid unless set; $RXLET_MODERN_CACHE: where it is unpacked, remove it for newer packages. Needs root and Debian.
+#   hack/modern.sh agent       tests of the agent that are not about Docker, on today's containerd by CRI: half an hour
 #   hack/modern.sh podman      today's Podman (hack/podman.sh): the examples as root and as a user that it makes, and the contract suite
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -68,6 +69,19 @@ fi
 export PATH=$cache/bin:$PATH
 say "$(dockerd --version); $(containerd --version); $(runc --version | head -n1)"
 [ $# -gt 0 ] || set -- contract
+if [ "$1" = agent ]; then
+  . hack/setup.sh
+  setup_npm
+  npm run -s build
+  unset RXLET_TEST_DOCKER_ENDPOINT
+  dir=${RXLET_TEST_CONTAINERD_DIR:-/var/lib/rxlet-test-modern-containerd}
+  trap 'hack/containerd.sh down "$dir"' EXIT
+  RXLET_TEST_CRI_ENDPOINT=$(hack/containerd.sh up "$dir")
+  export RXLET_TEST_CRI_ENDPOINT
+  cd test/integration
+  node --test --test-concurrency=1 cri/*.test.ts volumes-of-pods.test.ts shutdown-of-the-machine.test.ts agent/{agent-restart,bad-requests,cpus,edits,http-source,life-cycle,log,manifest-writes,memory,node-commands,plan-comes-true,pod-cgroups,pod-network,pods,preemption,probes,resizes,run-once}.test.ts
+  exit
+fi
 if [ "$1" = store ]; then
   export RXLET_DOCKER_STORE=containerd RXLET_TEST_ENGINE_DIR=${RXLET_TEST_ENGINE_DIR:-/var/lib/rxlet-test-store-engine}
   set -- contract

@@ -47,13 +47,15 @@ export function rawCri(endpoint: string): RawRuntime {
       });
       const kill = (): void => void events.kill('SIGKILL');
       process.once('exit', kill);
-      createInterface({ input: events.stdout }).on('line', async (line) => {
-        const containerId = /\/tasks\/start .*"container_id":"([0-9a-f]+)"/.exec(line)?.[1];
-        if (containerId === undefined) return;
+      const tell = async (containerId: string): Promise<void> => {
         // Of a sandbox there is no such status.
         const found = await client.call(containerStatus, { containerId }, signal).catch(() => undefined);
         const pod = found?.status?.labels['io.kubernetes.pod.name'];
         if (pod !== undefined) onStart(pod);
+      };
+      createInterface({ input: events.stdout }).on('line', (line) => {
+        const containerId = /\/tasks\/start .*"container_id":"([0-9a-f]+)"/.exec(line)?.[1];
+        if (containerId !== undefined) void tell(containerId);
       });
       // It listens after a moment that nothing tells.
       await client.call(version, {}, signal);

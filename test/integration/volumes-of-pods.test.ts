@@ -144,7 +144,7 @@ describe('volumes of static pods', { timeout: 600_000 }, () => {
     );
     await agent.kill('SIGKILL');
     await agent.remove('stays');
-    for (const { id } of await agent.containers('stays')) await agent.engine.raw.call('DELETE', `/containers/${id}?force=1`);
+    for (const { id } of await agent.containers('stays')) await agent.engine.remove(id);
     await mkdir(volumeOf(agent, 'of-nobody', 'empty-dir', 'x'), { recursive: true });
     assert.equal((await mounts.below(agent.rootDir)).length, 1);
     const from = agent.lines.length;

@@ -7,6 +7,7 @@ import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { AgentUnderTest, launcher, NODE } from '../integration/agent/agent-under-test.ts';
 import { app, pod, stays } from '../integration/agent/pod-specs.ts';
+import { dockerOf } from '../integration/agent/docker-test-engine.ts';
 
 const examples = resolve(import.meta.dirname, '../../manifests/examples');
 const isRoot = getuid?.() === 0;
@@ -20,7 +21,7 @@ describe(`the examples on ${isRoot ? "root's" : "an ordinary user's"} Podman`, {
   test('run, serve, write logs, take commands, are probed, and leave nothing when they are removed', async (t) => {
     const agent = await AgentUnderTest.prepare(t);
     const containers = async (): Promise<readonly Listed[]> =>
-      (await agent.engine.raw.call('GET', '/containers/json?all=1')) as readonly Listed[];
+      (await dockerOf(agent.engine).call('GET', '/containers/json?all=1')) as readonly Listed[];
     assert.deepEqual(await containers(), [], 'this Podman is for this test alone');
     const rxlet = async (command: string, ...args: readonly string[]): Promise<string> =>
       (await promisify(execFile)(launcher, [command, `--root-dir=${agent.rootDir}`, ...args])).stdout;

@@ -4,6 +4,7 @@ import { testImage } from '../../builders/docker-under-test.ts';
 import { app, pod, stays } from '../../integration/agent/pod-specs.ts';
 import { type ClusterNode, isPodReady } from './cluster-node.ts';
 import { sharedNode } from './shared-node.ts';
+import { dockerOf } from '../../integration/agent/docker-test-engine.ts';
 
 describe('what controllers and people do with pods', { timeout: 250_000 }, () => {
   const shared = sharedNode();
@@ -80,7 +81,7 @@ describe('what controllers and people do with pods', { timeout: 250_000 }, () =>
 
   test('a label changes nothing that runs, an image restarts its container in the same pod', async () => {
     const image = `${node.agent.prefix}img:1`;
-    await node.agent.engine.raw.call('POST', `/images/${testImage}/tag?repo=${node.agent.prefix}img&tag=1`);
+    await dockerOf(node.agent.engine).call('POST', `/images/${testImage}/tag?repo=${node.agent.prefix}img&tag=1`);
     await node.create('changed', pod([app(), app(stays, { name: 'side' })]));
     const before = await node.up('changed');
     const heard = node.agent.engine.events.length;

@@ -15,6 +15,7 @@ import { textsInMemory } from '../../builders/texts-in-memory.ts';
 import type { Disposer } from '../../integration/agent/agent-under-test.ts';
 import { ClusterNode, isPodReady, type PodJson } from '../agent/cluster-node.ts';
 import { type PodKind, podsWithEverything, type Shown } from './pods-with-everything.ts';
+import { dockerOf } from '../../integration/agent/docker-test-engine.ts';
 
 const mounts = systemMounts({ clock: systemClock });
 
@@ -57,7 +58,7 @@ describe('what is left of pods', { timeout: 2_400_000 }, () => {
 
     const traces = async () => ({
       containers: (await agent.engine.containers()).map(({ name }) => name),
-      engineVolumes: ((await agent.engine.raw.call('GET', '/volumes')) as { Volumes: unknown[] | null }).Volumes ?? [],
+      engineVolumes: ((await dockerOf(agent.engine).call('GET', '/volumes')) as { Volumes: unknown[] | null }).Volumes ?? [],
       // The engine unmounts a namespace when its container goes; the file stays there for up to a minute.
       networkNamespaces: (await mounts.below(engineDir)).filter((path) => path.includes('/netns/')),
       mounts: await mounts.below(agent.dir),

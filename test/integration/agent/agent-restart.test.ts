@@ -2,10 +2,8 @@ import assert from 'node:assert/strict';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { stringify } from 'yaml';
-import { testEndpoint, testImage } from '../../builders/docker-under-test.ts';
-import { UnixSocketProxy } from '../../fakes/unix-socket-proxy.ts';
 import { AgentUnderTest } from './agent-under-test.ts';
+import { inside } from './exec-in.ts';
 import { app, pod, stays } from './pod-specs.ts';
 
 const numbered = (count: number): readonly string[] => Array.from({ length: count }, (_, i) => `p${i}`);
@@ -100,39 +98,15 @@ describe('an agent that ends and starts again', { timeout: 400_000 }, () => {
     await eachOnce(agent, names);
   });
 
-  test('by kill -9 when a container is created and its sandbox has yet to start: the next one runs it as it is to be by then', async (t) => {
-    const proxy = await UnixSocketProxy.start(testEndpoint.replace('unix://', ''));
-    t.after(() => proxy.close());
-    // The sandbox starts, and the agent does not hear of it.
-    proxy.swallowAnswersTo('/start HTTP');
-    const agent = await AgentUnderTest.prepare(t, `--docker-endpoint=unix://${proxy.path}`);
-    const config = (value: string) => stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings' }, data: { value } });
-    const env = [{ name: 'V', valueFrom: { configMapKeyRef: { name: 'settings', key: 'value' } } }];
-    await agent.write('settings.yaml', config('old'));
-    await agent.declare('web', pod([app(stays, { env })], { restartPolicy: 'Never' }));
-    agent.run();
-    const made = await agent.until('the container is created', async () =>
-      (await agent.containers('web')).find(({ container }) => container === 'app'),
-    );
-    assert.equal(made.state, 'created');
-    await agent.kill('SIGKILL');
-    await agent.write('settings.yaml', config('new'));
-    const from = agent.lines.length;
-    agent.run('--v=4');
-    const { app: web } = await agent.up('web');
-    await agent.phase('web', 'Running', from);
-    assert.ok(web && (await agent.engine.inspect(web.id)).Config.Env.includes('V=new'));
-    const names = (await agent.containers('web')).map(({ container, attempt }) => `${container} ${attempt}`);
-    assert.deepEqual(names.sort(), ['POD 0', 'app 0']);
-  });
-
   test('by kill -9 while a container is stopped to be started again: it is, though it has ended well', async (t) => {
     const agent = await AgentUnderTest.start(t);
-    const script = "trap 'sleep 2; exit 0' TERM; while :; do sleep 1000 & wait $!; done";
+    const script = "trap 'touch /told; sleep 2; exit 0' TERM; while :; do sleep 1000 & wait $!; done";
     const livenessProbe = { exec: { command: ['sh', '-c', 'exit 3'] }, periodSeconds: 1, failureThreshold: 1 };
     await agent.declare('sick', pod([app(script, { livenessProbe })], { restartPolicy: 'OnFailure', terminationGracePeriodSeconds: 30 }));
+    const { app: told } = await agent.up('sick');
+    assert.ok(told);
     await agent.logged('the stop', ({ msg, reason }) => msg === 'event' && reason === 'Killing');
-    await agent.until('the engine was told', () => agent.engine.events.some(({ action }) => action === 'kill'));
+    await agent.within('it was told', inside(told.id, 'until [ -e /told ]; do sleep 0.05; done'));
     await agent.kill('SIGKILL');
     const first = await agent.until('the container has ended', async () =>
       (await agent.containers('sick')).find(({ container, state }) => container === 'app' && state === 'exited'),
@@ -172,7 +146,7 @@ describe('an agent that ends and starts again', { timeout: 400_000 }, () => {
       await agent.declare(name, pod([app("trap '' TERM; while :; do sleep 1; done")], { terminationGracePeriodSeconds: 2 }));
     for (const name of names) await agent.up(name);
     for (const name of names.slice(0, 3)) await agent.remove(name);
-    await agent.until('one is being stopped', () => agent.engine.events.some(({ action }) => action === 'kill'));
+    await agent.logged('one is being stopped', ({ reason }) => reason === 'Killing');
     await agent.kill('SIGKILL');
     for (const name of names.slice(3, 5)) await agent.remove(name);
     agent.run();
@@ -229,45 +203,6 @@ describe('an agent that ends and starts again', { timeout: 400_000 }, () => {
       (await everything(agent)).filter((each) => each.includes('-web-')),
       before,
     );
-  });
-
-  test('finds a dead container of a crash under the name that it wants, and starts all the same', async (t) => {
-    const agent = await AgentUnderTest.start(t);
-    await agent.declare('lost', pod());
-    const { POD, app: first } = await agent.up('lost');
-    assert.ok(POD && first);
-    await agent.kill('SIGKILL');
-    for (const { id } of [first, POD]) await agent.engine.raw.call('DELETE', `/containers/${id}?force=1`);
-    // As a create that an agent did not live to label or start: only the names are taken.
-    for (const { name } of [POD, first]) {
-      await agent.engine.raw.call('POST', `/containers/create?name=${name}`, {
-        Image: testImage,
-        Cmd: ['true'],
-        Labels: { 'io.kubernetes.pod.name': agent.pod('lost') },
-      });
-    }
-    agent.run();
-    const { app: second } = await agent.up('lost');
-    assert.equal(second?.uid, first.uid);
-  });
-
-  test('finds what its own crash left half made: created and never started, and removes or uses it', async (t) => {
-    const agent = await AgentUnderTest.start(t);
-    await agent.declare('half', pod());
-    const { POD, app: first } = await agent.up('half');
-    assert.ok(POD && first);
-    await agent.kill('SIGKILL');
-    const { Config } = await agent.engine.inspect(first.id);
-    const { Hostname: _hostname, ...rest } = Config;
-    await agent.engine.raw.call('DELETE', `/containers/${first.id}?force=1`);
-    await agent.engine.raw.call('POST', `/containers/create?name=${first.name}`, {
-      ...rest,
-      HostConfig: { NetworkMode: `container:${POD.id}` },
-    });
-    agent.run();
-    const now = await agent.up('half');
-    assert.equal(now.POD?.id, POD.id);
-    await agent.until('nothing dead is left over but the newest', async () => (await agent.containers('half')).length <= 3);
   });
 });
 

@@ -8,12 +8,14 @@ import { createInterface } from 'node:readline';
 import { stringify } from 'yaml';
 import type { V1PodSpec } from '@kubernetes/client-node';
 import { aCgroupRoot, type CgroupRoot } from '../../builders/a-cgroup-root.ts';
-import { testEndpoint, testPauseImage } from '../../builders/docker-under-test.ts';
+import { endpointOfTests, engineOfTests } from '../../builders/engine-of-tests.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { systemMounts } from '../../../src/volumes/mounts.ts';
 import { Changes, type Found } from './changes.ts';
 import { freePort } from './free-port.ts';
-import { type EngineContainer, TestEngine } from './test-engine.ts';
+import { CriTestEngine } from './cri-test-engine.ts';
+import { DockerTestEngine } from './docker-test-engine.ts';
+import type { EngineContainer, TestEngine } from './test-engine.ts';
 
 export const NODE = 'n1';
 const LOG_DIRS = ['/var/log/pods', '/var/log/containers'];
@@ -35,18 +37,21 @@ let claim: Server | undefined;
 export async function claimEngine(): Promise<void> {
   if (claim) return;
   const server = createServer().unref();
-  server.listen(`\0rxlet agent tests ${testEndpoint}`);
+  server.listen(`\0rxlet agent tests ${endpointOfTests()}`);
   await once(server, 'listening').catch((cause: unknown) => {
-    throw new Error(`other tests run agents on ${testEndpoint} at this moment`, { cause });
+    throw new Error(`other tests run agents on ${endpointOfTests()} at this moment`, { cause });
   });
   claim = server;
 }
+
+const openTestEngine = (prefix: string, changes: Changes): TestEngine =>
+  engineOfTests === 'cri' ? new CriTestEngine(prefix, changes) : new DockerTestEngine(prefix, changes);
 
 /** The agent as users start it, on manifests of its own. Every pod that it is told of begins with `prefix`, so that tests do not see each other's. */
 export class AgentUnderTest {
   readonly prefix = `t${process.pid}-${++serial}-`;
   readonly #changes = new Changes();
-  readonly engine = new TestEngine(this.prefix, this.#changes);
+  readonly engine: TestEngine = openTestEngine(this.prefix, this.#changes);
   readonly lines: LogLine[] = [];
   /** Lines that are no log records: what a user sees on a terminal, or a crash. */
   readonly output: string[] = [];
@@ -105,8 +110,7 @@ export class AgentUnderTest {
     const usual = [
       `--pod-manifest-path=${this.manifests}`,
       `--root-dir=${this.rootDir}`,
-      `--docker-endpoint=${testEndpoint}`,
-      `--pod-infra-container-image=${testPauseImage}`,
+      ...this.engine.agentFlags,
       `--hostname-override=${NODE}`,
       `--port=${this.port}`,
       '--healthz-port=0',

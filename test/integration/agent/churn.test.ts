@@ -8,6 +8,7 @@ import type { V1PodSpec } from '@kubernetes/client-node';
 import { readCgroupHierarchy } from '../../../src/base/cgroup-hierarchy.ts';
 import { AgentUnderTest } from './agent-under-test.ts';
 import { app, pod, stays } from './pod-specs.ts';
+import { dockerOf } from './docker-test-engine.ts';
 
 /** How many pods come and go; RXLET_TEST_DOCKER_CHURN=1000 takes a quarter of an hour. */
 const PODS = Number(process.env['RXLET_TEST_DOCKER_CHURN'] ?? 40);
@@ -45,7 +46,7 @@ interface Census {
 }
 
 async function census(agent: AgentUnderTest): Promise<Census> {
-  const { raw } = agent.engine;
+  const raw = dockerOf(agent.engine);
   const { DockerRootDir } = (await raw.call('GET', '/info')) as { DockerRootDir: string };
   const network = (await raw.call('GET', '/networks/bridge')) as { Options: Record<string, string> };
   const bridge = network.Options['com.docker.network.bridge.name'] ?? 'docker0';
@@ -79,7 +80,7 @@ async function directoriesBelow(path: string): Promise<readonly string[]> {
 }
 
 async function bytesOfEngine(agent: AgentUnderTest): Promise<number> {
-  const { DockerRootDir } = (await agent.engine.raw.call('GET', '/info')) as { DockerRootDir: string };
+  const { DockerRootDir } = (await dockerOf(agent.engine).call('GET', '/info')) as { DockerRootDir: string };
   const { stdout } = await promisify(execFile)('du', ['--summarize', '--block-size=1', DockerRootDir]);
   return Number(stdout.split('\t')[0]);
 }

@@ -102,7 +102,7 @@ describe('pods that CNI plugins connect', { timeout: 300_000 }, () => {
     await agent.kill('SIGKILL');
     await agent.remove('goes');
     const left = await agent.containers('goes');
-    for (const { id } of left) await agent.engine.raw.call('DELETE', `/containers/${id}?force=1&v=1`);
+    for (const { id } of left) await agent.engine.remove(id);
     agent.run();
     const line = await agent.logged('what is released', ({ msg }) => msg === 'network of a dead sandbox released');
     assert.ok(left.some(({ id }) => id === line['sandbox']));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { AgentUnderTest } from './agent-under-test.ts';
 import { app, pod, stays } from './pod-specs.ts';
-import { engineService, freezeEngine } from './test-engine.ts';
+import { engineService, freezeEngine } from './private-engine.ts';
 
 describe('a Docker Engine that restarts under the agent', { timeout: 400_000 }, () => {
   after(() => engineService('start'));

@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
-import { promisify } from 'node:util';
-import { testEndpoint } from '../../builders/docker-under-test.ts';
 import { AgentUnderTest } from './agent-under-test.ts';
+import { execIn } from './exec-in.ts';
 import { app, pod, stays } from './pod-specs.ts';
 
 const cluster = ['--cluster-dns=10.96.0.10', '--cluster-domain=cluster.local'];
 
 async function exec(container: string | undefined, ...command: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)('docker', ['--host', testEndpoint, 'exec', container ?? '', ...command]);
-  return stdout.trim();
+  return (await execIn(container ?? '', ...command)).trim();
 }
 
 describe('what a pod sees of its network', { timeout: 200_000 }, () => {

@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { readFile, readdir, readlink } from 'node:fs/promises';
 import { describe, test } from 'node:test';
-import { promisify } from 'node:util';
-import { testEndpoint } from '../../builders/docker-under-test.ts';
 import { AgentUnderTest } from './agent-under-test.ts';
+import { inside } from './exec-in.ts';
 import { app, pod, stays } from './pod-specs.ts';
-
-const inside = async (id: string, script: string): Promise<string> =>
-  (await promisify(execFile)('docker', ['--host', testEndpoint, 'exec', id, 'sh', '-c', script])).stdout.trim();
 
 describe('pods of a manifest directory', { timeout: 300_000 }, () => {
   test('come up as a sandbox and containers with the names and labels that a kubelet gives them', async (t) => {
@@ -22,12 +17,9 @@ describe('pods of a manifest directory', { timeout: 300_000 }, () => {
 
     const sandbox = await agent.engine.inspect(POD.id);
     const { Labels } = (await agent.engine.inspect(web.id)).Config;
-    assert.equal(sandbox.Config.Labels['io.kubernetes.docker.type'], 'podsandbox');
     assert.equal(sandbox.Config.Labels['tier'], 'front');
     assert.equal(sandbox.Config.Labels['annotation.note'], 'hello');
     assert.equal(sandbox.Config.Labels['annotation.kubernetes.io/config.source'], 'file');
-    assert.equal(Labels['io.kubernetes.docker.type'], 'container');
-    assert.equal(Labels['io.kubernetes.sandbox.id'], POD.id);
     assert.equal(Labels['io.kubernetes.container.name'], 'app');
     assert.equal(Labels['io.kubernetes.pod.name'], agent.pod('web'));
     assert.equal(Labels['io.kubernetes.pod.namespace'], 'default');
@@ -43,13 +35,10 @@ describe('pods of a manifest directory', { timeout: 300_000 }, () => {
     const server = app('exec httpd -f -p 8000 -h /etc', { name: 'server' });
     await agent.declare('pair', pod([server, app()]));
     await agent.declare('other', pod());
-    const { POD, server: listening, app: client } = await agent.up('pair', ['server', 'app']);
+    const { server: listening, app: client } = await agent.up('pair', ['server', 'app']);
     const { app: stranger } = await agent.up('other');
-    assert.ok(POD && listening && client && stranger);
+    assert.ok(listening && client && stranger);
     for (const { id } of [listening, client]) {
-      const { HostConfig } = await agent.engine.inspect(id);
-      assert.equal(HostConfig.NetworkMode, `container:${POD.id}`);
-      assert.equal(HostConfig.IpcMode, `container:${POD.id}`);
       assert.equal(await inside(id, 'hostname'), agent.pod('pair'));
     }
     assert.match(await inside(client.id, 'wget -q -O - http://127.0.0.1:8000/passwd'), /root/);
@@ -136,8 +125,8 @@ describe('pods of a manifest directory', { timeout: 300_000 }, () => {
         const log = await readFile(path, 'utf8');
         return log.includes('two') && log;
       });
-      assert.match(text, /"log":"one\\n","stream":"stdout"/);
-      assert.match(text, /"log":"two\\n","stream":"stderr"/);
+      assert.match(text, agent.engine.facts.logLine('one', 'stdout'));
+      assert.match(text, agent.engine.facts.logLine('two', 'stderr'));
     }
     await agent.engine.kill(talks.id);
     // Engines may answer a kill before the container has ended.
@@ -186,7 +175,7 @@ describe('pods of a manifest directory', { timeout: 300_000 }, () => {
     await agent.declare('stubborn', pod([app("trap '' TERM; sleep 1000")], { terminationGracePeriodSeconds: 20 }));
     await agent.up('stubborn');
     await agent.remove('stubborn');
-    await agent.until('it is being stopped', () => agent.engine.events.some(({ action }) => action === 'kill'));
+    await agent.logged('it is being stopped', ({ reason }) => reason === 'Killing');
     await agent.declare('brisk', pod());
     await agent.up('brisk');
     assert.deepEqual(

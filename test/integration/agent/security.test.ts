@@ -7,11 +7,11 @@ import { readCgroupHierarchy } from '../../../src/base/cgroup-hierarchy.ts';
 import { testEndpoint, testImage } from '../../builders/docker-under-test.ts';
 import { AgentUnderTest, type Disposer } from './agent-under-test.ts';
 import { freePort } from './free-port.ts';
+import { inside } from './exec-in.ts';
 import { app, pod, stays } from './pod-specs.ts';
 
 const docker = async (...argv: string[]): Promise<string> =>
   (await promisify(execFile)('docker', ['--host', testEndpoint, ...argv])).stdout.trim();
-const inside = (id: string, script: string): Promise<string> => docker('exec', id, 'sh', '-c', script);
 
 type Status = NonNullable<V1Pod['status']>;
 
