@@ -67,6 +67,8 @@ start_engine() {
   # What the shutdown of a machine is delayed and heard by.
   command -v busctl >/dev/null || missing+=(systemd)
   command -v dbus-daemon >/dev/null || missing+=(dbus-daemon)
+  # By which an agent hears that another one wants its lock file.
+  command -v inotifywait >/dev/null || missing+=(inotify-tools)
   # For a real terminal.
   command -v tmux >/dev/null || missing+=(tmux)
   [ ${#missing[@]} = 0 ] || apt_install "${missing[@]}"

@@ -34,7 +34,7 @@ interface Reality {
   parts: Partial<RealParts>;
 }
 
-type Frame = Pick<Surroundings, 'log' | 'origins' | 'verbosity' | 'logClock' | 'config'>;
+type Frame = Pick<Surroundings, 'log' | 'origins' | 'verbosity' | 'logClock' | 'config' | 'beside'>;
 
 /**
  * The agent's surroundings and capabilities, with a boundary around its own decisions. Inside are the mux, the queue, the planner, the steps and the

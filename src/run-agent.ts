@@ -112,7 +112,8 @@ export async function runAgent(
     };
     const given = await gather(list, options, node, (listener) => happenings.add(listener));
     tracing.use(given.tracing);
-    const services = [...cluster.services, ...engine.services(node.pleg), ...given.services, ...kubelet(node, state, given)];
+    const besides = from.beside?.(node) ?? [];
+    const services = [...cluster.services, ...engine.services(node.pleg), ...given.services, ...kubelet(node, state, given), ...besides];
     const sources = given.sources.map(({ name }) => name).join(', ') || 'none';
     log.info('starting', {
       version: version(),
@@ -123,8 +124,8 @@ export async function runAgent(
     });
     const fault = cgroupFault(cgroups);
     if (fault !== undefined) log.warn('not all that pods use can be reported', { fault });
-    const run = (signal: AbortSignal, ...besides: readonly Staged[]): Promise<void> =>
-      runStages([...services, ...besides], { clock, given }, signal);
+    const run = (signal: AbortSignal, ...more: readonly Staged[]): Promise<void> =>
+      runStages([...services, ...more], { clock, given }, signal);
     if (options.runOnce) return await runOnce({ run, pods, sources: given.sources, statuses, clock, log, signal: stop });
     await run(stop);
   } finally {

@@ -22,8 +22,9 @@ import type { Cluster } from './ports/cluster.ts';
 import type { ConfigSource } from './ports/config-source.ts';
 import type { Engine } from './ports/engine.ts';
 import type { HostFiles } from './ports/host-files.ts';
-import type { Ground } from './ports/node-parts.ts';
+import type { Ground, NodeParts } from './ports/node-parts.ts';
 import type { PodObjects } from './ports/pod-objects.ts';
+import type { Staged } from './ports/staged.ts';
 import type { ThisNode } from './ports/this-node.ts';
 
 type Opening = Pick<Ground, 'live' | 'clock' | 'log' | 'tell' | 'tracing' | 'random'>;
@@ -39,6 +40,8 @@ export interface Surroundings {
   readonly origins: OptionOrigins;
   readonly verbosity: VerbosityControl;
   readonly config: ConfigSource;
+  /** What runs in stages with the agent, and is no part of it; absent: nothing. */
+  readonly beside?: (node: NodeParts) => readonly Staged[];
   /** The number of the last entry that agents before this one have kept; 0: there is none. */
   lastSeq(options: KubeletOptions): number;
   /** The agent's own small files below the root directory, which is made. Rejects where it cannot be. */
@@ -58,7 +61,7 @@ export interface Surroundings {
 }
 
 /** This machine, this process, the cluster and the engine that the options name. */
-export function realSurroundings(given: Pick<Surroundings, 'log' | 'origins' | 'verbosity' | 'config'>): Surroundings {
+export function realSurroundings(given: Pick<Surroundings, 'log' | 'origins' | 'verbosity' | 'config' | 'beside'>): Surroundings {
   return {
     ...given,
     clock: systemClock,

@@ -47,6 +47,8 @@ export function checkOptions(values: OptionValues): readonly string[] {
   problems.push(...logProblems(values));
   problems.push(...nodeLabelProblems(values.nodeLabels));
   problems.push(...serverProblems(values));
+  // cmd/kubelet/app/server.go run
+  if (values.exitOnLockContention && values.lockFile === '') problems.push('cannot exit on lock file contention: no lock file specified');
   if (values.manifestUrl !== '' && !isHttpUrl(values.manifestUrl)) {
     problems.push(`invalid configuration: ${named('manifestUrl')} must be an http or https URL`);
   }

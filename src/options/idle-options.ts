@@ -19,7 +19,6 @@ const clouds = { noMeaning: 'no cloud provider is built in: --cloud-provider=ext
 const credentials = { noMeaning: "credentials of registries come from pods' pull secrets and from Docker's config files" };
 const memoryNotices = { noMeaning: 'memory that comes near a threshold is looked at each second, whatever this says' };
 const rkt = { noMeaning: 'rkt is no engine any more' };
-const noLock = { refused: 'there is no lock, and two agents that both believe to hold it would run on this node: leave it out' };
 const unverified = {
   refused:
     'whether a pod has the credentials of an image that is here already is not verified, so pods could use what others have pulled: give private images imagePullPolicy Always, which is verified by the registry',
@@ -239,8 +238,6 @@ export const idleOptions: readonly IdleOption[] = [
     zeroInFileIsUnset: true,
     noMeaning: 'the agent may have as many files open as its service lets it: LimitNOFILE in a unit of systemd',
   },
-  { flag: 'exit-on-lock-contention', config: 'exitOnLockContention', kind: bool, ...noLock },
-  { flag: 'lock-file', config: 'lockFilePath', kind: string, ...noLock },
   {
     flag: 'etcd-config',
     kind: string,

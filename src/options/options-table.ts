@@ -11,6 +11,7 @@ import { machineOptions } from './table/machine.ts';
 import { networkOptions } from './table/network.ts';
 import { nodeOptions } from './table/node.ts';
 import { podOptions } from './table/pods.ts';
+import { processOptions } from './table/process.ts';
 import { resourceManagerOptions } from './table/resource-managers.ts';
 import { serverOptions } from './table/server.ts';
 import { shutdownOptions } from './table/shutdown.ts';
@@ -34,6 +35,7 @@ export const optionsTable = {
   ...clusterOptions,
   ...serverOptions,
   ...loggingOptions,
+  ...processOptions,
   ...generalOptions,
 } as const;
 

@@ -15,6 +15,8 @@ export const stages = [
   /** What is done beside the pods. */
   'beside pods',
   'server',
+  /** What says to others that all of this is there. */
+  'announcements',
 ] as const;
 export type Stage = (typeof stages)[number];
 

@@ -175,6 +175,8 @@ test("without arguments every option has the kubelet's default", async () => {
     logFormat: 'json',
     configFile: '',
     configDirectory: '',
+    lockFile: '',
+    exitOnLockContention: false,
     recordFile: '',
     recordMaxMib: 256,
     help: false,
@@ -354,13 +356,13 @@ test('a config file that cannot be read is named with its flag', async () => {
 });
 
 test('all that is wrong is said at once: with flags, with the file, and with what they come to', async () => {
-  const file = `${head}maxPods: many\nauthorization: {mode: x}\nimageGCLowThresholdPercent: 90\nkubeAPIQPS: -1\nlockFilePath: /run/lock\n`;
+  const file = `${head}maxPods: many\nauthorization: {mode: x}\nimageGCLowThresholdPercent: 90\nkubeAPIQPS: -1\nimagePullCredentialsVerificationPolicy: AlwaysVerify\n`;
   assert.deepEqual(await problemsOf(['--config=f', '--max-podz=1', '--port=x', '--read-only-port=-1'], file), [
     'unknown flag --max-podz; did you mean --max-pods?',
     'flag --port: expected a whole number from -2147483648 to 2147483647, found "x"',
     'f:3:10 maxPods: expected a whole number from -2147483648 to 2147483647, found "many"',
     'f:4:23 authorization.mode: expected AlwaysAllow or Webhook, found "x"',
-    'f:7:15 lockFilePath is refused: there is no lock, and two agents that both believe to hold it would run on this node: leave it out',
+    'f:7:41 imagePullCredentialsVerificationPolicy is refused: whether a pod has the credentials of an image that is here already is not verified, so pods could use what others have pulled: give private images imagePullPolicy Always, which is verified by the registry',
     'f:6:13 invalid configuration: kubeAPIQPS (--kube-api-qps) -1 must not be a negative number',
     'invalid configuration: readOnlyPort (--read-only-port) -1 must be between 0 and 65535, inclusive',
     'f:5:29 invalid configuration: imageGCLowThresholdPercent (--image-gc-low-threshold) 90 must be less than imageGCHighThresholdPercent (--image-gc-high-threshold) 85',
@@ -368,11 +370,10 @@ test('all that is wrong is said at once: with flags, with the file, and with wha
 });
 
 test('a flag without meaning that would be dangerous to pass over is refused, and not where it asks for nothing', async () => {
-  assert.deepEqual(await problemsOf(['--lock-file=/run/lock', '--etcd_config=/etc/etcd.conf']), [
-    'flag --lock-file is refused: there is no lock, and two agents that both believe to hold it would run on this node: leave it out',
+  assert.deepEqual(await problemsOf(['--etcd_config=/etc/etcd.conf']), [
     'flag --etcd-config is refused: pods come from the API server, and no longer from etcd, so the node would stand without its pods: use --kubeconfig',
   ]);
-  assert.deepEqual(await problemsOf(['--lock-file=', '--exit-on-lock-contention=false']), []);
+  assert.deepEqual(await problemsOf(['--etcd-config=']), []);
   assert.deepEqual(await problemsOf(['--config=f'], `${head}imagePullCredentialsVerificationPolicy: NeverVerify`), []);
   assert.match(
     String(await problemsOf(['--config=f'], `${head}imagePullCredentialsVerificationPolicy: AlwaysVerify`)),
@@ -500,4 +501,11 @@ test('thresholds that cannot be kept to end the start', async () => {
       'x:3:35 invalid configuration: evictionPressureTransitionPeriod (--eviction-pressure-transition-period) -1s must not be negative',
     ],
   );
+});
+
+test('to exit on lock contention there has to be a lock file', async () => {
+  const fault = 'cannot exit on lock file contention: no lock file specified';
+  assert.deepEqual(await problemsOf(['--exit-on-lock-contention']), [fault]);
+  assert.deepEqual(await problemsOf(['--exit-on-lock-contention', '--lock-file=/run/lock']), []);
+  assert.deepEqual(await problemsOf(['--config=f', '--exit-on-lock-contention'], `${head}lockFilePath: /run/lock\n`), []);
 });
