@@ -5,7 +5,7 @@ import { join } from 'node:path';
 export interface NotifyProgram {
   readonly path: string;
   /** What each run was asked to send, and where to, in their order. */
-  sent(): readonly string[];
+  readonly sent: () => readonly string[];
 }
 
 /** Stands in for systemd-notify: keeps what it is asked to send, then does what `script` says. */

@@ -8,7 +8,7 @@ import { RecordingLogger } from '../../fakes/recording-logger.ts';
 
 /** Programs take the time that they take, and no back-off is waited for. */
 const impatient: Pick<Clock, 'schedule' | 'sleep'> = {
-  schedule: systemClock.schedule,
+  ...systemClock,
   sleep: (ms, signal) => (ms < CLOSE_MS ? Promise.resolve() : systemClock.sleep(ms, signal)),
 };
 const CLOSE_MS = 60_000;
