@@ -10,6 +10,8 @@ const traces = ({ tracingEndpoint, tracingSamplingRatePerMillion }: KubeletOptio
 // A recording has the options once.
 const hasConfigFiles = (options: KubeletOptions): boolean =>
   serves(options) && options.recordFile === '' && (options.configFile !== '' || options.configDirectory !== '');
+const hasDynamicConfig = (options: KubeletOptions): boolean =>
+  inCluster(options) && serves(options) && options.recordFile === '' && options.dynamicConfigDir !== '';
 const inCluster = ({ kubeconfig }: KubeletOptions): boolean => kubeconfig !== '';
 
 /** What the agent can do, a folder each. Their order is the order in pods' lives: of admission, preparing and additions; release goes backwards. */
@@ -37,6 +39,7 @@ export const capabilities: readonly Capability[] = [
   { name: 'garbage', wanted: serves, load: () => import('./garbage/capability.ts') },
   { name: 'timeline', wanted: serves, load: () => import('./timeline/capability.ts') },
   { name: 'configuration', wanted: hasConfigFiles, load: () => import('./configuration/capability.ts') },
+  { name: 'dynamicconfig', wanted: hasDynamicConfig, load: () => import('./dynamicconfig/capability.ts') },
   { name: 'page', wanted: serves, load: () => import('./page/capability.ts') },
   { name: 'server', wanted: serves, load: () => import('./server/capability.ts') },
 ];

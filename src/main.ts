@@ -69,8 +69,13 @@ export async function main(argv: readonly string[], invokedAs: string): Promise<
     return;
   }
   let loaded: LoadedOptions;
+  let config: ConfigSource = { read: () => loadOptions(argv, optionsEnvironment()) };
+  let problems: readonly string[] = [];
   try {
-    loaded = await loadOptions(argv, optionsEnvironment());
+    loaded = await config.read();
+    if (loaded.options.dynamicConfigDir !== '' && !loaded.options.help && !loaded.options.version) {
+      ({ loaded, config, problems } = await dynamicConfig(loaded, argv, config));
+    }
   } catch (error) {
     if (!(error instanceof OptionsError)) throw error;
     for (const problem of error.problems) process.stderr.write(`rxlet: ${problem}\n`);
@@ -86,8 +91,22 @@ export async function main(argv: readonly string[], invokedAs: string): Promise<
     const verbosity = new Verbosity(options.verbosity, streamLevels(options));
     const log = await openLog(options, (stream) => verbosity.of(stream));
     for (const { message, ...fields } of warnings) log.warn(message, fields);
-    process.exit(await run(loaded, { read: () => loadOptions(argv, optionsEnvironment()) }, { log, verbosity }));
+    if (problems.length > 0) log.error('the assigned configuration cannot be used: going on with the last known good one', { problems });
+    process.exit(await run(loaded, config, { log, verbosity }));
   }
+}
+
+/** The options with what the API server has assigned to the node in the place of --config. */
+async function dynamicConfig(
+  local: LoadedOptions,
+  argv: readonly string[],
+  own: ConfigSource,
+): Promise<{ readonly loaded: LoadedOptions; readonly config: ConfigSource; readonly problems: readonly string[] }> {
+  const { bootConfig } = await import('./dynamicconfig/boot-config.ts');
+  // Of a flag that is given twice the last one counts.
+  const load = (file: string): Promise<LoadedOptions> => loadOptions([...argv, `--config=${file}`], optionsEnvironment());
+  const { loaded, file, configs: booted, problems } = await bootConfig({ local, load, files: optionsEnvironment() });
+  return { loaded, config: { read: file === undefined ? own.read : () => load(file), booted }, problems };
 }
 
 const optionsEnvironment = (): OptionsEnvironment => ({

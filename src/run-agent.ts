@@ -15,6 +15,7 @@ import { EntryHub } from './agent/trace/entry-hub.ts';
 import { happeningsLog } from './agent/trace/happenings-log.ts';
 import { RECONCILE, TraceLog } from './agent/trace/trace-log.ts';
 import { Wakes } from './agent/wakes.ts';
+import { anySignal } from './base/any-signal.ts';
 import { cgroupFault, cgroupsInShort } from './base/cgroup-hierarchy.ts';
 import { foldRepeats } from './base/fold-repeats.ts';
 import { type HeardLine, heardLogger } from './base/heard-logger.ts';
@@ -37,11 +38,11 @@ import type { Surroundings } from './surroundings.ts';
 
 export { capabilities };
 
-/** Runs the agent until `stop` aborts, or with --runonce until its pods are up. Resolves with the exit code. */
+/** Runs the agent until `stopped` aborts, or with --runonce until its pods are up. Resolves with the exit code. */
 export async function runAgent(
   options: KubeletOptions,
   from: Surroundings,
-  stop: AbortSignal,
+  stopped: AbortSignal,
   list: readonly Capability[] = capabilities,
 ): Promise<number> {
   const { clock, random, logClock = clock } = from;
@@ -58,11 +59,18 @@ export async function runAgent(
   happenings.add(new TraceLog({ clock, log: folded.stream(RECONCILE), printed, hear }));
   const tracing = new LaterTracing();
   const cgroups = await from.cgroups();
+  using ending = anySignal(stopped);
+  const stop = ending.signal;
   const live = new LiveValue<LiveOptions>(options);
   const ground: Ground = {
     options,
     live,
-    config: { read: () => from.config.read(), apply: (changed) => live.set(changed) },
+    config: {
+      read: () => from.config.read(),
+      booted: from.config.booted,
+      apply: (changed) => live.set(changed),
+      restart: () => ending.abort(new Error('the agent is to be started again')),
+    },
     clock,
     log,
     folded,

@@ -222,7 +222,6 @@ export const idleOptions: readonly IdleOption[] = [
     unset: 'application/vnd.kubernetes.protobuf',
     noMeaning: 'the agent and the API server speak JSON',
   },
-  { flag: 'dynamic-config-dir', kind: string, noMeaning: 'the configuration is read once, when the agent starts' },
   {
     flag: 'really-crash-for-testing',
     kind: bool,

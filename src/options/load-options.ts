@@ -66,13 +66,17 @@ export async function loadOptions(argv: readonly string[], environment: OptionsE
   return { options, origins, warnings, placeOf };
 }
 
+/** cmd/kubelet/app/options ValidateKubeletFlags. */
+const GATE_IS_OFF = 'the DynamicKubeletConfig feature gate must be enabled in order to use the --dynamic-config-dir flag';
+
 /** What is wrong with values that could be read. */
 function valueProblems({ flags, config, values }: ReadOptions, nodeName: string | undefined): readonly string[] {
-  const { serializeImagePulls, featureGates: given } = values;
+  const { serializeImagePulls, featureGates: given, dynamicConfigDir } = values;
   const settings = withFlags(config.settings, { ...flags, values: { ...flags.values, serializeImagePulls } });
   const gates = possibleGates(given);
   return [
     ...namedEngineProblems(values),
+    ...(dynamicConfigDir !== '' && !featureGates(gates).isOn('DynamicKubeletConfig') ? [GATE_IS_OFF] : []),
     ...kubeletConfigurationFaults(settings, gates),
     ...checkOptions(values),
     ...resourceManagerProblems(values, featureGates(gates)),

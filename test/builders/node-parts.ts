@@ -92,7 +92,7 @@ export function nodeUnderTest(
   const live = new LiveValue<LiveOptions>(options);
   const node: NodeParts = {
     live,
-    config: { read: async () => defaultOptions, apply: (changed) => live.set(changed) },
+    config: { read: async () => defaultOptions, apply: (changed) => live.set(changed), restart: () => {} },
     origins: defaultOptions.origins,
     random,
     verbosity: new Verbosity(0),

@@ -10,6 +10,7 @@ export const decidingGates = {
   ContainerCheckpoint: 'serves /checkpoint',
   CustomCPUCFSQuotaPeriod: 'allows for another cpuCFSQuotaPeriod than 100ms',
   DisableCPUQuotaWithExclusiveCPUs: 'lets containers with CPUs of their own run without a quota',
+  DynamicKubeletConfig: 'allows for --dynamic-config-dir',
   ExtendWebSocketsToKubelet: 'has the node declare that it takes WebSockets',
   GracefulNodeShutdown: "allows for shutdownGracePeriod, for which the machine's shutdown waits for pods",
   GracefulNodeShutdownBasedOnPodPriority: 'allows for shutdownGracePeriodByPodPriority',

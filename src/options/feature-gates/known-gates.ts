@@ -105,6 +105,8 @@ const groups: readonly (readonly [stage: GateStage, state: 'on' | 'off' | 'locke
     DeclarativeValidationTakeover KMSv1 KubeletRegistrationGetOnExistsOnly WindowsHostNetwork
     `,
   ],
+  // Of Kubernetes up to 1.25: what it was for is still here.
+  ['deprecated', 'on', 'DynamicKubeletConfig'],
   [
     'deprecated',
     'locked on',
@@ -123,7 +125,7 @@ const groups: readonly (readonly [stage: GateStage, state: 'on' | 'off' | 'locke
 
 /**
  * The feature gates that a kubelet of Kubernetes 1.36 has: its own (pkg/features) and those of the libraries that it registers (client-go,
- * component-base's logs, metrics and z-pages, apiserver, apiextensions, controller-manager).
+ * component-base's logs, metrics and z-pages, apiserver, apiextensions, controller-manager). And DynamicKubeletConfig.
  */
 export const knownGates: ReadonlyMap<string, FeatureGate> = new Map(
   groups.flatMap(([stage, state, names]) =>

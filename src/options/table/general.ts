@@ -23,6 +23,15 @@ export const generalOptions = {
     group: 'General',
     help: 'A directory of files that end in .conf, also in directories below it: each is merged over --config, in the order of their names.',
   }),
+  dynamicConfigDir: option<string>({
+    flag: 'dynamic-config-dir',
+    kind: string,
+    default: '',
+    defaultText: 'none',
+    group: 'General',
+    help: 'A directory for configurations that a ConfigMap holds, which Node.spec.configSource names on API servers up to Kubernetes 1.23: what is assigned there goes in the place of --config, once the agent was started again, for which it ends by itself.',
+    deprecated: 'Kubernetes 1.22 has deprecated such configurations, and 1.24 has none',
+  }),
   featureGates: option<GivenGates>({
     flag: 'feature-gates',
     config: 'featureGates',

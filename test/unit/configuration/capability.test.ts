@@ -52,6 +52,7 @@ async function watching(t: TestContext, ...flags: readonly string[]): Promise<Wa
         return read().finally(() => first.next());
       },
       apply: (changed) => live.set(changed),
+      restart: () => {},
     },
     events: { record: (_about, _type, reason, message) => events.next(`${reason} ${message}`) },
   });

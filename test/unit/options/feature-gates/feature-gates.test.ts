@@ -12,7 +12,8 @@ const load = (argv: readonly string[], text = '') =>
 
 test('the gates as they are contradict nothing, and need only gates that are known', () => {
   assert.deepEqual(featureGates({}).faults, []);
-  assert.equal(knownGates.size, 239);
+  // 1.36 has 239; DynamicKubeletConfig is of older ones.
+  assert.equal(knownGates.size, 240);
   for (const [name, needs] of gateNeeds) for (const each of [name, ...needs]) assert.ok(knownGates.has(each), each);
 });
 
