@@ -106,7 +106,7 @@ async function dynamicConfig(
   // Of a flag that is given twice the last one counts.
   const load = (file: string): Promise<LoadedOptions> => loadOptions([...argv, `--config=${file}`], optionsEnvironment());
   const { loaded, file, configs: booted, problems } = await bootConfig({ local, load, files: optionsEnvironment() });
-  return { loaded, config: { read: file === undefined ? own.read : () => load(file), booted }, problems };
+  return { loaded, config: { read: () => (file === undefined ? own.read() : load(file)), booted }, problems };
 }
 
 const optionsEnvironment = (): OptionsEnvironment => ({

@@ -28,7 +28,7 @@ describe('what could lead out of its directory is refused', () => {
 
 test('a record that is cut off, of another shape, or no text at all is refused', () => {
   for (const text of ['{', 'source: 1', 'source: {configMap: {}}', '\0\0', encodeSource(aSource()).slice(0, 120)])
-    assert.throws(() => decodeSource(text), undefined, JSON.stringify(text));
+    assert.throws(() => decodeSource(text), Error, JSON.stringify(text));
 });
 
 test('of a reference each wrong name is a fault', () => {
