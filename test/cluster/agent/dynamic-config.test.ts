@@ -15,7 +15,7 @@ const kubelet = (maxPods: number): string =>
 
 test(
   'a ConfigMap that Node.spec.configSource names is assigned, active, known to be good, and a bad one is rolled back',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async (t) => {
     const node = await ClusterNode.prepare(t);
     const dir = join(node.agent.dir, 'dynamic');

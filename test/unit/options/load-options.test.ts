@@ -177,6 +177,7 @@ test("without arguments every option has the kubelet's default", async () => {
     configDirectory: '',
     lockFile: '',
     exitOnLockContention: false,
+    dynamicConfigDir: '',
     recordFile: '',
     recordMaxMib: 256,
     help: false,
