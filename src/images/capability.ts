@@ -14,6 +14,7 @@ import { afterRemovals } from './after-removals.ts';
 import { imageManager } from './image-manager.ts';
 import { keyring } from './keyring.ts';
 import { NodeDockerConfig } from './node-docker-config.ts';
+import type { ProvidedCredentials } from './providers/credential-providers.ts';
 import { PullQueue } from './pull-queue.ts';
 import { pullSecrets } from './pull-secrets.ts';
 import { wantedImages } from './wanted-images.ts';
@@ -29,12 +30,13 @@ export type ImageNeeds = Pick<
 >;
 
 /** Pull policies, credentials, queueing and back-off as the options want them; and images that nothing uses are removed. */
-export function capability(needs: ImageNeeds): Contribution {
+export async function capability(needs: ImageNeeds): Promise<Contribution> {
   const { options, live, clock, log, engine, events, objects, tell, tracing } = needs;
   const { rootDir } = options;
   const { images } = engine;
   const removals = new ImageRemovals(images);
   const nodeConfig = new NodeDockerConfig({ rootDir, cwd: process.cwd(), home: process.env['HOME'] }, log);
+  const provided = await providedCredentials(needs);
   const collections = imageCollections(needs, removals);
   return {
     services: options.runOnce
@@ -48,7 +50,7 @@ export function capability(needs: ImageNeeds): Contribution {
         events,
         clock,
         log,
-        keyring: keyring({ entries: rememberedFor(DOCKER_CONFIG_MS, clock, () => nodeConfig.entries()) }),
+        keyring: keyring({ entries: rememberedFor(DOCKER_CONFIG_MS, clock, () => nodeConfig.entries()) }, provided),
         tell,
         tracing,
         pulls: new PullQueue({
@@ -61,6 +63,17 @@ export function capability(needs: ImageNeeds): Contribution {
       }),
     ),
   };
+}
+
+async function providedCredentials({ options, clock, log }: ImageNeeds): Promise<ProvidedCredentials | undefined> {
+  const { imageCredentialProviderConfig: path, imageCredentialProviderBinDir: directory } = options;
+  if (path === '' && directory === '') return undefined;
+  if (path === '' || directory === '') {
+    log.warn('no credential provider is asked: --image-credential-provider-config and --image-credential-provider-bin-dir go together');
+    return undefined;
+  }
+  const { credentialProviders } = await import('./providers/credential-providers.ts');
+  return credentialProviders({ path, directory, clock, log });
 }
 
 function imageCollections(

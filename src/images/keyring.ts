@@ -3,23 +3,24 @@ import { parseImageName } from '../model/image-name.ts';
 import type { Wire } from '../model/wire.ts';
 import type { RegistryCredentials } from '../ports/image-service.ts';
 import { type DockerConfigEntry, parseDockercfg, parseDockerConfigJson } from './docker-config.ts';
+import type { ProvidedCredentials } from './providers/credential-providers.ts';
 import { locationCovers, parseRegistryLocation } from './registry-location.ts';
 
 /** What of a Secret matters here; `data` is base64, as the API gives it. */
 export type PullSecret = Pick<Wire<V1Secret>, 'type' | 'data'>;
 
-/** Who may pull what: the pod's pull secrets first, then the node's own docker configuration. */
+/** Who may pull what: the pod's pull secrets first, then the node's own docker configuration, then what credential providers know. */
 export interface Keyring {
   /** In the order to try; none means anonymous. Rejects when `image` or a secret does not parse, with words that hold no credentials. */
   lookup(image: string, secrets: readonly PullSecret[]): Promise<readonly RegistryCredentials[]>;
 }
 
-export function keyring(node: { entries(): Promise<readonly DockerConfigEntry[]> }): Keyring {
+export function keyring(node: { entries(): Promise<readonly DockerConfigEntry[]> }, provided?: ProvidedCredentials): Keyring {
   return {
     async lookup(image, secrets) {
       const { repo: repository } = parseImageName(image);
       const fromSecrets = entriesOfSecrets(secrets);
-      return credentialsFor(repository, fromSecrets, await node.entries());
+      return credentialsFor(repository, fromSecrets, await node.entries(), ...((await provided?.(repository)) ?? []));
     },
   };
 }

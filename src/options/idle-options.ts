@@ -113,8 +113,6 @@ export const idleOptions: readonly IdleOption[] = [
   },
 
   { flag: 'azure-container-registry-config', kind: string, ...credentials },
-  { flag: 'image-credential-provider-bin-dir', kind: string, ...credentials },
-  { flag: 'image-credential-provider-config', kind: string, ...credentials },
   idle({
     config: 'imagePullCredentialsVerificationPolicy',
     kind: string,

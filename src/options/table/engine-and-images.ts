@@ -91,4 +91,18 @@ export const engineAndImageOptions = {
     group: 'Engine and images',
     help: 'Image pulls at the same time when they are not serialized. The kubelet has it in the config file only.',
   }),
+  imageCredentialProviderConfig: option<string>({
+    flag: 'image-credential-provider-config',
+    kind: string,
+    default: '',
+    group: 'Engine and images',
+    help: "A CredentialProviderConfig, or a directory of them: programs that know registries' credentials. They are asked after pull secrets and Docker's config files.",
+  }),
+  imageCredentialProviderBinDir: option<string>({
+    flag: 'image-credential-provider-bin-dir',
+    kind: string,
+    default: '',
+    group: 'Engine and images',
+    help: 'Where the programs of --image-credential-provider-config are.',
+  }),
 } as const;

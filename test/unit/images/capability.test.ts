@@ -10,7 +10,7 @@ const { signal } = new AbortController();
 test('an image is pulled, which is recorded and told of', async (t) => {
   const scene = nodeUnderTest();
   t.after(() => scene.node.engine.close());
-  const { images } = capability(scene.node);
+  const { images } = await capability(scene.node);
   assert.ok(images);
   assert.match(await scene.clock.until(images.ensureImage(aPod('web'), aContainer('app', { image: 'nginx' }), signal)), /^sha256:/);
   assert.deepEqual(
@@ -25,7 +25,7 @@ test('an image is pulled, which is recorded and told of', async (t) => {
 test('pulls above the rate are refused', async (t) => {
   const scene = nodeUnderTest({ options: { registryQps: 1, registryBurst: 1, serializeImagePulls: false } });
   t.after(() => scene.node.engine.close());
-  const { images } = capability(scene.node);
+  const { images } = await capability(scene.node);
   assert.ok(images);
   const ensure = (image: string): Promise<string> => images.ensureImage(aPod(image), aContainer('app', { image }), signal);
   const ends = await scene.clock.until(Promise.allSettled([ensure('nginx'), ensure('redis')]), 1);

@@ -33,7 +33,7 @@ async function setUp(t: TestContext, { options = {}, fs = full, images = ['old:1
   const present = async (): Promise<readonly string[]> =>
     (await clock.until(engine.images.listImages(signal))).flatMap(({ repoTags }) => repoTags).toSorted();
   for (const image of images) await pull(image);
-  const contribution = capability(node);
+  const contribution = await capability(node);
   const measured = { fs };
   const stats = {
     pods: async () => [],

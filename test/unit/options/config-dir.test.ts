@@ -75,7 +75,7 @@ describe('a file of --config-dir', () => {
     };
     assert.deepEqual((await load(files)).warnings, [
       {
-        message: 'feature gates have no meaning on this node: InPlacePodLevelResourcesVerticalScaling, PodLevelResources',
+        message: 'feature gates have no meaning on this node: InPlacePodLevelResourcesVerticalScaling',
         option: 'featureGates',
       },
     ]);

@@ -51,6 +51,8 @@ test("without arguments every option has the kubelet's default", async () => {
     podInfraContainerImage: 'registry.k8s.io/pause:3.10',
     runtimeRequestTimeoutMs: 120_000,
     imagePullProgressDeadlineMs: 60_000,
+    imageCredentialProviderConfig: '',
+    imageCredentialProviderBinDir: '',
     registryQps: 5,
     registryBurst: 10,
     serializeImagePulls: true,

@@ -1,0 +1,56 @@
+import { join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import { type CommandEnd, runCommand } from '../../base/run-command.ts';
+import { type ProviderAnswer, providerAnswer } from './provider-answer.ts';
+import type { ProviderSpec } from './provider-faults.ts';
+
+/** As the kubelet's (pluginExecutionTimeout). */
+const DEADLINE_MS = 60_000;
+
+export interface AskProviderDeps {
+  /** Where the programs are. */
+  readonly directory: string;
+  readonly clock: Pick<Clock, 'schedule'>;
+}
+
+/**
+ * Asks a provider's program for the credentials of an image: a CredentialProviderRequest on its standard input, a CredentialProviderResponse on
+ * its output. Rejects with what went wrong, never with what it printed on its output.
+ */
+export async function askProvider(
+  { name, apiVersion, args, env }: Pick<ProviderSpec, 'name' | 'apiVersion' | 'args' | 'env'>,
+  image: string,
+  { directory, clock }: AskProviderDeps,
+): Promise<ProviderAnswer> {
+  const end = await runCommand(join(directory, name), args, {
+    clock,
+    deadlineMs: DEADLINE_MS,
+    // Others that want the same wait for it, too: it ends by its deadline alone.
+    signal: new AbortController().signal,
+    input: JSON.stringify({ kind: 'CredentialProviderRequest', apiVersion, image }),
+    env: { ...process.env, ...env },
+  });
+  if (end.is === 'exited' && end.code === 0) return providerAnswer(end.stdout);
+  throw new Error(`failed to get credential from external registry credential provider: ${name} ${whatHappened(end)}`);
+}
+
+function whatHappened(end: CommandEnd): string {
+  switch (end.is) {
+    case 'exited':
+      return `ended with exit code ${end.code}${shown(end.stderr)}`;
+    case 'killed':
+      return `was killed by ${end.by}${shown(end.stderr)}`;
+    case 'late':
+      return `did not end within ${DEADLINE_MS / 1000} s`;
+    case 'missing':
+      return `could not be started: ${end.error.message}`;
+    default:
+      return end satisfies never;
+  }
+}
+
+/** The last of what it said. */
+function shown(stderr: string): string {
+  const last = stderr.trim().split('\n').slice(-3).join(' ').slice(-500);
+  return last === '' ? '' : `: ${last}`;
+}
