@@ -1,14 +1,14 @@
 import { hostname } from 'node:os';
+import { basename } from 'node:path';
 import { isatty } from 'node:tty';
 import { systemClock } from './base/clock.ts';
-import type { Logger } from './base/logger.ts';
 import { readRegularFile } from './base/read-regular-file.ts';
 import { stopOnSignals } from './base/stop-on-signals.ts';
 import { Verbosity } from './base/verbosity.ts';
 import { version } from './base/version.ts';
 import { commands } from './options/commands.ts';
 import { completeHelpText, helpText } from './options/help-text.ts';
-import { type KubeletOptions, streamLevels } from './options/kubelet-options.ts';
+import { streamLevels } from './options/kubelet-options.ts';
 import { optionsTable } from './options/options-table.ts';
 import type { ConfigSource } from './ports/config-source.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -89,7 +89,9 @@ export async function main(argv: readonly string[], invokedAs: string): Promise<
   else if (options.version) process.stdout.write(`${versionText(invokedAs, version())}\n`);
   else {
     const verbosity = new Verbosity(options.verbosity, streamLevels(options));
-    const log = await openLog(options, (stream) => verbosity.of(stream));
+    // Loaded here, so that --help and --version do not pay for it.
+    const { openLog } = await import('./open-log.ts');
+    const log = openLog(options, (stream) => verbosity.of(stream), basename(invokedAs));
     for (const { message, ...fields } of warnings) log.warn(message, fields);
     if (problems.length > 0) log.error('the assigned configuration cannot be used: going on with the last known good one', { problems });
     process.exit(await run(loaded, config, { log, verbosity }));
@@ -129,13 +131,6 @@ async function engines(argv: readonly string[]): Promise<number> {
   const [{ runEngines }, { listEngines }] = await Promise.all([import('./cli/engines.ts'), import('./engines/list-engines.ts')]);
   const { signal } = new AbortController();
   return runEngines(argv, process, (endpoints) => listEngines(endpoints, systemClock, signal));
-}
-
-async function openLog({ logFormat }: KubeletOptions, verbosity: (stream: string) => number): Promise<Logger> {
-  // Loaded here, so that --help and --version do not pay for it.
-  const { pinoLogger, standardError } = await import('./base/pino-logger.ts');
-  const colour = isatty(STANDARD_ERROR) && !process.env['NO_COLOR'];
-  return pinoLogger({ format: logFormat, verbosity, destination: standardError(), colour });
 }
 
 /** Runs the agent until it is stopped or fails. Resolves with the exit code. */

@@ -7,18 +7,18 @@ const colours: Readonly<Record<Severity, string>> = { info: '\u001B[2m', warning
 const plainColour = '\u001B[0m';
 const dim = '\u001B[2m';
 
-/** `I1121 12:14:03.123 message key="value"`, a line without its end; local time. */
+/** `I1121 12:14:03.123 message key="value"`, a line without its end; local time. Without a time it has no header. */
 export function klogLine(
   severity: Severity,
-  atMs: number,
+  atMs: number | undefined,
   message: string,
   fields: Readonly<Record<string, Plain>>,
   colour: boolean,
 ): string {
-  const header = `${letters[severity]}${timeOf(atMs)}`;
+  const header = atMs === undefined ? '' : `${letters[severity]}${timeOf(atMs)} `;
   // A message is one line, whatever it was made of.
   const text = message.replaceAll('\n', String.raw`\n`);
-  let line = colour ? `${colours[severity]}${header}${plainColour} ${text}` : `${header} ${text}`;
+  let line = colour ? `${colours[severity]}${header}${plainColour}${text}` : `${header}${text}`;
   for (const [key, value] of Object.entries(fields)) {
     line += colour ? ` ${dim}${key}=${plainColour}${valueText(value)}` : ` ${key}=${valueText(value)}`;
   }

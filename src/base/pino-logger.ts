@@ -5,8 +5,8 @@ import { type Plain, plainFields } from './plain-fields.ts';
 import { withoutCredentials } from './without-credentials.ts';
 
 export interface LineDestination {
-  /** One or more whole lines. */
-  write(lines: string): void;
+  /** One or more whole lines, of one severity. */
+  write(lines: string, severity?: Severity): void;
 }
 
 export interface PinoLoggerOptions {
@@ -16,6 +16,8 @@ export interface PinoLoggerOptions {
   readonly destination: LineDestination;
   /** For the text format. */
   readonly colour?: boolean;
+  /** Of the text format: whether a line begins with its severity and time; absent: it does. */
+  readonly headers?: boolean;
   /** Milliseconds since the epoch. */
   readonly nowMs?: () => number;
 }
@@ -44,6 +46,8 @@ export function standardError(): LineDestination {
 type Write = (severity: Severity, level: number, message: string, fields: Readonly<Record<string, Plain>>) => void;
 
 function jsonWriter({ destination, nowMs = Date.now }: PinoLoggerOptions): Write {
+  // pino writes before its call returns, and does not say of which severity.
+  let writing: Severity = 'info';
   const out = pino(
     {
       base: null,
@@ -52,15 +56,18 @@ function jsonWriter({ destination, nowMs = Date.now }: PinoLoggerOptions): Write
       formatters: { level: (label) => ({ level: label }) },
       timestamp: () => `,"ts":${(nowMs() / 1000).toFixed(3)}`,
     },
-    destination,
+    { write: (line: string) => destination.write(line, writing) },
   );
-  return (severity, level, message, fields) => out[severity](severity === 'info' ? { v: level, ...fields } : fields, message);
+  return (severity, level, message, fields) => {
+    writing = severity;
+    out[severity](severity === 'info' ? { v: level, ...fields } : fields, message);
+  };
 }
 
-function textWriter({ destination, colour = false, nowMs = Date.now }: PinoLoggerOptions): Write {
+function textWriter({ destination, colour = false, headers = true, nowMs = Date.now }: PinoLoggerOptions): Write {
   return (severity, _level, message, { stack, ...fields }) => {
-    const line = klogLine(severity, nowMs(), message, fields, colour);
-    destination.write(typeof stack === 'string' ? `${line}\n${stack}\n` : `${line}\n`);
+    const line = klogLine(severity, headers ? nowMs() : undefined, message, fields, colour);
+    destination.write(typeof stack === 'string' ? `${line}\n${stack}\n` : `${line}\n`, severity);
   };
 }
 

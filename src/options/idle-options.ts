@@ -13,7 +13,7 @@ const isOn = (value: unknown): boolean => value === true;
 const cadvisor = { noMeaning: 'it is for the cAdvisor inside of a kubelet, and this agent measures by itself, when somebody asks' };
 const kubenet = { noMeaning: 'it is for kubenet: here the engine or a CNI plugin connects pods, each by settings of its own' };
 const chains = { noMeaning: 'kube-proxy makes all chains of iptables that it needs, since Kubernetes 1.28' };
-const standardError = { noMeaning: 'the log goes to standard error alone, and whatever starts the agent keeps it' };
+const standardError = { noMeaning: 'nothing of the log goes to standard output' };
 const sourceFiles = { noMeaning: 'a line of the log names its stream, and no file of the source' };
 const clouds = { noMeaning: 'no cloud provider is built in: --cloud-provider=external leaves the node to a controller of the cloud' };
 const credentials = { noMeaning: "credentials of registries come from pods' pull secrets and from Docker's config files" };
@@ -77,15 +77,7 @@ export const idleOptions: readonly IdleOption[] = [
 
   { flag: 'add-dir-header', kind: bool, ...sourceFiles },
   { flag: 'log-backtrace-at', kind: opaque, ...sourceFiles },
-  { flag: 'skip-headers', kind: bool, noMeaning: 'each line of the log says when it was written and by which stream' },
-  { flag: 'alsologtostderr', kind: bool, isMet: isOn, ...standardError },
-  { flag: 'log-dir', kind: string, ...standardError },
-  { flag: 'log-file', kind: string, ...standardError },
-  { flag: 'log-file-max-size', kind: uint, ...standardError },
-  { flag: 'logtostderr', kind: bool, unset: true, ...standardError },
-  { flag: 'one-output', kind: bool, ...standardError },
-  { flag: 'skip-log-headers', kind: bool, ...standardError },
-  { flag: 'stderrthreshold', kind: opaque, ...standardError },
+  { flag: 'skip-log-headers', kind: bool, isMet: isOn, noMeaning: 'a log file begins without a header' },
   { flag: 'log-json-split-stream', config: 'logging.options.json.splitStream', kind: bool, unset: false, ...standardError },
   { flag: 'log-text-split-stream', config: 'logging.options.text.splitStream', kind: bool, unset: false, ...standardError },
   {

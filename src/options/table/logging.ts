@@ -1,6 +1,23 @@
 import { type LevelOfFiles, vmodule } from '../accepted-kinds.ts';
-import { int32, oneOf, orUnset, string, uint, uint32 } from '../kinds.ts';
-import { liveOption, option } from '../option.ts';
+import { bool, int32, oneOf, orUnset, string, uint, uint32 } from '../kinds.ts';
+import { ExpectedError, type Kind, liveOption, option } from '../option.ts';
+
+type Threshold = 'info' | 'warning' | 'error' | 'none';
+const thresholds: readonly Threshold[] = ['info', 'warning', 'error', 'none'];
+
+/** klog's severities by name or number. It never logs FATAL here. */
+const threshold: Kind<Threshold> = {
+  ...oneOf(thresholds),
+  name: 'severity',
+  expected: 'INFO, WARNING, ERROR or FATAL, or a number from 0 to 3',
+  parse: (text) => {
+    const at = /^[0-3]$/.test(text) ? Number(text) : ['INFO', 'WARNING', 'ERROR', 'FATAL'].indexOf(text.toUpperCase());
+    const found = thresholds[at];
+    if (found === undefined) throw new ExpectedError(threshold.expected);
+    return found;
+  },
+  show: (value) => (value === 'none' ? 'FATAL' : value.toUpperCase()),
+};
 
 export const loggingOptions = {
   verbosity: liveOption<number>({
@@ -31,6 +48,64 @@ export const loggingOptions = {
     defaultText: 'text on a terminal, else json',
     group: 'Logging',
     help: 'How log lines are written to standard error.',
+  }),
+  logToStandardError: option<boolean>({
+    flag: 'logtostderr',
+    kind: bool,
+    default: true,
+    group: 'Logging',
+    help: 'false: the log goes to --log-file or --log-dir, where one of them is set, and to standard error only what --stderrthreshold says.',
+  }),
+  logAlsoToStandardError: option<boolean>({
+    flag: 'alsologtostderr',
+    kind: bool,
+    default: false,
+    group: 'Logging',
+    help: 'With --logtostderr=false: all of the log goes to standard error, too.',
+  }),
+  logStandardErrorThreshold: option<Threshold>({
+    flag: 'stderrthreshold',
+    kind: threshold,
+    default: 'error',
+    group: 'Logging',
+    help: 'With --logtostderr=false: lines of this severity or a worse one go to standard error, too; FATAL: none.',
+  }),
+  logFile: option<string>({
+    flag: 'log-file',
+    kind: string,
+    default: '',
+    defaultText: 'none',
+    group: 'Logging',
+    help: 'With --logtostderr=false: the file for the whole log, for root alone. While it cannot be written, lines go to standard error.',
+  }),
+  logDir: option<string>({
+    flag: 'log-dir',
+    kind: string,
+    default: '',
+    defaultText: 'none',
+    group: 'Logging',
+    help: 'With --logtostderr=false and no --log-file: the directory of a log file a severity, such as rxlet.INFO, each with what is worse, too. They go on over restarts.',
+  }),
+  logFileMaxMegabytes: option<number>({
+    flag: 'log-file-max-size',
+    kind: uint,
+    default: 1800,
+    group: 'Logging',
+    help: 'How large a log file may become, in MiB: then it gets the ending .1, in place of the one before, and is begun again; 0: any size.',
+  }),
+  logOneOutput: option<boolean>({
+    flag: 'one-output',
+    kind: bool,
+    default: false,
+    group: 'Logging',
+    help: 'With --log-dir: each line is in the file of its own severity only.',
+  }),
+  skipLogHeaders: option<boolean>({
+    flag: 'skip-headers',
+    kind: bool,
+    default: false,
+    group: 'Logging',
+    help: 'Lines of the text format begin without severity and time.',
   }),
   tracingEndpoint: option<string | undefined>({
     config: 'tracing.endpoint',

@@ -34,6 +34,7 @@ const byName: Partial<Record<OptionName, Samples>> = {
   registerWithTaints: ['a:NoSchedule', 'b=c:NoExecute', 'd:PreferNoSchedule'],
   reservedMemory: ['0:memory=1Gi', '1:memory=2Gi', '0:hugepages-2Mi=4Mi'],
   tlsCipherSuites: ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'],
+  logStandardErrorThreshold: ['INFO', 'WARNING', 'FATAL'],
   tlsMinVersion: ['VersionTLS10', 'VersionTLS11', 'VersionTLS13'],
   vmodule: ['a=1', 'b=2', 'c=3'],
 };

@@ -177,6 +177,14 @@ test("without arguments every option has the kubelet's default", async () => {
     logFormat: 'json',
     configFile: '',
     configDirectory: '',
+    logToStandardError: true,
+    logAlsoToStandardError: false,
+    logStandardErrorThreshold: 'error',
+    logFile: '',
+    logDir: '',
+    logFileMaxMegabytes: 1800,
+    logOneOutput: false,
+    skipLogHeaders: false,
     lockFile: '',
     exitOnLockContention: false,
     dynamicConfigDir: '',
@@ -511,4 +519,12 @@ test('to exit on lock contention there has to be a lock file', async () => {
   assert.deepEqual(await problemsOf(['--exit-on-lock-contention']), [fault]);
   assert.deepEqual(await problemsOf(['--exit-on-lock-contention', '--lock-file=/run/lock']), []);
   assert.deepEqual(await problemsOf(['--config=f', '--exit-on-lock-contention'], `${head}lockFilePath: /run/lock\n`), []);
+});
+
+test('what goes to standard error is a severity by its name or number', async () => {
+  const of = async (text: string) => (await loadOptions([`--stderrthreshold=${text}`], environment())).options.logStandardErrorThreshold;
+  assert.deepEqual(await Promise.all(['INFO', 'warning', '2', 'FATAL'].map(of)), ['info', 'warning', 'error', 'none']);
+  assert.deepEqual(await problemsOf(['--stderrthreshold=4']), [
+    'flag --stderrthreshold: expected INFO, WARNING, ERROR or FATAL, or a number from 0 to 3, found "4"',
+  ]);
 });

@@ -95,11 +95,11 @@ test("a kubelet's present command line is accepted, each flag that decides nothi
     '--fail-swap-on=false',
     '--container-runtime-endpoint',
     'unix:///run/x.sock',
-    '--stderrthreshold=WARNING',
+    '--log-backtrace-at=a.go:1',
   ]);
   assert.deepEqual(parsed.problems, []);
   assert.deepEqual(
     [...parsed.idle.keys()].map(({ flag }) => flag),
-    ['stderrthreshold'],
+    ['log-backtrace-at'],
   );
 });
