@@ -15,6 +15,7 @@ const { stopPodSandbox, removePodSandbox, stopContainer, removeContainer } = Run
 const { listImages, removeImage } = ImageService.method;
 /** The agent's own calls may be in the way of a test's. */
 const CALL_MS = 120_000;
+const TRIES = 60;
 const ACTIONS: Readonly<Record<string, string>> = {
   '/containers/create': 'create',
   '/tasks/start': 'start',
@@ -175,9 +176,18 @@ export class CriTestEngine implements TestEngine {
   async dispose(): Promise<void> {
     this.#stopListening();
     await this.#heard;
-    for (const { id, container } of await this.containers()) if (container === 'POD') await this.remove(id);
-    if ((await this.containers()).length > 0) throw new Error('containers are left that cannot be removed');
-    this.#client.close();
+    try {
+      let left = await this.containers();
+      // What an interrupted agent was starting cannot be removed until it has started.
+      for (let tries = 0; left.length > 0 && tries < TRIES; tries++) {
+        if (tries > 0) await systemClock.sleep(500, this.#signal);
+        for (const { id, container } of left) if (container === 'POD') await this.remove(id).catch(() => {});
+        left = await this.containers();
+      }
+      if (left.length > 0) throw new Error(`left, and cannot be removed: ${left.map(({ name }) => name).join(', ')}`);
+    } finally {
+      this.#client.close();
+    }
   }
 
   async #isSandbox(id: string): Promise<boolean> {
