@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, test, type TestContext } from 'node:test';
 import { anImage, type BuiltImage } from '../../builders/an-image.ts';
@@ -195,6 +196,43 @@ describe('images', { timeout: 400_000 }, () => {
     await agent.declare('late', running(name, {}, { imagePullSecrets }));
     await agent.up('late');
     await agent.up('app');
+  });
+
+  test('of a closed registry are pulled with what a credential provider says, which is asked once for both pods', async (t) => {
+    const closed = await DebianRegistry.start({ closed: true });
+    t.after(() => closed.stop());
+    const names = [await closed.push('test/provided', '1', image), await closed.push('test/provided', '2', anotherImage)] as const;
+    served.push(...names);
+    const programs = await mkdtemp(join(tmpdir(), 'rxlet-providers-'));
+    t.after(() => rm(programs, { recursive: true }));
+    const version = 'credentialprovider.kubelet.k8s.io/v1';
+    const { username, password } = DebianRegistry.credentials;
+    const answer = {
+      kind: 'CredentialProviderResponse',
+      apiVersion: version,
+      cacheKeyType: 'Registry',
+      auth: { [closed.host]: { username, password } },
+    };
+    const program = `#!/bin/sh\ncat >>${programs}/asked; echo >>${programs}/asked; echo '${JSON.stringify(answer)}'\n`;
+    await writeFile(join(programs, 'closed'), program, { mode: 0o755 });
+    const provider = { name: 'closed', apiVersion: version, matchImages: [closed.host], defaultCacheDuration: '10m' };
+    const config = { apiVersion: 'kubelet.config.k8s.io/v1', kind: 'CredentialProviderConfig', providers: [provider] };
+    await writeFile(join(programs, 'config.json'), JSON.stringify(config));
+    const agent = await start(
+      t,
+      `--image-credential-provider-config=${join(programs, 'config.json')}`,
+      `--image-credential-provider-bin-dir=${programs}`,
+    );
+    for (const [i, name] of names.entries()) {
+      await agent.declare(`provided-${i}`, running(name));
+      await agent.up(`provided-${i}`);
+    }
+    const asked = (await readFile(join(programs, 'asked'), 'utf8')).trim().split('\n');
+    assert.deepEqual(
+      asked.map((each) => JSON.parse(each)),
+      [{ kind: 'CredentialProviderRequest', apiVersion: version, image: `${closed.host}/test/provided` }],
+    );
+    assert.ok(!agent.output.some((line) => line.includes(password)), 'the password is in no line of the log');
   });
 
   afterEach(() => registry.resume());
