@@ -24,7 +24,7 @@ const backoffMs = exponential(1000, 10_000);
 const MAX_STATUS_CHARS = 500;
 
 /**
- * Says to the service manager what becomes of this process, by systemd's own program (docs/adr/0037). One is under way at a time; what is said
+ * Says to the service manager what becomes of this process, by systemd's own program (docs/adr/0039). One is under way at a time; what is said
  * meanwhile is sent next, and of each word the last counts. What cannot be sent is tried again a few times, and logged once.
  */
 export class ServiceNotifier {
