@@ -32,7 +32,7 @@ export async function ensureImageVolumes(
   return refs;
 }
 
-/** Whether each image is mounted once: an engine that mounts images does not mount one of them twice in a container (Docker 28). */
+/** Whether each image is mounted once in the container. */
 export function eachImageOnce(pod: Pod, container: Container, refs: ReadonlyMap<string, string>): boolean {
   const mounted = imagesMounted(pod, container).map(({ mount }) => refs.get(mount.name));
   return new Set(mounted).size === mounted.length;

@@ -41,6 +41,7 @@ export async function engineFeatures({ client, cgroupVersion, cgroupDriver }: Fe
     supplementalGroupsPolicy: told.features?.supplementalGroupsPolicy ?? false,
     idsForEachPod: true,
     imageVolumes: isAtLeast(runtimeVersion, IMAGE_VOLUMES[runtimeName]),
+    imageTwice: true,
     cgroups: cgroupVersion && { driver: driver ?? config.driver ?? cgroupDriver, version: cgroupVersion },
     sandboxImage: config.sandboxImage,
     unwatchedPullsIn: runtimeName === 'containerd' && !isAtLeast(runtimeVersion, WATCHES_PULLS) ? config.rootDir : undefined,
