@@ -84,9 +84,13 @@ start_private_engine() {
   ip addr replace "$address" dev "$bridge"
   ip link set "$bridge" up
   clear_remains
+  # One after the other: of two that make the machine's chains of iptables at once, one fails ("Chain already exists").
+  exec 8>/run/rxlet-dockerd.lock
+  flock 8
   setsid dockerd --config-file "$DIR/daemon.json" --host "$HOST" --data-root "$DIR/data" --exec-root "$DIR/exec" --pidfile "$DIR/docker.pid" \
-    --bridge "$bridge" >>"$DIR/dockerd.log" 2>&1 </dev/null &
+    --bridge "$bridge" >>"$DIR/dockerd.log" 2>&1 </dev/null 8>&- &
   wait_for "$HOST" $! "$DIR/dockerd.log"
+  exec 8>&-
 }
 stop_private_engine() {
   local pid; pid=$(cat "$DIR/docker.pid" 2>/dev/null) || return 0
