@@ -117,7 +117,7 @@ else
 fi
 # One that hangs ends, so that the others are seen.
 run_part() {
-  local within=(timeout --signal=INT --kill-after=60 45m)
+  local within=(timeout --signal=INT --kill-after=60 55m)
   case $1 in
     # Each of its files is a process of its own that loads much of the same.
     unit) NODE_COMPILE_CACHE=$PWD/.cache/compiled "${within[@]}" npm run -s test:unit ;;
