@@ -48,3 +48,10 @@ export function middleStep(values: readonly number[]): number {
   const middle = steps.length / 2;
   return ((steps[Math.ceil(middle) - 1] ?? 0) + (steps[Math.floor(middle)] ?? 0)) / 2;
 }
+
+/** What the process has of the system's memory that is in no file (RssAnon). Bytes. */
+export async function ownMemory(pid: number): Promise<number> {
+  const kib = /^RssAnon:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1];
+  if (kib === undefined) throw new Error(`/proc/${pid}/status does not say RssAnon`);
+  return Number(kib) * 1024;
+}
