@@ -160,8 +160,8 @@ export function reconcilePods(
         const knownIps = async (): Promise<readonly string[] | 'unknown'> =>
           isEarly && !pod.spec.hostNetwork ? 'unknown' : addresses.of(pod, signal);
         const { imageVolumes: images = new Map<string, string>() } = made;
-        const { imageVolumes = false, imageTwice = false } = images.size > 0 ? await engine.features(signal) : {};
-        const byEngine = imageVolumes && (imageTwice || eachImageOnce(pod, container, images));
+        const { imageVolumes } = images.size > 0 ? await engine.features(signal) : { imageVolumes: 'never' };
+        const byEngine = imageVolumes === 'often' || (imageVolumes === 'once' && eachImageOnce(pod, container, images));
         return containerSpec(pod, container, { ...made, imageVolumes: byEngine ? images : undefined }, signal, {
           podIps: async () => {
             const known = await knownIps();

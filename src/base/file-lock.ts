@@ -20,8 +20,8 @@ export interface FileLockHow {
 const HELD_BY_ANOTHER = 1;
 
 /**
- * Takes flock's exclusive lock of the file, which is created for root alone where it is missing; waits for whoever holds it. Node has no call
- * for that: util-linux's flock takes it on a descriptor that this process shares with it, so the lock is this process's, and no other is
+ * Takes flock's exclusive lock of the file, created for root alone where it is missing, and waits until its holder has released it. Node has no
+ * call for that: util-linux's flock takes it on a descriptor that this process shares with it, so the lock is this process's, and no other is
  * needed to keep it. Rejects where the path can be no lock file, and with the signal's reason when that aborts first.
  */
 export async function takeFileLock(path: string, how: FileLockHow): Promise<FileLock> {
@@ -44,7 +44,7 @@ export async function takeFileLock(path: string, how: FileLockHow): Promise<File
   }
 }
 
-/** As the kubelet's (pkg/util/flock), and one that is a FIFO or a device is not waited for. */
+/** As the kubelet's (pkg/util/flock); a FIFO or a device does not block. */
 const openLockFile = (path: string): Promise<FileHandle> => open(path, constants.O_CREAT | constants.O_RDWR | constants.O_NONBLOCK, 0o600);
 
 async function isStillAt(path: string, { dev, ino }: BigIntStats): Promise<boolean> {
@@ -55,7 +55,7 @@ async function isStillAt(path: string, { dev, ino }: BigIntStats): Promise<boole
 /** Whether the lock was taken. */
 function flock(file: FileHandle, argv: readonly string[], signal: AbortSignal): Promise<boolean> {
   return abortable(signal, (resolve, reject) => {
-    // It ends with this process, also where that is killed: nothing waits for a lock that nobody would have.
+    // It ends with this process, even after kill -9: a waiting flock that is left behind would take a lock that no agent uses.
     const child = spawn('setpriv', ['--pdeathsig', 'KILL', 'flock', '--exclusive', ...argv, '3'], {
       stdio: ['ignore', 'ignore', 'pipe', file.fd],
       detached: true,

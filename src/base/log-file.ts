@@ -68,7 +68,7 @@ export class LogFile {
   #open(): number {
     const { path } = this.#deps;
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    // A FIFO that nobody reads is not waited for.
+    // Opening a FIFO without a reader fails at once, and does not block.
     const { O_APPEND, O_CREAT, O_WRONLY, O_NONBLOCK } = constants;
     const fd = openSync(path, O_APPEND | O_CREAT | O_WRONLY | O_NONBLOCK, 0o600);
     const found = fstatSync(fd);

@@ -85,7 +85,7 @@ const abilities: readonly (readonly [string, (features: ListedFeatures) => strin
   ['handlers', ({ handlers }) => String(handlers.length)],
   ['user namespaces', ({ handlers }) => yesOrNo(handlers[0]?.userNamespaces ?? false)],
   ['recursive read-only', ({ handlers }) => yesOrNo(handlers[0]?.recursiveReadOnly ?? false)],
-  ['image volumes', ({ imageVolumes }) => yesOrNo(imageVolumes)],
+  ['image volumes', ({ imageVolumes }) => yesOrNo(imageVolumes !== 'never')],
   ['strict supplemental groups', ({ supplementalGroupsPolicy }) => yesOrNo(supplementalGroupsPolicy)],
   ['cgroups', ({ cgroups }) => (cgroups ? `v${cgroups.version}, ${cgroups.driver}` : 'none')],
 ];

@@ -2,6 +2,8 @@ import type { V1ConfigMap } from '@kubernetes/client-node';
 import { type Observable, Subject } from 'rxjs';
 import { errorText } from '../base/error-text.ts';
 import { OngoingFaults } from '../base/ongoing-faults.ts';
+import { eventNamer } from '../model/event-name.ts';
+import { eventSource, kubeEvent } from '../model/kube-event.ts';
 import { nodeReference } from '../model/object-reference.ts';
 import type { Node } from '../model/node.ts';
 import { apiPathOf, type ConfigMapSource, type DownloadedSource, type NodeConfigs, nodeConfigErrors } from '../model/node-config.ts';
@@ -131,22 +133,15 @@ export class ConfigSync {
   /** By itself: what is recorded may not be sent before the agent ends. An event that cannot be sent is none. */
   async #tellRestart(message: string, signal: AbortSignal): Promise<void> {
     const { clock, log, cluster, node } = this.#needs;
-    const now = clock.now();
-    const at = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
-    const metadata = { name: `${node.name}.${(BigInt(now) * 1_000_000n).toString(16)}`, namespace: 'default' };
-    const body = {
-      apiVersion: 'v1',
-      kind: 'Event',
-      metadata,
+    const body = kubeEvent({
+      name: eventNamer(clock)(node.name),
+      atMs: clock.now(),
       involvedObject: nodeReference(node.name),
       type: 'Normal',
       reason: 'KubeletConfigChanged',
       message,
-      firstTimestamp: at,
-      lastTimestamp: at,
-      count: 1,
-      source: { component: 'kubelet', host: node.name },
-    };
+      source: eventSource(node.name),
+    });
     const path = '/api/v1/namespaces/default/events';
     await cluster.clients.events.request({ method: 'POST', path, body, timeoutMs: EVENT_WITHIN_MS }, signal).catch((error: unknown) => {
       log.v(2, 'the event of the restart was not sent', { error });

@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
 import { dateOf } from '../base/moment.ts';
+import { unlessAborted } from '../base/unless-aborted.ts';
 import { ContainerStartError, type ContainerStartReason } from '../model/container-start-error.ts';
 import { formatGoDuration } from '../model/go-duration.ts';
 import { quote } from '../model/go-text.ts';
@@ -95,7 +96,8 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
         tell.imagePulling({ ...about(ask), stage: 'under way', ...progress });
       },
     });
-    const credentials = await keyring.lookup(image, await pullSecrets(pod, signal));
+    // A credential provider may take a minute, and others may want the same answer.
+    const credentials = await unlessAborted(keyring.lookup(image, await pullSecrets(pod, signal)), signal);
     if (credentials.length === 0) log.v(3, 'pulling image without credentials', { image });
     return pulls.pull(
       image,

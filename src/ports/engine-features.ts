@@ -20,10 +20,8 @@ export interface EngineFeatures {
   readonly handlers: readonly EngineHandler[];
   /** A container can have the supplemental groups that its pod names, and no others: supplementalGroupsPolicy Strict. */
   readonly supplementalGroupsPolicy: boolean;
-  /** A container can have images mounted. */
-  readonly imageVolumes: boolean;
-  /** Whether it mounts one image at several places of a container; absent: at one place only (Docker 28). */
-  readonly imageTwice?: boolean;
+  /** How often a container can have one image mounted: Docker 28 mounts each at one place only. */
+  readonly imageVolumes: 'never' | 'once' | 'often';
   /** A pod with a user namespace has ids of its own, and its volumes show their owners by them; absent: all its pods share one range of ids. */
   readonly idsForEachPod?: true;
   /** Undefined: its containers have none, or none that could be limited. */

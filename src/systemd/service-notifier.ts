@@ -84,7 +84,7 @@ export class ServiceNotifier {
       case 'killed':
         return `${program} was ended by ${end.by}`;
       case 'late':
-        return `nobody has read from the socket within ${SENT_WITHIN_MS / 1000} s`;
+        return `the service manager has not read from its socket within ${SENT_WITHIN_MS / 1000} s`;
       case 'missing':
         return `${end.error.message}: install systemd's programs, or start the agent without NOTIFY_SOCKET`;
       default:

@@ -39,16 +39,6 @@ export function slope(values: readonly number[]): number {
   return ((slopes[Math.ceil(middle) - 1] ?? 0) + (slopes[Math.floor(middle)] ?? 0)) / 2;
 }
 
-/** By how much values grow from one to the next: the middle one of all steps, which a single step up, however high, does not move. */
-export function middleStep(values: readonly number[]): number {
-  const steps = values
-    .slice(1)
-    .map((to, i) => to - (values[i] ?? 0))
-    .sort((a, b) => a - b);
-  const middle = steps.length / 2;
-  return ((steps[Math.ceil(middle) - 1] ?? 0) + (steps[Math.floor(middle)] ?? 0)) / 2;
-}
-
 /** What the process has of the system's memory that is in no file (RssAnon). Bytes. */
 export async function ownMemory(pid: number): Promise<number> {
   const kib = /^RssAnon:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1];

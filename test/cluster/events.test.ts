@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import { type ApiEvents, apiEvents } from '../../src/cluster/events/api-events.ts';
-import type { KubeEvent } from '../../src/cluster/events/kube-event.ts';
+import type { KubeEvent } from '../../src/model/kube-event.ts';
 import type { OwnedKubeClients } from '../../src/cluster/kube/kube-clients.ts';
 import { nodeReference } from '../../src/model/object-reference.ts';
 import type { Pod } from '../../src/model/pod.ts';

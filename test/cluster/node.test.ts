@@ -101,7 +101,7 @@ class TestedNode {
         engineFeatures: async () => ({
           handlers: [{ name: '', recursiveReadOnly: true, userNamespaces: false }],
           supplementalGroupsPolicy: true,
-          imageVolumes: false,
+          imageVolumes: 'never',
         }),
         errors: () => this.errors,
       }),

@@ -66,7 +66,7 @@ before(async () => {
     events: { record: () => {} },
     tell: silentHappenings,
     selinux: false,
-    engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: false }),
+    engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: 'never' }),
     images: { exportImage: () => Promise.reject(new Error('there is no engine')) },
     factsFor: () => facts,
   });

@@ -142,7 +142,7 @@ async function stage(t: TestContext, hang: 'killable' | 'unkillable'): Promise<S
     events: { record: () => {} },
     tell: silentHappenings,
     selinux: false,
-    engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: false }),
+    engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: 'never' }),
     images: { exportImage: () => Promise.reject(new Error('there is no engine')) },
     mounts: systemMounts({ clock, silent: () => hostFiles.silent(), stop: stop.signal }),
     hostFiles,

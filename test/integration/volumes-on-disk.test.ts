@@ -50,7 +50,7 @@ const newVolumes = (
     mounts,
     hostFiles,
     selinux: false,
-    engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: false }),
+    engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: 'never' }),
     images: { exportImage: () => Promise.reject(new Error('there is no engine')) },
     clock: { now: () => Date.UTC(2026, 0), monotonicMs: () => 0 },
     events: { record: () => {} },

@@ -5,10 +5,10 @@ import type { EventRecorder } from '../../ports/event-recorder.ts';
 import type { KubeApi } from '../../ports/kube-api.ts';
 import { ApiEventRecorder } from './api-event-recorder.ts';
 import { EventCorrelator } from './event-correlator.ts';
-import { eventNamer } from './event-name.ts';
+import { eventNamer } from '../../model/event-name.ts';
 import { EventQueue } from './event-queue.ts';
 import { EventSink } from './event-sink.ts';
-import type { KubeEvent } from './kube-event.ts';
+import { eventSource, type KubeEvent } from '../../model/kube-event.ts';
 
 export interface ApiEventsDeps {
   readonly clock: Clock;
@@ -36,7 +36,7 @@ const MAX_QUEUED = 1000;
 export function apiEvents({ clock, log, api, nodeName, random }: ApiEventsDeps): ApiEvents {
   const queue = new EventQueue<KubeEvent>(MAX_QUEUED);
   const nameEvent = eventNamer(clock);
-  const source = { component: 'kubelet', host: nodeName };
+  const source = eventSource(nodeName);
   return {
     recorder: new ApiEventRecorder({ clock, log, source, nameEvent, queue }),
     sink: new EventSink({ clock, log, api, queue, correlator: new EventCorrelator(nameEvent), random }),

@@ -1,8 +1,9 @@
 import { LruMap } from '../../base/lru-map.ts';
 import type { Moment } from '../../base/moment.ts';
 import { formatTime } from '../../model/time.ts';
-import type { EventNamer } from './event-name.ts';
-import { eventKey, isAbout, type KubeEvent, similarKey } from './kube-event.ts';
+import type { EventNamer } from '../../model/event-name.ts';
+import type { KubeEvent } from '../../model/kube-event.ts';
+import { eventKey, isAbout, similarKey } from './event-keys.ts';
 
 interface Similar {
   readonly messages: Set<string>;

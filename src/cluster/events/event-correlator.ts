@@ -1,9 +1,9 @@
 import type { Moment } from '../../base/moment.ts';
 import { EventAggregator } from './event-aggregator.ts';
 import { EventCounter } from './event-counter.ts';
-import type { EventNamer } from './event-name.ts';
+import type { EventNamer } from '../../model/event-name.ts';
 import { EventSpamFilter } from './event-spam-filter.ts';
-import type { KubeEvent } from './kube-event.ts';
+import type { KubeEvent } from '../../model/kube-event.ts';
 
 /** What is left to send of an event. */
 export type CorrelatedEvent =

@@ -1,5 +1,6 @@
 import { LruMap } from '../../base/lru-map.ts';
-import { isAbout, type KubeEvent } from './kube-event.ts';
+import type { KubeEvent } from '../../model/kube-event.ts';
+import { isAbout } from './event-keys.ts';
 
 type Sent = Pick<KubeEvent, 'count' | 'firstTimestamp'> & { readonly name: string };
 

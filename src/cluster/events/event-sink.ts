@@ -6,7 +6,7 @@ import type { Service } from '../../base/service.ts';
 import type { KubeApi } from '../../ports/kube-api.ts';
 import type { CorrelatedEvent, EventCorrelator } from './event-correlator.ts';
 import type { EventQueue } from './event-queue.ts';
-import type { KubeEvent } from './kube-event.ts';
+import type { KubeEvent } from '../../model/kube-event.ts';
 import { isExpectedRefusal, maySucceedLater, sendEvent } from './send-event.ts';
 
 export interface EventSinkDeps {

@@ -1,5 +1,6 @@
 import { LruMap } from '../../base/lru-map.ts';
-import { isAbout, type KubeEvent, spamKey } from './kube-event.ts';
+import type { KubeEvent } from '../../model/kube-event.ts';
+import { isAbout, spamKey } from './event-keys.ts';
 
 interface Bucket {
   readonly tokens: number;

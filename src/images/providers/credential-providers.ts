@@ -5,6 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import { errorText } from '../../base/error-text.ts';
 import type { Logger } from '../../base/logger.ts';
 import { OngoingFaults } from '../../base/ongoing-faults.ts';
+import { formatFieldError } from '../../model/validation/field-error.ts';
 import type { DockerConfigEntry } from '../docker-config.ts';
 import { askProvider } from './ask-provider.ts';
 import { CredentialProvider } from './credential-provider.ts';
@@ -33,7 +34,7 @@ export async function credentialProviders({ path, directory, clock, log }: Crede
     throw wrong(errorText(error));
   });
   const faults = [
-    ...providerFaults(providers).map(({ field, detail, type }) => `${field}: ${detail === '' ? type.replace('FieldValue', '') : detail}`),
+    ...providerFaults(providers).map(formatFieldError),
     ...providers
       .filter((each) => each.tokenAttributes)
       .map(({ name }) => `provider ${name} wants tokens of service accounts: no such provider is asked here`),

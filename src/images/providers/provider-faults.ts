@@ -1,5 +1,6 @@
+import { type FieldError, FieldErrors } from '../../model/validation/field-error.ts';
 import { isQualifiedName } from '../../model/validation/formats.ts';
-import { locationFault } from './location-fault.ts';
+import { registryLocationFault } from '../registry-location.ts';
 
 /** A provider as its configuration has it. */
 export interface ProviderSpec {
@@ -23,81 +24,67 @@ interface TokenAttributes {
   readonly optionalKeys: readonly string[];
 }
 
-export interface ProviderFault {
-  readonly type: 'FieldValueRequired' | 'FieldValueInvalid' | 'FieldValueNotSupported' | 'FieldValueDuplicate' | 'FieldValueForbidden';
-  readonly field: string;
-  readonly detail: string;
-}
-
 const V1 = 'credentialprovider.kubelet.k8s.io/v1';
 const versions = [V1, 'credentialprovider.kubelet.k8s.io/v1alpha1', 'credentialprovider.kubelet.k8s.io/v1beta1'];
 const cacheTypes = ['ServiceAccount', 'Token'];
-const supported = (values: readonly string[]): string => `supported values: ${values.map((value) => JSON.stringify(value)).join(', ')}`;
 
 /** All that is wrong with a configuration (validateCredentialProviderConfig in pkg/credentialprovider/plugin). */
-export function providerFaults(providers: readonly ProviderSpec[]): readonly ProviderFault[] {
-  if (providers.length === 0) return [{ type: 'FieldValueRequired', field: 'providers', detail: 'at least 1 item in plugins is required' }];
-  return providers.flatMap((provider) => [...nameFaults(provider.name), ...ownFaults(provider), ...tokenFaults(provider)]);
+export function providerFaults(providers: readonly ProviderSpec[]): readonly FieldError[] {
+  const errors = new FieldErrors();
+  if (providers.length === 0) errors.required('providers', 'at least 1 item in plugins is required');
+  for (const provider of providers) {
+    checkName(provider.name, errors);
+    checkItself(provider, errors);
+    checkTokens(provider, errors);
+  }
+  return errors.all;
 }
 
-function nameFaults(name: string): readonly ProviderFault[] {
-  const invalid = (why: string): ProviderFault => ({ type: 'FieldValueInvalid', field: 'providers.name', detail: `provider name ${why}` });
-  return [
-    ...(name.includes('/') ? [invalid("cannot contain '/'")] : []),
-    ...(name.includes(' ') ? [invalid('cannot contain spaces')] : []),
-    ...(name === '.' || name === '..' ? [invalid(`cannot be '${name}'`)] : []),
-  ];
+function checkName(name: string, errors: FieldErrors): void {
+  const invalid = (why: string): void => errors.invalid('providers.name', name, `provider name ${why}`);
+  if (name.includes('/')) invalid("cannot contain '/'");
+  if (name.includes(' ')) invalid('cannot contain spaces');
+  if (name === '.' || name === '..') invalid(`cannot be '${name}'`);
 }
 
-function ownFaults({ apiVersion, matchImages, defaultCacheMs }: ProviderSpec): readonly ProviderFault[] {
-  const faults: ProviderFault[] = [];
-  const add = (type: ProviderFault['type'], field: string, detail: string): void => {
-    faults.push({ type, field: `providers.${field}`, detail });
-  };
-  if (apiVersion === '') add('FieldValueRequired', 'apiVersion', '');
-  else if (!versions.includes(apiVersion)) add('FieldValueNotSupported', 'apiVersion', supported(versions));
-  if (matchImages.length === 0) add('FieldValueRequired', 'matchImages', 'at least 1 item in matchImages is required');
+function checkItself({ apiVersion, matchImages, defaultCacheMs }: ProviderSpec, errors: FieldErrors): void {
+  if (apiVersion === '') errors.required('providers.apiVersion');
+  else if (!versions.includes(apiVersion)) errors.notSupported('providers.apiVersion', apiVersion, versions);
+  if (matchImages.length === 0) errors.required('providers.matchImages', 'at least 1 item in matchImages is required');
   for (const image of matchImages) {
-    const fault = locationFault(image);
-    if (fault !== undefined) add('FieldValueInvalid', 'matchImages', `match image is invalid: ${fault}`);
+    const fault = registryLocationFault(image);
+    if (fault !== undefined) errors.invalid('providers.matchImages', image, `match image is invalid: ${fault}`);
   }
-  if (defaultCacheMs === undefined) add('FieldValueRequired', 'defaultCacheDuration', '');
-  else if (defaultCacheMs < 0) add('FieldValueInvalid', 'defaultCacheDuration', 'must be greater than or equal to 0');
-  return faults;
+  if (defaultCacheMs === undefined) errors.required('providers.defaultCacheDuration');
+  else if (defaultCacheMs < 0) errors.invalid('providers.defaultCacheDuration', undefined, 'must be greater than or equal to 0');
 }
 
-function tokenFaults({ apiVersion, tokenAttributes: tokens }: ProviderSpec): readonly ProviderFault[] {
-  if (!tokens) return [];
+function checkTokens({ apiVersion, tokenAttributes: tokens }: ProviderSpec, errors: FieldErrors): void {
+  if (!tokens) return;
   const at = 'providers.tokenAttributes';
-  const keysAt = { required: `${at}.requiredServiceAccountAnnotationKeys`, optional: `${at}.optionalServiceAccountAnnotationKeys` };
+  const requiredAt = `${at}.requiredServiceAccountAnnotationKeys`;
   const { audience, cacheType, required, requiredKeys, optionalKeys } = tokens;
-  const faults: ProviderFault[] = [];
-  const add = (type: ProviderFault['type'], field: string, detail: string): void => {
-    faults.push({ type, field, detail });
-  };
-  if (versions.includes(apiVersion) && apiVersion !== V1)
-    add('FieldValueForbidden', at, `tokenAttributes is only supported for ${V1} API version`);
-  if (audience === '') add('FieldValueRequired', `${at}.serviceAccountTokenAudience`, '');
-  if (required === undefined) add('FieldValueRequired', `${at}.requireServiceAccount`, '');
+  if (versions.includes(apiVersion) && apiVersion !== V1) errors.forbidden(at, `tokenAttributes is only supported for ${V1} API version`);
+  if (audience === '') errors.required(`${at}.serviceAccountTokenAudience`);
+  if (required === undefined) errors.required(`${at}.requireServiceAccount`);
   else if (!required && requiredKeys.length > 0)
-    add('FieldValueForbidden', keysAt.required, 'requireServiceAccount cannot be false when requiredServiceAccountAnnotationKeys is set');
-  for (const [field, keys] of [
-    [keysAt.required, requiredKeys],
-    [keysAt.optional, optionalKeys],
-  ] as const) {
-    for (const [i, key] of keys.entries()) {
-      for (const why of isQualifiedName(key.toLowerCase())) add('FieldValueInvalid', field, why);
-      if (keys.indexOf(key) < i) add('FieldValueDuplicate', field, '');
-    }
-  }
-  if (requiredKeys.some((key) => optionalKeys.includes(key)))
-    add('FieldValueInvalid', at, 'annotation keys cannot be both required and optional');
+    errors.forbidden(requiredAt, 'requireServiceAccount cannot be false when requiredServiceAccountAnnotationKeys is set');
+  checkKeys(requiredAt, requiredKeys, errors);
+  checkKeys(`${at}.optionalServiceAccountAnnotationKeys`, optionalKeys, errors);
+  const both = requiredKeys.filter((key) => optionalKeys.includes(key));
+  if (both.length > 0) errors.invalid(at, both, 'annotation keys cannot be both required and optional');
+  const cacheTypeAt = `${at}.cacheType`;
   if (cacheType === '')
-    add(
-      'FieldValueRequired',
-      `${at}.cacheType`,
+    errors.required(
+      cacheTypeAt,
       `cacheType is required to be set when tokenAttributes is specified. Supported values are: ${cacheTypes.join(', ')}`,
     );
-  else if (!cacheTypes.includes(cacheType)) add('FieldValueNotSupported', `${at}.cacheType`, supported(cacheTypes));
-  return faults;
+  else if (!cacheTypes.includes(cacheType)) errors.notSupported(cacheTypeAt, cacheType, cacheTypes);
+}
+
+function checkKeys(field: string, keys: readonly string[], errors: FieldErrors): void {
+  for (const [i, key] of keys.entries()) {
+    errors.invalidEach(field, key, isQualifiedName(key.toLowerCase()));
+    if (keys.indexOf(key) < i) errors.duplicate(field, key);
+  }
 }

@@ -53,7 +53,7 @@ test('a pod that is gone and comes back is told of again', () => {
 });
 
 test('a pod whose ids are its own on this engine is not told that they are shared', () => {
-  const shared: EngineFeatures = { handlers: [], supplementalGroupsPolicy: true, imageVolumes: false };
+  const shared: EngineFeatures = { handlers: [], supplementalGroupsPolicy: true, imageVolumes: 'never' };
   for (const [features, told] of [
     [undefined, 1],
     [shared, 1],

@@ -103,7 +103,7 @@ const changes: Readonly<Record<string, (scene: Scene) => void>> = {
     (scene.features = {
       handlers: [{ name: '', recursiveReadOnly: true, userNamespaces: false }],
       supplementalGroupsPolicy: false,
-      imageVolumes: false,
+      imageVolumes: 'never',
     }),
   'a status that another has changed': (scene) => scene.statuses.amend(uid, (_pod, status) => ({ ...status, reason: 'Another' })),
   'something that was done to the pod': (scene) => scene.memory.noteActed(uid),

@@ -9,7 +9,7 @@ const features = (over: Partial<ListedFeatures> = {}): ListedFeatures => ({
     { name: 'runc', userNamespaces: false, recursiveReadOnly: true },
   ],
   supplementalGroupsPolicy: true,
-  imageVolumes: false,
+  imageVolumes: 'never',
   cgroups: { driver: 'systemd', version: 2 },
   events: true,
   resize: true,
@@ -30,7 +30,7 @@ const podman: ListedEngine = {
   endpoint: 'unix:///run/podman/podman.sock',
   version: '5.8.6',
   api: 'Docker 1.44',
-  features: features({ imageVolumes: true, cgroups: undefined }),
+  features: features({ imageVolumes: 'once', cgroups: undefined }),
   first: false,
 };
 const away: ListedEngine = {

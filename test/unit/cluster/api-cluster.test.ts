@@ -4,19 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { firstValueFrom, filter } from 'rxjs';
-import { openCluster } from '../../../src/cluster/open-cluster.ts';
 import { nodeReference } from '../../../src/model/object-reference.ts';
 import type { Cluster } from '../../../src/ports/cluster.ts';
 import type { ApiRequest } from '../../../src/ports/kube-api.ts';
 import { aCa } from '../../builders/a-pki.ts';
 import { aPod } from '../../builders/a-pod.ts';
 import { nothingGiven } from '../../builders/node-parts.ts';
-import { someLive, someOptions } from '../../builders/some-options.ts';
+import { aCluster } from './a-cluster.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { RecordedHappenings } from '../../fakes/recorded-happenings.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
 import { ScriptedApiServer, type ScriptedRequest } from '../../fakes/scripted-api-server.ts';
-import { notTraced } from '../../../src/ports/tracing.ts';
 
 const ca = aCa();
 const serverPair = ca.issue({ commonName: 'api', hosts: ['127.0.0.1'] });
@@ -37,15 +35,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-const open = (): Promise<Cluster> =>
-  openCluster(someOptions({ kubeconfig, certDir: directory, nodeName: 'a' }), {
-    live: someLive(),
-    clock,
-    log,
-    tell: happenings.tell,
-    tracing: notTraced,
-    random: () => 0.5,
-  });
+const open = (): Promise<Cluster> => aCluster({ kubeconfig, certDir: directory, nodeName: 'a' }, { clock, log, tell: happenings.tell });
 
 test('a kubeconfig that cannot work is refused at once, in words for people', async () => {
   await assert.rejects(open(), { message: `kubeconfig ${kubeconfig} does not exist` });

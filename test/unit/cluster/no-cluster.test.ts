@@ -5,18 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { firstValueFrom } from 'rxjs';
-import { openCluster } from '../../../src/cluster/open-cluster.ts';
 import type { PodUid } from '../../../src/model/pod.ts';
 import type { KubeletOptions } from '../../../src/options/kubelet-options.ts';
 import type { Cluster } from '../../../src/ports/cluster.ts';
 import { aCa } from '../../builders/a-pki.ts';
 import { aPod } from '../../builders/a-pod.ts';
 import { nothingGiven } from '../../builders/node-parts.ts';
-import { someLive, someOptions } from '../../builders/some-options.ts';
+import { aCluster } from './a-cluster.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { RecordedHappenings } from '../../fakes/recorded-happenings.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
-import { notTraced } from '../../../src/ports/tracing.ts';
 
 const never = new AbortController().signal;
 let directory: string;
@@ -36,14 +34,7 @@ afterEach(async () => {
 });
 
 const open = (over: Partial<KubeletOptions> = {}): Promise<Cluster> =>
-  openCluster(someOptions({ certDir: directory, ...over }), {
-    live: someLive(),
-    clock,
-    log,
-    tell: happenings.tell,
-    tracing: notTraced,
-    random: () => 0.5,
-  });
+  aCluster({ certDir: directory, ...over }, { clock, log, tell: happenings.tell });
 
 test('without --kubeconfig there is no cluster, and nothing of it runs', async () => {
   const { exists, services, sources, listener } = await open();

@@ -31,7 +31,7 @@ test('a runtime that speaks CRI is listed with what it can do', async () => {
     {
       handlers: [{ name: '', userNamespaces: true, recursiveReadOnly: true }],
       supplementalGroupsPolicy: true,
-      imageVolumes: true,
+      imageVolumes: 'often',
       cgroups: undefined,
       events: true,
       resize: true,

@@ -3,7 +3,7 @@ import { beforeEach, describe, test } from 'node:test';
 import { Backoff } from '../../../src/base/backoff.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { imageManager } from '../../../src/images/image-manager.ts';
-import { keyring } from '../../../src/images/keyring.ts';
+import { keyring, type Keyring } from '../../../src/images/keyring.ts';
 import { PullQueue } from '../../../src/images/pull-queue.ts';
 import { ContainerStartError } from '../../../src/model/container-start-error.ts';
 import type { ImagePulled } from '../../../src/ports/happenings.ts';
@@ -64,6 +64,7 @@ describe('imageManager', () => {
   let puller: ImagePuller;
   let pulls: PullQueue;
   let secretText: string;
+  let credentials: Keyring;
 
   beforeEach(() => {
     clock = new FakeClock();
@@ -72,13 +73,14 @@ describe('imageManager', () => {
     notes = [];
     pulledImages = [];
     secretText = '';
+    credentials = keyring({ entries: async () => [] });
     pulls = new PullQueue({ images, limiter: undefined, maxParallelPulls: () => 1 });
     puller = imageManager({
       images,
       events: { record: (_about, type, reason, message, container) => events.push(`${container}: ${type} ${reason} ${message}`) },
       clock,
       log: silentLogger,
-      keyring: keyring({ entries: async () => [] }),
+      keyring: { lookup: (...asked) => credentials.lookup(...asked) },
       tell: {
         noted: ({ message, fields }) => notes.push({ message, fields }),
         imagePulling: () => {},
@@ -175,6 +177,16 @@ describe('imageManager', () => {
     assert.equal((await failure(ensure('img:1', { pod: 'other' }))).reason, 'ErrImagePull');
     assert.equal((await failure(ensure('img:2'))).reason, 'ErrImagePull');
     assert.equal((await failure(ensure('img:1'))).reason, 'ImagePullBackOff');
+  });
+
+  test('credentials that are slow to come hold up no pod that is deleted', async () => {
+    credentials = { lookup: () => new Promise(() => {}) };
+    const deletion = new AbortController();
+    const pull = ensure('img:1', { signal: deletion.signal });
+    await clock.advance(0);
+    deletion.abort(new Error('pod deleted'));
+    await assert.rejects(pull, /pod deleted/);
+    assert.ok(!events.some((event) => event.includes('Failed')), events.join('\n'));
   });
 
   test('an aborted pull is no failure: no event of one, no back-off', async () => {

@@ -36,7 +36,7 @@ const deps = (changes: Partial<NodeFactsDeps> = {}): NodeFactsDeps => ({
   engineFeatures: async () => ({
     handlers: [{ name: '', recursiveReadOnly: true, userNamespaces: false }],
     supplementalGroupsPolicy: true,
-    imageVolumes: false,
+    imageVolumes: 'never',
   }),
   errors: () => [],
   ...changes,

@@ -109,7 +109,7 @@ test("the node shows its swap, what its engine's handlers can do, and what it de
         { name: 'kata', recursiveReadOnly: false, userNamespaces: true },
       ],
       supplementalGroupsPolicy: false,
-      imageVolumes: false,
+      imageVolumes: 'never',
     },
     declaredFeatures: ['ExtendWebSocketsToKubelet'],
   });

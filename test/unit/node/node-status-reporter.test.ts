@@ -93,7 +93,7 @@ test('what the API server drops because it does not know it is sent with each re
       engineFeatures: {
         handlers: [{ name: 'x', recursiveReadOnly: true, userNamespaces: false }],
         supplementalGroupsPolicy: true,
-        imageVolumes: false,
+        imageVolumes: 'never',
       },
       declaredFeatures: ['ExtendWebSocketsToKubelet'],
     }),

@@ -78,7 +78,7 @@ test('a socket that nobody reads holds up nothing for longer than five seconds',
   notifier.notify({ READY: '1' });
   while (sent().length === 0) await clock.advance(0);
   await clock.until(close(), 100);
-  assert.equal(log.lines[0]?.fields['fault'], 'nobody has read from the socket within 5 s');
+  assert.equal(log.lines[0]?.fields['fault'], 'the service manager has not read from its socket within 5 s');
 });
 
 test('an end does not wait for a socket that nobody reads', async (t) => {

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { CredentialProvider } from '../../../src/images/providers/credential-provider.ts';
 import { imageMatches } from '../../../src/images/providers/image-matches.ts';
-import { locationFault } from '../../../src/images/providers/location-fault.ts';
 import { providerAnswer } from '../../../src/images/providers/provider-answer.ts';
 import { readProviders } from '../../../src/images/providers/provider-config.ts';
 import { providerFaults } from '../../../src/images/providers/provider-faults.ts';
+import { registryLocationFault } from '../../../src/images/registry-location.ts';
 
 interface Response {
   readonly auth: Readonly<Record<string, { readonly username: string; readonly password: string }>>;
@@ -30,7 +30,7 @@ type Input =
 export async function run(input: Input): Promise<unknown> {
   switch (input.op) {
     case 'match': {
-      const fault = locationFault(input.glob) ?? locationFault(input.image);
+      const fault = registryLocationFault(input.glob) ?? registryLocationFault(input.image);
       return fault === undefined ? { match: imageMatches(input.glob, input.image) } : { error: fault };
     }
     case 'allowed':
@@ -83,7 +83,9 @@ async function config(files: Readonly<Record<string, string>>, single: string | 
     }
     const { providers, hash } = await readProviders(single === undefined ? directory : join(directory, single));
     const order = ({ type, field, detail }: { type: string; field: string; detail: string }): string => `${detail} ${field} ${type}`;
-    const errors = providerFaults(providers).toSorted((a, b) => (order(a) < order(b) ? -1 : 1));
+    const errors = providerFaults(providers)
+      .map(({ type, field, detail }) => ({ type, field, detail }))
+      .toSorted((a, b) => (order(a) < order(b) ? -1 : 1));
     return { errors, hash, providers: providers.map(({ name }) => name) };
   } catch {
     return { error: true };

@@ -1,8 +1,8 @@
 import { EventCorrelator } from '../../../src/cluster/events/event-correlator.ts';
 import { ApiEventRecorder } from '../../../src/cluster/events/api-event-recorder.ts';
-import { eventName } from '../../../src/cluster/events/event-name.ts';
+import { eventName } from '../../../src/model/event-name.ts';
 import { EventQueue } from '../../../src/cluster/events/event-queue.ts';
-import type { KubeEvent } from '../../../src/cluster/events/kube-event.ts';
+import type { KubeEvent } from '../../../src/model/kube-event.ts';
 import { isExpectedRefusal, sendEvent } from '../../../src/cluster/events/send-event.ts';
 import { ApiError } from '../../../src/model/api-error.ts';
 import type { EventReason } from '../../../src/ports/event-recorder.ts';

@@ -37,7 +37,7 @@ export async function engineFeatures(client: EngineClient, signal: AbortSignal):
     handlers: [handler('', runtimes[String(info['DefaultRuntime'])]), ...byName.map(([name, runtime]) => handler(name, runtime))],
     // A user who is given with a group has no others of the image's.
     supplementalGroupsPolicy: true,
-    imageVolumes: isAtLeast(info['ServerVersion'], IMAGES_ENGINE),
+    imageVolumes: isAtLeast(info['ServerVersion'], IMAGES_ENGINE) ? 'once' : 'never',
     asksForOneMount,
     rootless: hasSecurityOption(info, 'rootless'),
     cgroups: cgroupsOf(info),

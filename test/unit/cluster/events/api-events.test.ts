@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { apiEvents } from '../../../../src/cluster/events/api-events.ts';
 import { eventRecorders } from '../../../../src/cluster/events/event-recorders.ts';
-import type { KubeEvent } from '../../../../src/cluster/events/kube-event.ts';
+import type { KubeEvent } from '../../../../src/model/kube-event.ts';
 import { ApiError, ApiUnreachableError } from '../../../../src/model/api-error.ts';
 import { nodeReference } from '../../../../src/model/object-reference.ts';
 import type { EventRecorder } from '../../../../src/ports/event-recorder.ts';

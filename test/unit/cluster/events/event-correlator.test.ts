@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EventCorrelator, type CorrelatedEvent } from '../../../../src/cluster/events/event-correlator.ts';
-import { eventNamer } from '../../../../src/cluster/events/event-name.ts';
-import type { KubeEvent } from '../../../../src/cluster/events/kube-event.ts';
+import { eventNamer } from '../../../../src/model/event-name.ts';
+import type { KubeEvent } from '../../../../src/model/kube-event.ts';
 import { formatTime } from '../../../../src/model/time.ts';
 
 class Correlating {

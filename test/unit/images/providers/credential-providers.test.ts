@@ -90,7 +90,7 @@ describe('credential providers are refused at start', () => {
     [
       'that are wrong',
       config(provider('../sh').replace('1m', '-1s')),
-      /name cannot contain '\/'; providers.defaultCacheDuration: must be greater/,
+      /name cannot contain '\/'; providers.defaultCacheDuration: Invalid value: must be greater/,
     ],
     [
       'that want tokens of service accounts',

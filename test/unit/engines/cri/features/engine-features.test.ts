@@ -41,8 +41,7 @@ describe('what a runtime can do', () => {
       ],
       supplementalGroupsPolicy: true,
       idsForEachPod: true,
-      imageVolumes: true,
-      imageTwice: true,
+      imageVolumes: 'often',
       cgroups: { driver: 'systemd', version: 2 },
       sandboxImage: undefined,
       unwatchedPullsIn: undefined,
@@ -59,8 +58,7 @@ describe('what a runtime can do', () => {
       ],
       supplementalGroupsPolicy: false,
       idsForEachPod: true,
-      imageVolumes: false,
-      imageTwice: true,
+      imageVolumes: 'never',
       cgroups: { driver: 'systemd', version: 2 },
       sandboxImage: 'registry.k8s.io/pause:3.6',
       unwatchedPullsIn: '/var/lib/containerd',
@@ -77,8 +75,7 @@ describe('what a runtime can do', () => {
       assert.deepEqual(others, {
         supplementalGroupsPolicy: false,
         idsForEachPod: true,
-        imageVolumes: false,
-        imageTwice: true,
+        imageVolumes: 'never',
         cgroups: { driver: 'systemd', version: 2 },
         sandboxImage: undefined,
         unwatchedPullsIn: undefined,
@@ -94,7 +91,7 @@ describe('what a runtime can do', () => {
     ['another', '9.9', false],
   ] as const)
     test(`${can ? 'has' : 'has no'} image volumes in ${name} ${at}`, async () =>
-      assert.equal((await features(aRuntime(name, at))).imageVolumes, can));
+      assert.equal((await features(aRuntime(name, at))).imageVolumes, can ? 'often' : 'never'));
 
   test('has no control groups where the machine has none', async () => {
     assert.equal((await features(aRuntime('containerd', '2.1'), { cgroupVersion: undefined })).cgroups, undefined);

@@ -21,7 +21,7 @@ const noNetwork = {
   message: 'Network plugin returns error: cni plugin not initialized',
 };
 
-const known: EngineFeatures = { handlers: [], supplementalGroupsPolicy: false, imageVolumes: false };
+const known: EngineFeatures = { handlers: [], supplementalGroupsPolicy: false, imageVolumes: 'never' };
 /** Of a runtime that does not say what it can do. */
 const hanging = { now: (signal: AbortSignal) => aborted(signal).then(() => Promise.reject<EngineFeatures>(new Error('no answer'))) };
 

@@ -34,7 +34,7 @@ for (const [loggingDriver, of, said] of [
           rootless: false,
           handlers: [],
           supplementalGroupsPolicy: true,
-          imageVolumes: false,
+          imageVolumes: 'never' as const,
         };
       },
     };

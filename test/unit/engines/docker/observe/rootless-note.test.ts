@@ -12,7 +12,7 @@ const features = {
   loggingDriver: 'k8s-file',
   handlers: [],
   supplementalGroupsPolicy: true,
-  imageVolumes: false,
+  imageVolumes: 'never' as const,
   cgroups,
 };
 

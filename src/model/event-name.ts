@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 
 /** Gives an event about the object of this name a name of its own. */
 export type EventNamer = (objectName: string) => string;

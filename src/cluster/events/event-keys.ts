@@ -1,29 +1,4 @@
-import type { ObjectReference } from '../../model/object-reference.ts';
-
-/** v1.Event, as this agent sends it. Times are RFC 3339 in whole seconds. */
-export interface KubeEvent {
-  readonly apiVersion: 'v1';
-  readonly kind: 'Event';
-  readonly metadata: { readonly name: string; readonly namespace: string; readonly annotations?: Readonly<Record<string, string>> };
-  readonly involvedObject: ObjectReference;
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: string;
-  readonly message: string;
-  readonly source: EventSource;
-  /** The source again, where newer clients look for it. */
-  readonly reportingComponent: string;
-  readonly reportingInstance: string;
-  readonly firstTimestamp: string;
-  readonly lastTimestamp: string;
-  readonly count: number;
-}
-
-export interface EventSource {
-  /** "kubelet" */
-  readonly component: string;
-  /** The node's name. */
-  readonly host: string;
-}
+import type { KubeEvent } from '../../model/kube-event.ts';
 
 const SEPARATOR = '\0';
 

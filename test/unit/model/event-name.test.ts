@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eventName, eventNamer } from '../../../../src/cluster/events/event-name.ts';
+import { eventName, eventNamer } from '../../../src/model/event-name.ts';
 
 test('an event is named after its object and the nanoseconds of its time', () => {
   assert.equal(eventName('web', 1_612_325_106_000_000_000n), 'web.166021243592f400');
