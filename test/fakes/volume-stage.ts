@@ -125,7 +125,7 @@ export class VolumeStage {
 const ableEngine: EngineFeatures = {
   handlers: [{ name: '', recursiveReadOnly: true, userNamespaces: true }],
   supplementalGroupsPolicy: true,
-  imageVolumes: 'often',
+  imageVolumes: 'once',
 };
 
 const noImages = (imageRef: string): Promise<never> => Promise.reject(new Error(`No such image: ${imageRef}`));

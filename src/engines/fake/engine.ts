@@ -7,7 +7,7 @@ import type { FakeEngine } from './fake-engine.ts';
 const features: EngineFeatures = {
   handlers: [{ name: '', recursiveReadOnly: true, userNamespaces: false }],
   supplementalGroupsPolicy: true,
-  imageVolumes: 'often',
+  imageVolumes: 'once',
 };
 
 /** The embedded engine as the agent has it. Nothing of it has a process, a network or a place on the disk. */
