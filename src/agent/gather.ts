@@ -51,6 +51,7 @@ export async function gather(
     metricTexts: all.flatMap(({ metricTexts }) => metricTexts ?? []),
     services: all.flatMap(({ services }) => services ?? []),
     hints: all.flatMap(({ hints }) => hints ?? []),
+    plugins: all.flatMap(({ plugins }) => plugins ?? []),
     images: lastOf(all, 'images') ?? noImages,
     probes: lastOf(all, 'probes') ?? noProbes,
     hooks: lastOf(all, 'hooks') ?? noHooks,

@@ -5,6 +5,7 @@ import type { ImagePuller } from './image-puller.ts';
 import type { MetricText } from './metric-text.ts';
 import type { NodeManifests } from './node-manifests.ts';
 import type { NodeParticipant, Reclaimer } from './node-participant.ts';
+import type { PluginHandler } from './plugin-handler.ts';
 import type { PodParticipant } from './pod-participant.ts';
 import type { PodSource } from './pod-source.ts';
 import type { PodStats } from './pod-stats.ts';
@@ -29,6 +30,8 @@ export interface Contribution {
   readonly services?: readonly Staged[];
   /** From which NUMA nodes it could give containers what they ask for. */
   readonly hints?: TopologyHintProvider;
+  /** Of plugins that register on the node. */
+  readonly plugins?: readonly PluginHandler[];
   /** One for each agent: the last capability that has one gives it. */
   readonly images?: ImagePuller;
   readonly probes?: ContainerProbes;
@@ -50,6 +53,7 @@ export interface Given {
   readonly metricTexts: readonly MetricText[];
   readonly services: readonly Staged[];
   readonly hints: readonly TopologyHintProvider[];
+  readonly plugins: readonly PluginHandler[];
   readonly images: ImagePuller;
   readonly probes: ContainerProbes;
   readonly hooks: ContainerHooks;

@@ -171,6 +171,7 @@ export function contributionKinds(hidden: HiddenValues | undefined): KindsOf<Con
     listener: 'aside',
     services: 'aside',
     hints: 'aside',
+    plugins: 'aside',
     images: { port: imagesKinds },
     probes: { port: probesKinds },
     hooks: { port: hooksKinds },

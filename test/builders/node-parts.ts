@@ -181,6 +181,7 @@ export const nothingGiven: Given = {
   metricTexts: [],
   services: [],
   hints: [],
+  plugins: [],
   images: { ensureImage: () => Promise.reject(new Error('nothing pulls images here')), presentImage: async () => undefined },
   probes: noProbes,
   hooks: noHooks,
