@@ -125,7 +125,8 @@ test('a secret that is made after its pod is waited for, and its changes are see
   await changed;
   await volumes.prepare(pod, patience);
   assert.equal(await read(pod, 'secret', 's/password'), 'two');
-  assert.ok(systemClock.now() - sinceMs < 5_000);
+  // The next look at the pod is a minute away.
+  assert.ok(systemClock.now() - sinceMs < 20_000);
   store.unregister(pod.metadata.uid);
 });
 

@@ -7,13 +7,14 @@ import { app, pod } from '../../integration/agent/pod-specs.ts';
 import { ClusterNode } from './cluster-node.ts';
 
 describe('the agent as a node', { timeout: 200_000 }, () => {
-  test('is Ready within 2 seconds of its start, says what it is, and holds a lease', async (t) => {
+  test('is Ready soon after its start, says what it is, and holds a lease', async (t) => {
     const node = await ClusterNode.prepare(t);
     const kubeconfig = await nodeKubeconfig(node.name);
     const startedAtMs = node.run(`--kubeconfig=${kubeconfig}`, '--node-labels=tier=test', '--max-pods=42');
     const tookMs = (await node.ready()) - startedAtMs;
     t.diagnostic(`Ready ${tookMs} ms after the start of the process`);
-    assert.ok(tookMs < 2_000, `${tookMs} ms`);
+    // A second on a quiet machine; a look at the node's status that is missed costs ten.
+    assert.ok(tookMs < 6_000, `${tookMs} ms`);
     assert.match(await node.kubectl('get', 'nodes', '--no-headers'), new RegExp(`^${node.name} +Ready `, 'm'));
 
     const { metadata, status } = node.nodes.get(node.name) ?? {};

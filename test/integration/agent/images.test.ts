@@ -81,9 +81,9 @@ describe('images', { timeout: 400_000 }, () => {
         script: { manifestFails: { status: 500, code: 'UNKNOWN', message: 'the disk is full' } },
         words: /500 Internal Server Error/,
       },
-      hangs: { script: { hangsMidLayer: true }, words: /because of no progress for 2s, latest progress: .*Downloading/ },
+      hangs: { script: { hangsMidLayer: true }, words: /because of no progress for 6s, latest progress: .*Downloading/ },
     };
-    const agent = await start(t, '--image-pull-progress-deadline=2s', '--serialize-image-pulls=false');
+    const agent = await start(t, '--image-pull-progress-deadline=6s', '--serialize-image-pulls=false');
     const sick = Object.entries(sicknesses).map(([name, { script, words }]) => {
       // Another image: the engine shares downloads of what is the same.
       const served = serve(script, script === sicknesses.hangs.script ? anotherImage : image);
