@@ -6,6 +6,7 @@ import { combineLatest, map, of, startWith } from 'rxjs';
 import { anySignal } from '../base/any-signal.ts';
 import type { Clock } from '../base/clock.ts';
 import { drainInto } from '../base/drain-into.ts';
+import { listenOnSocket } from '../base/listen-on-socket.ts';
 import { LOCAL_SOCKET_NAME } from '../base/local-socket-name.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Service } from '../base/service.ts';
@@ -22,7 +23,6 @@ import { foreignRequest } from './foreign-request.ts';
 import { httpBounds, localBounds, runHttpListener, upgradesTo } from './http-listener.ts';
 import { ListenerConnections, roomFor } from './listener-connections.ts';
 import { keepTrying, type ListenAddress, listenOn } from './listen.ts';
-import { listenLocally } from './local-socket.ts';
 import { pageListener } from './page-listener.ts';
 import { requestHandler } from './request-handler.ts';
 import type { Route } from '../ports/route.ts';
@@ -244,8 +244,9 @@ async function localSocket(deps: ListenerDeps, stop: AbortSignal): Promise<void>
   const connections = new ListenerConnections();
   let remove: (() => Promise<void>) | undefined;
   const listen = async (signal: AbortSignal): Promise<void> => {
-    await keepTrying(async () => void (remove = await listenLocally(server, options.rootDir)), { clock, log, onTried }, signal);
-    if (server.listening) log.info('serving', { path: join(options.rootDir, LOCAL_SOCKET_NAME) });
+    const path = join(options.rootDir, LOCAL_SOCKET_NAME);
+    await keepTrying(async () => void (remove = await listenOnSocket(server, path, 0o600)), { clock, log, onTried }, signal);
+    if (server.listening) log.info('serving', { path });
   };
   try {
     await runHttpListener(

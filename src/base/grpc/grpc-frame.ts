@@ -23,11 +23,18 @@ export function grpcFrame(message: Uint8Array): Buffer {
 /** Cuts what comes in into messages. It holds no more than one message, and none of more than `maxBytes`. */
 export class GrpcFrames {
   readonly #maxBytes: number;
+  readonly #peer: string;
   #chunks: Buffer[] = [];
   #held = 0;
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes: number, peer: 'the server' | 'the client' = 'the server') {
     this.#maxBytes = maxBytes;
+    this.#peer = peer;
+  }
+
+  /** Bytes of a message that is not whole yet. */
+  get held(): number {
+    return this.#held;
   }
 
   /** The messages that are whole by now. Throws GrpcFrameError on what is no gRPC, as soon as it shows. */
@@ -47,7 +54,7 @@ export class GrpcFrames {
 
   /** Throws GrpcFrameError where a message was begun. */
   end(): void {
-    if (this.#held > 0) throw new GrpcFrameError('Internal', 'the answer broke off within a message');
+    if (this.#held > 0) throw new GrpcFrameError('Internal', `${this.#peer} broke off within a message`);
   }
 
   #length(): number {
@@ -56,13 +63,13 @@ export class GrpcFrames {
     const [head = Buffer.alloc(PREFIX_BYTES)] = this.#chunks;
     if (head[0] !== 0) {
       const what = head[0] === 1 ? 'a compressed message, which was not asked for' : 'what is no message of gRPC';
-      throw new GrpcFrameError('Internal', `the server sent ${what}`);
+      throw new GrpcFrameError('Internal', `${this.#peer} sent ${what}`);
     }
     const length = head.readUInt32BE(1);
     if (length > this.#maxBytes) {
       throw new GrpcFrameError(
         'ResourceExhausted',
-        `the server sent a message of ${length} bytes, more than the ${this.#maxBytes} allowed`,
+        `${this.#peer} sent a message of ${length} bytes, more than the ${this.#maxBytes} allowed`,
       );
     }
     return length;

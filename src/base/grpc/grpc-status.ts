@@ -61,6 +61,22 @@ export function isGrpcContent(contentType: string | undefined): boolean {
   return contentType !== undefined && /^application\/grpc(?:[+;]|$)/i.test(contentType);
 }
 
+/** What grpc-status and grpc-message are for this. */
+export function grpcTrailers({ code, details }: GrpcStatus): { readonly 'grpc-status': string; readonly 'grpc-message'?: string } {
+  const number = grpcCodes.findIndex((each) => each === code);
+  const status = String(number < 0 ? (/\d+/.exec(code)?.[0] ?? '2') : number);
+  return details === '' ? { 'grpc-status': status } : { 'grpc-status': status, 'grpc-message': escaped(details.slice(0, MOST_DETAILS)) };
+}
+
+/** Trailers have to be small for a client to take them. */
+const MOST_DETAILS = 2000;
+
+function escaped(message: string): string {
+  return Buffer.from(message)
+    .toString('latin1')
+    .replaceAll(/[^ -$&-~]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
+}
+
 /** gRPC escapes its messages like a URL. */
 function unescaped(message: string): string {
   const bytes = Buffer.from(message).toString('latin1');

@@ -626,7 +626,7 @@ describe('the local socket', () => {
     await once(other, 'listening');
     start();
     const { fields } = await log.next('cannot listen, retrying');
-    assert.match(String(fields['error']), /another agent listens on/);
+    assert.match(String(fields['error']), /another process listens on/);
     stop.abort();
     await running;
     await new Promise((closed) => other.close(closed));

@@ -1,25 +1,22 @@
 import { once } from 'node:events';
 import { chmod, lstat, mkdtemp, rename, rm } from 'node:fs/promises';
 import { connect, type Server } from 'node:net';
-import { join } from 'node:path';
-import { LOCAL_SOCKET_NAME } from '../base/local-socket-name.ts';
-import { ListenError } from './listen.ts';
+import { dirname, join } from 'node:path';
 
 /**
- * Listens on a socket that only its owner can reach, at every moment: it is made in a directory of its own and put into place whole. What an
- * agent left behind gives way; a socket that is answered is another agent's, and anything else is a file of others. Resolves with what
- * removes it. Rejects with ListenError.
+ * Listens on a Unix socket that never has another mode: it is made in a directory of its own and put into place whole. A socket that nobody
+ * answers on is taken for one that was left behind, and gives way. Resolves with what removes it again, unless another has taken its place
+ * since. Rejects where another process answers there, where something other than a socket is in the way, and where the directory is missing.
  */
-export async function listenLocally(server: Server, directory: string): Promise<() => Promise<void>> {
-  const path = join(directory, LOCAL_SOCKET_NAME);
+export async function listenOnSocket(server: Server, path: string, mode: number): Promise<() => Promise<void>> {
   await checkFree(path);
   let nursery: string | undefined;
   try {
-    nursery = await mkdtemp(join(directory, '.sock-'));
+    nursery = await mkdtemp(join(dirname(path), '.sock-'));
     const unborn = join(nursery, 's');
     server.listen(unborn);
     await once(server, 'listening');
-    await chmod(unborn, 0o600);
+    await chmod(unborn, mode);
     const { ino } = await lstat(unborn);
     await rename(unborn, path);
     return async () => {
@@ -27,7 +24,8 @@ export async function listenLocally(server: Server, directory: string): Promise<
       if (now?.ino === ino) await rm(path, { force: true });
     };
   } catch (cause) {
-    throw new ListenError(`cannot make the local socket ${path}`, { cause });
+    if (server.listening) server.close();
+    throw new Error(`cannot make the socket ${path}`, { cause });
   } finally {
     if (nursery !== undefined) await rm(nursery, { recursive: true, force: true });
   }
@@ -36,8 +34,8 @@ export async function listenLocally(server: Server, directory: string): Promise<
 async function checkFree(path: string): Promise<void> {
   const there = await lstat(path).catch(() => undefined);
   if (there === undefined) return;
-  if (!there.isSocket()) throw new ListenError(`${path} is in the way of the local socket: it is no socket`);
-  if (await isAnswered(path)) throw new ListenError(`another agent listens on ${path}`);
+  if (!there.isSocket()) throw new Error(`${path} is in the way: it is no socket`);
+  if (await isAnswered(path)) throw new Error(`another process listens on ${path}`);
 }
 
 async function isAnswered(path: string): Promise<boolean> {
