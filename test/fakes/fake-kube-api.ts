@@ -35,6 +35,11 @@ const kinds: Readonly<Record<string, string>> = {
   secrets: 'Secret',
   certificatesigningrequests: 'CertificateSigningRequest',
   runtimeclasses: 'RuntimeClass',
+  csinodes: 'CSINode',
+  csidrivers: 'CSIDriver',
+  volumeattachments: 'VolumeAttachment',
+  persistentvolumes: 'PersistentVolume',
+  persistentvolumeclaims: 'PersistentVolumeClaim',
 };
 
 export const refusals = {

@@ -1,0 +1,116 @@
+import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
+import type { Clock } from '../base/clock.ts';
+import { GrpcClient } from '../base/grpc/grpc-client.ts';
+import { GrpcError } from '../base/grpc/grpc-error.ts';
+import { version } from '../base/version.ts';
+import { Node, NodeServiceCapability_RPC_Type as Rpc } from './api/csi_pb.js';
+
+/** What a driver can do on the node, of what is asked for here. */
+export type CsiCapability =
+  | 'STAGE_UNSTAGE_VOLUME'
+  | 'GET_VOLUME_STATS'
+  | 'EXPAND_VOLUME'
+  | 'SINGLE_NODE_MULTI_WRITER'
+  | 'VOLUME_MOUNT_GROUP';
+
+/** What a driver says of the node. */
+export interface CsiNodeInfo {
+  readonly nodeId: string;
+  /** 0: not limited. */
+  readonly maxVolumes: number;
+  readonly topology: Readonly<Record<string, string>>;
+}
+
+/** A driver that is registered, and the calls of its Node service. Each ends within its deadline; all reject with CsiCallError. */
+export interface CsiDriver {
+  readonly name: string;
+  readonly info: CsiNodeInfo;
+  can(what: CsiCapability): boolean;
+  call<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodUnary<I, O>,
+    input: MessageInitShape<I>,
+    signal: AbortSignal,
+    timeoutMs?: number,
+  ): Promise<MessageShape<O>>;
+  /** Ends all calls, and refuses others. */
+  close(): void;
+}
+
+/** A call that did not succeed, in the words in which the kubelet passes on what a driver says. */
+export class CsiCallError extends Error {
+  override readonly name = 'CsiCallError';
+  /** The driver may still be at it, or have done it: the volume counts as there until it says that it is not (pkg/volume/csi isFinalError). */
+  readonly isUncertain: boolean;
+
+  constructor(message: string, isUncertain: boolean) {
+    super(message);
+    this.isUncertain = isUncertain;
+  }
+}
+
+/** pkg/volume/csi csiTimeout. */
+const CALL_MS = 120_000;
+/** Of the calls that a registration waits for, which itself may take no longer than 10 s. */
+const FIRST_CALLS_MS = 4_000;
+/** What a Go client takes unless it is told otherwise. */
+const MAX_MESSAGE_BYTES = 4 << 20;
+const MAX_SEGMENTS = 64;
+/** Of the driver's words, which go into events. */
+const MAX_DETAILS = 1_024;
+
+/** Asks a driver who it is and what it can. Rejects with what is wrong with it, for people. */
+export async function openCsiDriver(
+  { name, endpoint }: { readonly name: string; readonly endpoint: string },
+  clock: Clock,
+  random: () => number,
+  signal: AbortSignal,
+): Promise<CsiDriver> {
+  const target = { socketPath: endpoint };
+  const grpc = new GrpcClient({ target, clock, random, userAgent: `rxlet/${version()}`, maxMessageBytes: MAX_MESSAGE_BYTES });
+  const call: CsiDriver['call'] = async (method, input, callSignal, timeoutMs = CALL_MS) => {
+    try {
+      return await grpc.unary(method, input, { timeoutMs }, callSignal);
+    } catch (error) {
+      callSignal.throwIfAborted();
+      throw callError(error);
+    }
+  };
+  try {
+    const info = nodeInfoOf(await call(Node.method.nodeGetInfo, {}, signal, FIRST_CALLS_MS));
+    const { capabilities } = await call(Node.method.nodeGetCapabilities, {}, signal, FIRST_CALLS_MS);
+    const can = new Set<string | undefined>(capabilities.map(({ type }) => (type.case === 'rpc' ? Rpc[type.value.type] : undefined)));
+    return { name, info, can: (what) => can.has(what), call, close: () => grpc.close() };
+  } catch (error) {
+    grpc.close();
+    throw error;
+  }
+}
+
+function nodeInfoOf({
+  nodeId,
+  maxVolumesPerNode,
+  accessibleTopology,
+}: {
+  readonly nodeId: string;
+  readonly maxVolumesPerNode: bigint;
+  readonly accessibleTopology?: { readonly segments: Readonly<Record<string, string>> } | undefined;
+}): CsiNodeInfo {
+  if (nodeId === '') throw new Error('NodeGetInfo: the driver names no node_id');
+  // Both by the specification: 256 bytes, and no limit where it is 0.
+  if (Buffer.byteLength(nodeId) > 256) throw new Error('NodeGetInfo: the node_id is longer than 256 bytes');
+  if (maxVolumesPerNode < 0n) throw new Error(`NodeGetInfo: max_volumes_per_node is ${maxVolumesPerNode}, which is less than 0`);
+  const topology = accessibleTopology?.segments ?? {};
+  if (Object.keys(topology).length > MAX_SEGMENTS) throw new Error(`NodeGetInfo: more than ${MAX_SEGMENTS} topology segments`);
+  const most = 2n ** 31n - 1n;
+  return { nodeId, maxVolumes: Number(maxVolumesPerNode > most ? most : maxVolumesPerNode), topology: { ...topology } };
+}
+
+/** pkg/volume/csi isFinalError. */
+const UNCERTAIN: ReadonlySet<string> = new Set(['Canceled', 'DeadlineExceeded', 'Unavailable', 'ResourceExhausted', 'Aborted']);
+
+function callError(error: unknown): unknown {
+  if (!(error instanceof GrpcError)) return error;
+  const { code, details } = error;
+  const words = details.length > MAX_DETAILS ? `${details.slice(0, MAX_DETAILS)}…` : details;
+  return new CsiCallError(`rpc error: code = ${code} desc = ${words}`, UNCERTAIN.has(code));
+}
