@@ -27,6 +27,7 @@ export const capabilities: readonly Capability[] = [
   { name: 'topology', wanted: always, load: () => import('./topology/capability.ts') },
   { name: 'node', wanted: always, load: () => import('./node/capability.ts') },
   { name: 'objects', wanted: always, load: () => import('./objects/capability.ts') },
+  { name: 'plugins', wanted: serves, load: () => import('./plugins/capability.ts') },
   { name: 'csi', wanted: always, load: () => import('./csi/capability.ts') },
   { name: 'volumes', wanted: always, load: () => import('./volumes/capability.ts') },
   { name: 'network', wanted: always, load: () => import('./network/capability.ts') },

@@ -30,30 +30,32 @@ export interface CriCall<I extends DescMessage = DescMessage, O extends DescMess
   readonly cancelled: Promise<void>;
 }
 
-/** A container runtime of the test's own: gRPC on a socket, each method answered as the test says, others Unimplemented. */
+/** A container runtime, or a plugin, of the test's own: gRPC on a socket, each method answered as the test says, others Unimplemented. */
 export class CriServer implements AsyncDisposable {
   readonly endpoint: string;
   /** The calls, by the names of their methods. */
   readonly asked: { readonly method: string; readonly input: unknown }[] = [];
   readonly calls = new Subject<string>();
   readonly #server: Http2Server;
-  readonly #directory: string;
+  readonly #directory: string | undefined;
   readonly #sessions = new Set<ServerHttp2Session>();
   readonly #answers = new Map<string, (body: Buffer, stream: ServerHttp2Stream) => void>();
 
-  static async listen(): Promise<CriServer> {
-    const directory = await mkdtemp(join(tmpdir(), 'rxlet-cri-'));
+  /** At a path that the test has, or in a directory of its own. */
+  static async listen(path?: string): Promise<CriServer> {
+    const directory = path === undefined ? await mkdtemp(join(tmpdir(), 'rxlet-cri-')) : undefined;
+    const socket = path ?? join(directory ?? '', 'socket');
     const server = createServer();
-    const cri = new CriServer(server, directory);
-    server.listen(join(directory, 'socket'));
+    const cri = new CriServer(server, socket, directory);
+    server.listen(socket);
     await once(server, 'listening');
     return cri;
   }
 
-  private constructor(server: Http2Server, directory: string) {
+  private constructor(server: Http2Server, socket: string, directory: string | undefined) {
     this.#server = server;
     this.#directory = directory;
-    this.endpoint = `unix://${directory}/socket`;
+    this.endpoint = `unix://${socket}`;
     server.on('session', (session) => {
       this.#sessions.add(session);
       session.once('close', () => this.#sessions.delete(session));
@@ -97,7 +99,7 @@ export class CriServer implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const session of this.#sessions) session.destroy();
     this.#server.close();
-    await rm(this.#directory, { recursive: true, force: true });
+    if (this.#directory !== undefined) await rm(this.#directory, { recursive: true, force: true });
   }
 
   #take(stream: ServerHttp2Stream, path: string): void {

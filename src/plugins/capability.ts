@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import { exponential } from '../base/exponential.ts';
+import { OngoingFaults } from '../base/ongoing-faults.ts';
+import type { Contribution } from '../ports/contribution.ts';
+import type { NodeParts } from '../ports/node-parts.ts';
+import { PluginRegistry } from './plugin-registry.ts';
+import { SocketTree } from './socket-tree.ts';
+
+/** What comes at once is one look; and between the socket and who listens on it there is a moment. */
+const SETTLE_MS = 50;
+const retryMs = exponential(1_000, 60_000);
+
+/**
+ * Plugins register by a socket in a directory of the node: they are asked who they are, given to the handler of their type, and told what became
+ * of it (pkg/kubelet/pluginmanager). While nothing changes in the directory nothing runs.
+ */
+export function capability({ options, clock, random, log }: Pick<NodeParts, 'options' | 'clock' | 'random' | 'log'>): Contribution {
+  const directory = join(options.rootDir, 'plugins_registry');
+  return {
+    services: [
+      {
+        name: 'plugin registration',
+        stage: 'before pods',
+        run: async (signal, { plugins: handlers }) => {
+          const tree = new SocketTree(directory, log);
+          const registry = new PluginRegistry({
+            handlers,
+            clock,
+            log,
+            // The first socket loads it.
+            connect: async (socketPath) => (await import('./plugin-connection.ts')).openPluginConnection(socketPath, clock, random),
+          });
+          const faults = new OngoingFaults<string>();
+          try {
+            for (let failures = 0; !signal.aborted;) {
+              try {
+                registry.update(await tree.look());
+                failures = 0;
+                faults.clear();
+                await tree.changed(signal);
+                await clock.sleep(SETTLE_MS, signal);
+              } catch (error) {
+                if (signal.aborted) break;
+                if (faults.fault(directory, error))
+                  log.warn('plugins that come and go are not noticed: their directory cannot be watched', { directory, error });
+                await clock.sleep(retryMs(++failures), signal).catch(() => {});
+              }
+            }
+          } finally {
+            tree.close();
+            await registry.stop();
+          }
+        },
+      },
+    ],
+  };
+}
