@@ -205,6 +205,7 @@ export function reconcilePods(
       resizes,
       tellsResources: (pod) =>
         !cluster.exists || (isStaticPod(pod) ? cluster.apiPods.byName(podFullName(pod)) : pod)?.metadata.generation !== undefined,
+      tellsHealth: featureGates(options.featureGates).isOn('ResourceHealthStatus'),
       tellsReadyToStart: featureGates(options.featureGates).isOn('PodReadyToStartContainersCondition'),
       ends,
       hostIps: ips,

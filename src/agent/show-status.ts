@@ -27,10 +27,12 @@ export interface ShowStatusDeps {
   readonly memory: PodMemory;
   readonly backoff: RestartBackoff;
   readonly admissions: Pick<PodAdmissions, 'refusalOf' | 'isOpen'>;
-  readonly participants: Pick<PodParticipants, 'cgroup'>;
+  readonly participants: Pick<PodParticipants, 'cgroup' | 'resourceHealth'>;
   readonly resizes: Pick<PodResizes, 'look' | 'conditionsOf' | 'freed'>;
   /** Whether who reads the pod's status knows of resources in it: older API servers do not, and would drop them each time. */
   readonly tellsResources: (pod: Pod) => boolean;
+  /** Whether the health of devices is reported. */
+  readonly tellsHealth: boolean;
   readonly ends: Pick<PodEnds, 'of'>;
   /** Whether statuses say of a pod that its sandbox is there (PodReadyToStartContainersCondition). */
   readonly tellsReadyToStart: boolean;
@@ -41,8 +43,22 @@ export interface ShowStatusDeps {
 
 /** Shows what is known of a pod: that it was refused for good, or how it was observed and probed. */
 export function showStatus(deps: ShowStatusDeps): (desired: DesiredPod, observed: ObservedPod) => void {
-  const { clock, statuses, events, probes, memory, backoff, admissions, participants, resizes, tellsResources, ends, hostIps, engine } =
-    deps;
+  const {
+    clock,
+    statuses,
+    events,
+    probes,
+    memory,
+    backoff,
+    admissions,
+    participants,
+    resizes,
+    tellsResources,
+    tellsHealth,
+    ends,
+    hostIps,
+    engine,
+  } = deps;
 
   /** A container that a crash loop holds back shows that, not how its last start failed. */
   const startErrors = (pod: Pod, observed: ObservedPod): ReadonlyMap<string, StartFailure> => {
@@ -84,6 +100,8 @@ export function showStatus(deps: ShowStatusDeps): (desired: DesiredPod, observed
       began.dateMs,
       isLate,
     ];
+    const health = tellsHealth ? participants.resourceHealth(uid) : [];
+    madeOf.push(...health);
     for (const { id } of observed.containers) madeOf.push(probes.startup(id), probes.readiness(id));
     // Nearly all looks are at a pod that is as it was: what follows from that is shown already.
     const isAtRest = errors.size === 0 && resizes.conditionsOf(uid).length === 0;
@@ -104,6 +122,7 @@ export function showStatus(deps: ShowStatusDeps): (desired: DesiredPod, observed
       ending,
       resizeConditions: isOver ? [] : resizes.conditionsOf(uid),
       resources,
+      resourceHealth: health,
       end,
       running: observed.containers.some(({ state }) => state.phase === 'running'),
       startTimeMs: began.dateMs,

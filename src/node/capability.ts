@@ -77,7 +77,11 @@ const resources = (node: NodeParts): Staged => ({
   name: 'node resources',
   stage: 'node',
   run: async (signal, given) => {
-    for (const participant of given.node) node.node.resources.provide(() => participant.resources?.() ?? {});
+    for (const participant of given.node)
+      node.node.resources.provide(
+        () => participant.resources?.() ?? {},
+        () => participant.unusable?.() ?? {},
+      );
     await aborted(signal);
   },
 });

@@ -89,7 +89,6 @@ export function collectNodeFacts(deps: NodeFactsDeps): (signal: AbortSignal) => 
       given ? undefined : addressesByName(signal),
       given ? [] : readDefaultRouteAddresses(paths, interfaces),
     ]);
-    const provided = deps.resources.provided();
     return {
       nowMs: clock.now(),
       addresses: { ...settings, byName: byName ?? [], byDefaultRoute, fault: (ip) => nodeIpFault(ip, hostAddresses) },
@@ -98,7 +97,7 @@ export function collectNodeFacts(deps: NodeFactsDeps): (signal: AbortSignal) => 
       podsPerCore: live.now.podsPerCore,
       capacity: bytes === undefined || !settings.localStorage ? {} : { 'ephemeral-storage': Quantity.of(bytes, 'BinarySI').canonical() },
       reservation: deps.resources.reserved(),
-      devices: { capacity: provided, allocatable: provided, removed: [] },
+      devices: { ...deps.resources.provided(), removed: [] },
       versions: {
         kernelVersion: release(),
         osImage: os ?? 'Unknown',

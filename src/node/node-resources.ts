@@ -1,9 +1,12 @@
 import type { Node, ResourceList } from '../model/node.ts';
 import { Quantity } from '../model/quantity.ts';
-import type { NodeResources } from '../ports/this-node.ts';
+import type { NodeResources, ProvidedResources } from '../ports/this-node.ts';
 
 /** What a machine has for pods, less what is reserved, and with what others provide. */
-export type MachineResources = (reserved: ResourceList, provided: ResourceList) => Required<Pick<NonNullable<Node['status']>, ListName>>;
+export type MachineResources = (
+  reserved: ResourceList,
+  provided: ProvidedResources,
+) => Required<Pick<NonNullable<Node['status']>, ListName>>;
 type ListName = 'capacity' | 'allocatable';
 
 export interface NodeResourcesDeps {
@@ -18,14 +21,17 @@ export interface NodeResourcesDeps {
 /** The node's resources and who has a say in them. Without a machine that can be read, and before the API server shows the node, it has none. */
 export function nodeResources({ ofMachine, settings, shown }: NodeResourcesDeps): NodeResources {
   const reservations = new Map<string, ResourceList>();
-  const providers: (() => ResourceList)[] = [];
+  const providers: { readonly more: () => ResourceList; readonly unusable: () => ResourceList }[] = [];
   // A name once provided stays, with zero: that tells a device that has gone from one that never was.
   const seen = new Set<string>();
   const reserved = (): ResourceList => sumOf([...reservations.values()]);
-  const provided = (): ResourceList => {
-    const now = sumOf(providers.map((more) => more()));
+  const provided = (): ProvidedResources => {
+    const now = sumOf(providers.map(({ more }) => more()));
     for (const name of Object.keys(now)) seen.add(name);
-    return Object.fromEntries([...seen].map((name) => [name, now[name] ?? '0']));
+    const capacity = Object.fromEntries([...seen].map((name) => [name, now[name] ?? '0']));
+    const unusable = sumOf(providers.map((each) => each.unusable()));
+    const allocatable = Object.fromEntries(Object.entries(capacity).map(([name, text]) => [name, less(text, unusable[name] ?? '0')]));
+    return { capacity, allocatable };
   };
   // Asked for with each pod, and nearly always the same.
   let last: { readonly of: string; readonly lists: ReturnType<MachineResources> } | undefined;
@@ -41,9 +47,14 @@ export function nodeResources({ ofMachine, settings, shown }: NodeResourcesDeps)
     allocatable: () => list('allocatable'),
     reserve: (name, amounts) => reservations.set(name, amounts),
     reserved,
-    provide: (more) => providers.push(more),
+    provide: (more, unusable = () => ({})) => providers.push({ more, unusable }),
     provided,
   };
+}
+
+function less(total: string, part: string): string {
+  const left = Quantity.parse(total).sub(Quantity.parse(part));
+  return left.sign() < 0 ? '0' : left.canonical();
 }
 
 function sumOf(lists: readonly ResourceList[]): ResourceList {

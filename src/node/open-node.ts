@@ -82,7 +82,7 @@ function machineResources(
   const capacity: ResourceList = localStorageCapacityIsolation ? { 'ephemeral-storage': storage } : {};
   return (reservation, provided) => {
     const { maxPods, podsPerCore } = live.now;
-    const devices = { capacity: provided, allocatable: provided, removed: [] };
+    const devices = { ...provided, removed: [] };
     return machineInfo({}, { nodeName, machine, maxPods, podsPerCore, capacity, reservation, devices });
   };
 }

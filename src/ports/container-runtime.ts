@@ -163,6 +163,10 @@ export interface ContainerSpec {
   /** Only where the engine can: see EngineFeatures. */
   readonly imageMounts?: readonly ImageMount[] | undefined;
   readonly devices?: readonly Device[] | undefined;
+  /** Devices by their CDI names, such as "vendor.com/gpu=0". An engine that has no CDI refuses the container. */
+  readonly cdiDevices?: readonly string[] | undefined;
+  /** Told to the runtime with the container, besides what the agent notes down of its own. */
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
   /** The CPUs that it may run on, as cgroups name them: "0-2,7"; undefined: all. */
   readonly cpuset?: string | undefined;
   /** The NUMA nodes that its memory may come from, likewise. */

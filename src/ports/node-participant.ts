@@ -18,8 +18,10 @@ export interface NodeParticipant {
   errors?(): readonly string[];
   /** What the node has besides the machine's: counted into capacity and allocatable. */
   resources?(): ResourceList;
+  /** What of these nobody can have now, as devices that are not healthy: counted into capacity, not into allocatable. */
+  unusable?(): ResourceList;
   health?(): readonly HealthCheck[];
-  /** Emits when conditions or errors may say something else: reported to the API server at once. */
+  /** Emits when conditions, errors or resources may say something else: reported to the API server at once. */
   readonly changes?: Observable<unknown>;
 }
 

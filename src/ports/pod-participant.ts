@@ -1,6 +1,6 @@
 import type { NodeUse } from '../model/node-use.ts';
 import type { PodRefusal } from '../model/pod-admission.ts';
-import type { Container, Pod, PodUid } from '../model/pod.ts';
+import type { Container, ContainerStatus, Pod, PodUid } from '../model/pod.ts';
 import type { ContainerSpec, Mount, SandboxSpec } from './container-runtime.ts';
 
 /** Something of the pod is as it was before: it goes on with that. */
@@ -20,12 +20,20 @@ export interface ContainerAdditions {
   /** After those of the participants before. */
   readonly mounts?: readonly Mount[];
   readonly devices?: ContainerSpec['devices'];
+  /** Each once, whoever gives it. */
+  readonly cdiDevices?: readonly string[];
+  /** Before those of the same name of the participants before. */
+  readonly annotations?: Readonly<Record<string, string>>;
   readonly cpuset?: string;
   readonly cpusetMems?: string;
   /** As of its sandbox, for engines that make each container by itself. */
   readonly cgroupParent?: string;
   readonly handler?: string;
 }
+
+/** How devices of a container do (status.containerStatuses[].allocatedResourcesStatus). */
+export type ResourceHealth = NonNullable<ContainerStatus['allocatedResourcesStatus']>;
+export type ResourceHealthByContainer = Readonly<Record<string, ResourceHealth>>;
 
 /** What is known of a container when it is about to be made. */
 export interface ContainerInMaking {
@@ -78,6 +86,11 @@ export interface PodParticipant {
   container?(pod: Pod, container: Container, making: ContainerInMaking, signal: AbortSignal): Promise<ContainerAdditions>;
   /** The CPUs that a container of the pod is to run on by now; undefined: it stays where it is. Asked at each look, and answers from what it knows. */
   cpuset?(uid: PodUid, container: string): string | undefined;
+  /**
+   * How the devices do that containers of the pod have, by container; undefined: they have none here. Asked at each look, and answers from what
+   * it knows, with the same object where nothing has changed.
+   */
+  resourceHealth?(uid: PodUid): ResourceHealthByContainer | undefined;
   /** What the pod's own cgroup is set to; undefined: it has none. Asked at each look, and answers from what it knows. */
   cgroup?(uid: PodUid): PodCgroup | undefined;
   /** The pod has ended for good and is still declared: what only a running pod needs is released. */

@@ -1,5 +1,10 @@
 import type { Node, NodeAddress, ResourceList } from '../model/node.ts';
 
+export interface ProvidedResources {
+  readonly capacity: ResourceList;
+  readonly allocatable: ResourceList;
+}
+
 /** The one truth of what the node has. Reservations are kept from pods: allocatable is what is left for them. */
 export interface NodeResources {
   /** As the API server shows it, else as the machine is; empty where neither is known. */
@@ -10,10 +15,10 @@ export interface NodeResources {
   reserve(name: string, amounts: ResourceList): void;
   /** The sum of all reservations. */
   reserved(): ResourceList;
-  /** What the node has besides the machine's, asked for each time: counted into capacity and allocatable. */
-  provide(more: () => ResourceList): void;
-  /** All of that. Zero of what there was before. */
-  provided(): ResourceList;
+  /** What the node has besides the machine's, asked for each time: counted into capacity and, less what is unusable of it, into allocatable. */
+  provide(more: () => ResourceList, unusable?: () => ResourceList): void;
+  /** All of that, and what of it can be had. Zero of what there was before. */
+  provided(): ProvidedResources;
 }
 
 /** This node, whether or not an API server knows it. */

@@ -142,6 +142,7 @@ const participantKinds: KindsOf<PodParticipant> = {
   container: 'ask',
   cpuset: 'read',
   cgroup: 'read',
+  resourceHealth: 'read',
   tearDown: 'ask',
   release: 'ask',
   remains: 'ask',

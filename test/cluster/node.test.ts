@@ -94,7 +94,7 @@ class TestedNode {
         log,
         settings,
         live: new LiveValue({ maxPods: 110, podsPerCore: 0, nodeStatusMaxImages: 50 }),
-        resources: { reserved: () => ({ cpu: '100m' }), provided: () => ({}) },
+        resources: { reserved: () => ({ cpu: '100m' }), provided: () => ({ capacity: {}, allocatable: {} }) },
         conditions: () => [],
         images: async () => this.#images.map((image) => ({ repoTags: [image], repoDigests: [], sizeBytes: 1000 })),
         containerRuntimeVersion: async () => 'docker://20.10.24',

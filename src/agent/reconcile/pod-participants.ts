@@ -14,6 +14,7 @@ import type {
   OutOfDate,
   PodCgroup,
   PodParticipant,
+  ResourceHealthByContainer,
   SandboxAdditions,
 } from '../../ports/pod-participant.ts';
 
@@ -22,6 +23,8 @@ export interface AllContainerAdditions {
   readonly env: ReadonlyMap<string, string>;
   readonly mounts: readonly Mount[];
   readonly devices: readonly Device[];
+  readonly cdiDevices: readonly string[];
+  readonly annotations: Readonly<Record<string, string>>;
   readonly cpuset: string | undefined;
   readonly cpusetMems: string | undefined;
   readonly cgroupParent: string | undefined;
@@ -32,6 +35,8 @@ export interface AllContainerAdditions {
 export const noAdditions: Omit<AllContainerAdditions, 'env'> = {
   mounts: [],
   devices: [],
+  cdiDevices: [],
+  annotations: {},
   cpuset: undefined,
   cpusetMems: undefined,
   cgroupParent: undefined,
@@ -65,6 +70,7 @@ export class PodParticipants {
       sandbox: having('sandbox'),
       container: having('container'),
       cpuset: having('cpuset').toReversed(),
+      resourceHealth: having('resourceHealth'),
       cgroup: having('cgroup').toReversed(),
       tearDown: having('tearDown').toReversed(),
       release: having('release').toReversed(),
@@ -130,6 +136,8 @@ export class PodParticipants {
     const env = new Map(making.env);
     const mounts: Mount[] = [];
     const devices: Device[] = [];
+    const cdiDevices = new Set<string>();
+    const annotations: Record<string, string> = {};
     let { cpuset, cpusetMems, cgroupParent, handler } = noAdditions;
     await this.#eachInTime(this.#in.container, `giving container ${container.name} its part`, signal, async (each, within) => {
       const asked = each.container?.(pod, container, { ...making, env }, within);
@@ -137,9 +145,11 @@ export class PodParticipants {
       for (const { name, value } of additions.env ?? []) env.set(name, value);
       mounts.push(...(additions.mounts ?? []));
       devices.push(...(additions.devices ?? []));
+      for (const name of additions.cdiDevices ?? []) cdiDevices.add(name);
+      Object.assign(annotations, additions.annotations);
       ({ cpuset = cpuset, cpusetMems = cpusetMems, cgroupParent = cgroupParent, handler = handler } = additions);
     });
-    return { env, mounts, devices, cpuset, cpusetMems, cgroupParent, handler };
+    return { env, mounts, devices, cdiDevices: [...cdiDevices], annotations, cpuset, cpusetMems, cgroupParent, handler };
   }
 
   /** What the last one says that has a say. */
@@ -147,7 +157,12 @@ export class PodParticipants {
     return firstDefined(this.#in.cpuset, ({ pod }) => pod.cpuset?.(uid, container));
   }
 
-  /** As above. */
+  /** Of each who has a say: by container. */
+  resourceHealth(uid: PodUid): readonly ResourceHealthByContainer[] {
+    return this.#in.resourceHealth.map(({ pod }) => pod.resourceHealth?.(uid)).filter((each) => each !== undefined);
+  }
+
+  /** As cpuset. */
   cgroup(uid: PodUid): PodCgroup | undefined {
     return firstDefined(this.#in.cgroup, ({ pod }) => pod.cgroup?.(uid));
   }

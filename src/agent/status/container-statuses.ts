@@ -4,6 +4,7 @@ import { shouldRestartContainer } from '../../model/should-restart-container.ts'
 import { formatTime } from '../../model/time.ts';
 import type { StartFailure } from '../../model/start-failure.ts';
 import type { ContainerId, ObservedContainer } from '../../ports/container-runtime.ts';
+import type { ResourceHealthByContainer } from '../../ports/pod-participant.ts';
 import { containerResources } from './actual-resources.ts';
 import { restartingAllContainers } from './pod-phase.ts';
 import { volumeMountStatuses } from './volume-mount-statuses.ts';
@@ -25,6 +26,7 @@ export interface ContainerStatusInput {
   /** Whether resources are reported. */
   readonly tellsResources: boolean;
   readonly recursiveReadOnly: boolean;
+  readonly resourceHealth: readonly ResourceHealthByContainer[];
 }
 
 export type ContainerKind = 'app' | 'init' | 'ephemeral';
@@ -58,6 +60,7 @@ function engineStatus(input: ContainerStatusInput, container: Container): Contai
   const ended = old?.containerID !== containerID && old?.state?.terminated ? old.state.terminated : old?.lastState?.terminated;
   const lastState = ended ? { terminated: ended } : {};
   const running = newest.state.phase === 'running';
+  const health = input.resourceHealth.flatMap((each) => each[container.name] ?? []);
   const user = newest.user ? { linux: newest.user } : old?.containerID === containerID ? old.user : undefined;
   return {
     name: container.name,
@@ -74,6 +77,7 @@ function engineStatus(input: ContainerStatusInput, container: Container): Contai
       resources: containerResources(container, newest, old?.state?.running && old.containerID === containerID ? old.resources : undefined),
       ...(container.resources?.requests && { allocatedResources: container.resources.requests }),
     }),
+    ...(health.length > 0 && { allocatedResourcesStatus: health }),
     ...(user && { user }),
     // Only who knows of the field has let it through: API servers keep it behind the gate ContainerStopSignals.
     ...(newest.stopSignal !== undefined && container.lifecycle?.stopSignal && { stopSignal: newest.stopSignal }),

@@ -9,7 +9,7 @@ import type { StartFailure } from '../../model/start-failure.ts';
 import { formatTime } from '../../model/time.ts';
 import type { ContainerId, ObservedPod } from '../../ports/container-runtime.ts';
 import type { PodEnd } from '../../ports/pod-ends.ts';
-import type { PodCgroup } from '../../ports/pod-participant.ts';
+import type { PodCgroup, ResourceHealthByContainer } from '../../ports/pod-participant.ts';
 import { podResources } from './actual-resources.ts';
 import { allContainersRestart, allContainersRestartingCondition } from './all-containers-restart.ts';
 import { type ContainerKind, containerStatuses } from './container-statuses.ts';
@@ -47,6 +47,8 @@ export interface PodStatusFacts extends ProbeFindings {
   readonly resizeConditions?: readonly PodCondition[] | undefined;
   /** Undefined: resources are not reported. */
   readonly resources?: { readonly podCgroup: PodCgroup | undefined } | undefined;
+  /** How the devices of its containers do, of each who knows of some: by container. */
+  readonly resourceHealth?: readonly ResourceHealthByContainer[] | undefined;
   /** Whether the container runs since before this agent began: its probes did not see the start. Absent: none does. */
   readonly ranBefore?: (id: ContainerId) => boolean;
   /** Whether the engine makes a mount read-only with all that is below it. */
@@ -77,6 +79,7 @@ export function generatePodStatus(
         runtimeName: facts.runtimeName,
         podRestarting,
         keepsStarted: facts.ranBefore ?? none,
+        resourceHealth: facts.resourceHealth ?? [],
         tellsResources: facts.resources !== undefined,
         recursiveReadOnly: facts.recursiveReadOnly ?? false,
       },

@@ -26,7 +26,7 @@ export type PartRole =
 
 /** What the kernel would enforce. */
 export type Given = Pick<SandboxSpec, 'cgroupParent' | 'handler'> &
-  Partial<Pick<ContainerSpec, 'env' | 'mounts' | 'imageMounts' | 'devices' | 'cpuset' | 'cpusetMems'>>;
+  Partial<Pick<ContainerSpec, 'env' | 'mounts' | 'imageMounts' | 'devices' | 'cdiDevices' | 'annotations' | 'cpuset' | 'cpusetMems'>>;
 
 export interface PartSpec {
   readonly uid: PodUid;

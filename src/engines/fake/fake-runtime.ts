@@ -149,7 +149,21 @@ export class FakeRuntime implements ContainerRuntime {
   }
 
   #createContainer(pod: Pod, sandbox: SandboxId, spec: ContainerSpec): Made {
-    const { container, attempt, imageRef, env, mounts, imageMounts, devices, cpuset, cpusetMems, cgroupParent, handler } = spec;
+    const {
+      container,
+      attempt,
+      imageRef,
+      env,
+      mounts,
+      imageMounts,
+      devices,
+      cdiDevices,
+      annotations,
+      cpuset,
+      cpusetMems,
+      cgroupParent,
+      handler,
+    } = spec;
     const behaviour = this.#behaviour(pod, container.name);
     const image = this.#deps.images.find(imageRef);
     if (!image) throw new FakeEngineError(`No such image: ${imageRef}`);
@@ -173,7 +187,7 @@ export class FakeRuntime implements ContainerRuntime {
       terminationGracePeriodSeconds,
       deletionGracePeriodSeconds,
     };
-    const given = { env, mounts, imageMounts, devices, cpuset, cpusetMems, cgroupParent, handler };
+    const given = { env, mounts, imageMounts, devices, cdiDevices, annotations, cpuset, cpusetMems, cgroupParent, handler };
     const { part, adopted } = this.#createOrAdopt({ ...identity(pod), name: container.name, attempt, role, given });
     return { id: part.id as ContainerId, adopted, spec, behaviour };
   }

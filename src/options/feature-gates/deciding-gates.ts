@@ -24,6 +24,7 @@ export const decidingGates = {
   PodReadyToStartContainersCondition: "shows in a pod's status whether its sandbox is there",
   QOSReserved: 'keeps memory from lower QoS classes by qosReserved',
   ReduceDefaultCrashLoopBackOffDecay: 'begins crash loops with a wait of 1 s rather than 10 s',
+  ResourceHealthStatus: "shows in a container's status how its devices do",
   RestartAllContainersOnContainerExits: 'has the node declare that rules may restart all containers of a pod',
   RotateKubeletServerCertificate: "allows for serverTLSBootstrap, by which the cluster signs the server's certificate",
 } as const satisfies Readonly<Record<string, string>>;

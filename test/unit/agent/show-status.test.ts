@@ -10,7 +10,7 @@ import type { ProbeResult } from '../../../src/model/probe-result.ts';
 import type { EngineFeatures } from '../../../src/ports/engine-features.ts';
 import type { ObservedPod } from '../../../src/ports/container-runtime.ts';
 import type { PodEnd } from '../../../src/ports/pod-ends.ts';
-import type { PodCgroup } from '../../../src/ports/pod-participant.ts';
+import type { PodCgroup, ResourceHealthByContainer } from '../../../src/ports/pod-participant.ts';
 import { noProbes } from '../../../src/agent/gather.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
 import { anInstance, anObservedPod, aSandbox, exited } from '../../builders/an-observed-pod.ts';
@@ -34,6 +34,7 @@ class Scene {
   conditions: readonly PodCondition[] = [];
   tellsResources = false;
   cgroup: PodCgroup | undefined;
+  health: readonly ResourceHealthByContainer[] = [];
   end: PodEnd | undefined;
   features: EngineFeatures | undefined;
   fault: Error | undefined;
@@ -56,8 +57,9 @@ class Scene {
       memory: this.memory,
       backoff: this.backoff,
       admissions: { refusalOf: () => undefined, isOpen: () => this.isOpen },
-      participants: { cgroup: () => this.cgroup },
+      participants: { cgroup: () => this.cgroup, resourceHealth: () => this.health },
       resizes: { look: (_pod, observed) => this.#found(observed), conditionsOf: () => this.conditions, freed: () => {} },
+      tellsHealth: true,
       tellsResources: () => this.tellsResources,
       ends: { of: () => this.end },
       tellsReadyToStart,
@@ -138,6 +140,21 @@ test('it is worked out again when another thing was found, and again when the po
   assert.equal(scene.look(), 0);
   await scene.clock.advance(3_600_000);
   assert.equal(scene.look(), 1);
+});
+
+test('it is worked out again when a device of the pod does otherwise', () => {
+  const scene = new Scene();
+  const shown = (): unknown => scene.statuses.get(uid)?.containerStatuses?.[0]?.allocatedResourcesStatus;
+  const of = (health: string): ResourceHealthByContainer => ({
+    app: [{ name: 'example.com/gpu', resources: [{ resourceID: 'gpu-0', health }] }],
+  });
+  scene.health = [of('Healthy')];
+  for (let i = 0; i < 3; i++) scene.look();
+  assert.equal(scene.look(), 0);
+  assert.deepEqual(shown(), scene.health[0]?.['app']);
+  scene.health = [of('Unhealthy'), { other: [] }];
+  assert.equal(scene.look(), 1);
+  assert.deepEqual(shown(), [{ name: 'example.com/gpu', resources: [{ resourceID: 'gpu-0', health: 'Unhealthy' }] }]);
 });
 
 test('it is worked out at each look while a container waits, or a resize does', () => {

@@ -13,7 +13,7 @@ function reservedFor(options: Partial<KubeletOptions>): ReadonlyMap<string, Reso
     reserve: (name: string, amounts: ResourceList) => void kept.set(name, amounts),
     reserved: () => ({}),
     provide: () => {},
-    provided: () => ({}),
+    provided: () => ({ capacity: {}, allocatable: {} }),
   };
   const node = { name: 'n1', ips: [], initial: { metadata: { name: 'n1' } }, known: () => ({}), addresses: () => [], resources };
   nodeReservations({ options: someOptions(options), node });

@@ -79,7 +79,7 @@ test('a condition, an error and a resource of participants are in the status', a
   assert.deepEqual(condition('DiskPressure'), ['False', 'kubelet has no disk pressure']);
   assert.deepEqual(condition('Ready'), ['False', 'the disk is broken']);
   assert.deepEqual([status?.capacity?.['example.com/gpu'], status?.allocatable?.['example.com/gpu']], ['2', '2']);
-  assert.deepEqual(node.node.resources.provided(), { 'example.com/gpu': '2' });
+  assert.deepEqual(node.node.resources.provided().capacity, { 'example.com/gpu': '2' });
   errors = [];
   const ready = api
     .informer<WatchedObject & Node>({ path: '/api/v1/nodes' })
@@ -95,7 +95,7 @@ test('without a cluster nothing is sent, and resources are counted all the same'
   const stop = new AbortController();
   const given = { ...nothingGiven, node: [{ resources: () => ({ 'example.com/gpu': '2' }) }] };
   const running = Promise.all(services.map((service) => service.run(stop.signal, given)));
-  assert.deepEqual(under.node.node.resources.provided(), { 'example.com/gpu': '2' });
+  assert.deepEqual(under.node.node.resources.provided().capacity, { 'example.com/gpu': '2' });
   stop.abort();
   await running;
   assert.deepEqual(under.events, []);

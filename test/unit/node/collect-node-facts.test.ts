@@ -29,7 +29,7 @@ const deps = (changes: Partial<NodeFactsDeps> = {}): NodeFactsDeps => ({
     localStorage: true,
   },
   live: new LiveValue({ maxPods: 110, podsPerCore: 0, nodeStatusMaxImages: 50 }),
-  resources: { reserved: () => ({ cpu: '100m' }), provided: () => ({}) },
+  resources: { reserved: () => ({ cpu: '100m' }), provided: () => ({ capacity: {}, allocatable: {} }) },
   conditions: () => [],
   images: async () => [{ repoTags: ['a:1'], repoDigests: [], sizeBytes: 1 }],
   containerRuntimeVersion: async () => 'docker://20.10.24',

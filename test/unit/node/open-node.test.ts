@@ -80,8 +80,15 @@ test('reservations are kept from pods, and what others provide counts', async (t
     ['2', '1500m', '2'],
   );
   assert.equal(node.known().status?.allocatable?.['cpu'], '1500m');
+  resources.provide(
+    () => ({}),
+    () => ({ 'example.com/gpu': '1' }),
+  );
+  assert.deepEqual([resources.capacity()['example.com/gpu'], resources.allocatable()['example.com/gpu']], ['2', '1']);
+  devices = { 'example.com/gpu': '1' };
+  assert.deepEqual([resources.capacity()['example.com/gpu'], resources.allocatable()['example.com/gpu']], ['1', '0']);
   devices = {};
-  assert.deepEqual(resources.provided(), { 'example.com/gpu': '0' });
+  assert.deepEqual(resources.provided().capacity, { 'example.com/gpu': '0' });
   assert.equal(resources.allocatable()['example.com/gpu'], '0');
 });
 

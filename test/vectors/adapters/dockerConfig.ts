@@ -112,6 +112,7 @@ async function container(input: Input): Promise<object> {
       env,
       ...expanded(of, env),
       mounts: mounts(options, of),
+      annotations: Object.fromEntries((options.Annotations ?? []).map(({ Name, Value }) => [Name, Value])),
       devices: options.Devices?.map(({ PathOnHost, PathInContainer, Permissions }) => ({
         hostPath: PathOnHost,
         containerPath: PathInContainer,
@@ -125,7 +126,6 @@ async function container(input: Input): Promise<object> {
     podLogsDir: '/var/log/pods',
     cgroupParent: dockerCgroupParent(input.cgroupParent ?? '', input.cgroupDriver ?? 'cgroupfs'),
     extraSupplementalGroups,
-    extraAnnotations: Object.fromEntries((options.Annotations ?? []).map(({ Name, Value }) => [Name, Value])),
   });
   // Kubernetes 1.20 noted the hash of the whole container; today it is one of name and image.
   const Labels = { ...request.body.Labels, [`annotation.${HASH_ANNOTATION}`]: wholeContainerHash(of) };

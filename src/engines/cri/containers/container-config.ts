@@ -30,7 +30,7 @@ const propagations = {
 export function containerConfig(input: ContainerInput): ContainerConfig {
   const { pod, spec, node } = input;
   const { container, attempt } = spec;
-  const { labels, annotations } = containerLabels(pod, container, { attempt, hash: containerHash(container) });
+  const { labels, annotations } = containerLabels(pod, container, { attempt, hash: containerHash(container) }, spec.annotations);
   return {
     metadata: { name: container.name, attempt },
     image: { image: spec.imageRef, userSpecifiedImage: container.image ?? '' },
@@ -48,6 +48,7 @@ export function containerConfig(input: ContainerInput): ContainerConfig {
       })),
     ],
     devices: (spec.devices ?? []).map(({ hostPath, containerPath, permissions }) => ({ hostPath, containerPath, permissions })),
+    CDIDevices: (spec.cdiDevices ?? []).map((name) => ({ name })),
     labels: { ...labels },
     annotations: { ...annotations },
     logPath: relativeLogPath(container.name, attempt),

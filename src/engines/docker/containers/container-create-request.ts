@@ -5,7 +5,6 @@ import { containerLabels } from '../../common/identity/container-labels.ts';
 import { dockerResources, type NodeResources } from './container-resources.ts';
 import { type CreateRequest, DEFAULT_SHM_BYTES, dockerGroups } from './create-body.ts';
 import { containerDockerLabels } from '../identity/docker-labels.ts';
-import { type StringMap } from '../../common/identity/pod-labels.ts';
 import { containerDockerName } from '../identity/docker-names.ts';
 import { runtimeOfHandler } from '../identity/runtime-of-handler.ts';
 import type { LogConfig } from '../logs/log-rotation.ts';
@@ -26,7 +25,6 @@ export interface ContainerInput {
   /** The spec's, as docker takes it: see dockerCgroupParent. */
   readonly cgroupParent: string;
   readonly extraSupplementalGroups: readonly number[];
-  readonly extraAnnotations: StringMap;
   /** See DockerFeatures. */
   readonly asksForOneMount: boolean;
   /** See Dialect.joinsHostnameWhenAsked. */
@@ -62,7 +60,7 @@ export function containerCreateRequest(input: ContainerInput): CreateRequest {
       Image: spec.imageRef,
       WorkingDir: container.workingDir || undefined,
       StopSignal: container.lifecycle?.stopSignal || undefined,
-      Labels: containerDockerLabels(containerLabels(pod, container, { attempt, hash: containerHash(container) }, input.extraAnnotations), {
+      Labels: containerDockerLabels(containerLabels(pod, container, { attempt, hash: containerHash(container) }, spec.annotations), {
         sandboxId,
         logPath: containerLogPath(input.podLogsDir, pod, container.name, attempt),
       }),
@@ -70,6 +68,7 @@ export function containerCreateRequest(input: ContainerInput): CreateRequest {
         Binds: spec.mounts.filter((mount) => !hasOptions(mount)).map(bind),
         Mounts: optional([...spec.mounts.filter(hasOptions).map(bindMount), ...(spec.imageMounts ?? []).map(imageMount)]),
         Devices: spec.devices?.map(device) ?? [],
+        DeviceRequests: spec.cdiDevices?.length ? [{ Driver: 'cdi', DeviceIDs: spec.cdiDevices }] : undefined,
         NetworkMode: sandbox,
         IpcMode: sandbox,
         PidMode: pidMode(pod, sandbox, spec.target),

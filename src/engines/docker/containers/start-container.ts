@@ -143,6 +143,7 @@ async function prepare(
   signal: AbortSignal,
 ): Promise<CreateRequest> {
   const { container } = spec;
+  await orStartError('CreateContainerError', '', signal, () => checkCdi(context, spec, signal));
   const imageUser = await orStartError('CreateContainerConfigError', '', signal, () => userOf(context.images, pod, spec, signal));
   const violation = nonRootViolation(pod, container, imageUser);
   if (violation !== undefined) throw new ContainerStartError('CreateContainerConfigError', violation);
@@ -164,7 +165,6 @@ async function prepare(
     logConfig: await orStartError('CreateContainerError', '', signal, () => logConfigOf(context, signal)),
     cgroupParent: namedCgroupParent(spec.cgroupParent),
     extraSupplementalGroups: [...new Set(spec.mounts.flatMap(({ supplementalGroup }) => supplementalGroup ?? []))],
-    extraAnnotations: {},
     asksForHostname: (await context.client.dialect(signal)).joinsHostnameWhenAsked,
     asksForOneMount: await orStartError('CreateContainerError', '', signal, () => asksForOneMount(context, spec, signal)),
   };
@@ -173,6 +173,13 @@ async function prepare(
     primaryGroupOf(context, input, signal),
   );
   return containerCreateRequest({ ...input, primaryGroup });
+}
+
+/** The engine is asked only where it matters: one that does not know of CDI would make the container without its devices. */
+async function checkCdi({ features }: ContainerStarting, { cdiDevices = [] }: ContainerSpec, signal: AbortSignal): Promise<void> {
+  if (cdiDevices.length === 0 || (await features.now(signal)).cdi) return;
+  const what = `device ${cdiDevices[0]}: this engine has no CDI, by which it is named`;
+  throw new Error(`${what}: use Docker from 28 on, with the feature cdi switched on where it is off (daemon.json: features, cdi)`);
 }
 
 async function logConfigOf({ client, features, logPolicy }: ContainerStarting, signal: AbortSignal): Promise<LogConfig | undefined> {

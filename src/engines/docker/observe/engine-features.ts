@@ -6,6 +6,8 @@ import type { EngineClient } from '../client/engine-client.ts';
 export interface DockerFeatures extends EngineFeatures {
   /** A mount that is read-only is so with all that is mounted below it, unless it is asked for otherwise: engines since 25. */
   readonly asksForOneMount: boolean;
+  /** A container can have devices by their CDI names. */
+  readonly cdi: boolean;
   /** It is an ordinary user's, and so are its containers. */
   readonly rootless: boolean;
   /** "json-file"; empty where it does not say. */
@@ -17,6 +19,9 @@ const RECURSIVE_ENGINE = [25, 0] as const;
 const RECURSIVE_KERNEL = [5, 12] as const;
 /** From this on there are mounts of type image (API 1.48). */
 const IMAGES_ENGINE = [28, 0] as const;
+
+/** From this on it names where it looks for CDI's files, unless CDI is switched off. */
+const CDI_ENGINE = [28, 0] as const;
 
 /** What the engine can do, with its handlers: its default under no name, and all under their own. */
 export async function engineFeatures(client: EngineClient, signal: AbortSignal): Promise<DockerFeatures> {
@@ -38,6 +43,7 @@ export async function engineFeatures(client: EngineClient, signal: AbortSignal):
     // A user who is given with a group has no others of the image's.
     supplementalGroupsPolicy: true,
     imageVolumes: isAtLeast(info['ServerVersion'], IMAGES_ENGINE) ? 'once' : 'never',
+    cdi: isAtLeast(info['ServerVersion'], CDI_ENGINE) && Array.isArray(info['CDISpecDirs']) && info['CDISpecDirs'].length > 0,
     asksForOneMount,
     rootless: hasSecurityOption(info, 'rootless'),
     cgroups: cgroupsOf(info),

@@ -33,9 +33,18 @@ test('a container has the log path, the notes and the limits that a kubelet give
   } as const;
   const mounts = [{ hostPath: '/a', containerPath: '/b', readOnly: true, propagation: 'hostToContainer' }] as const;
   const spec = { container, attempt: 3, imageRef: 'sha256:1', env: [], command: undefined, args: undefined, mounts };
-  const made = containerConfig({ pod, spec, imageUser: { uid: 7n }, node, seccompProfileRoot: '/seccomp', seccompDefault: false });
+  const plugged = { cdiDevices: ['vendor.com/gpu=0'], annotations: { 'vendor.com/a': 'b', 'io.kubernetes.container.restartCount': '9' } };
+  const made = containerConfig({
+    pod,
+    spec: { ...spec, ...plugged },
+    imageUser: { uid: 7n },
+    node,
+    seccompProfileRoot: '/seccomp',
+    seccompDefault: false,
+  });
   assert.equal(made.logPath, 'app/3.log');
   assert.equal(made.annotations?.['io.kubernetes.container.restartCount'], '3');
+  assert.deepEqual([made.annotations?.['vendor.com/a'], made.CDIDevices], ['b', [{ name: 'vendor.com/gpu=0' }]]);
   assert.equal(made.mounts?.[0]?.propagation, MountPropagation.PROPAGATION_HOST_TO_CONTAINER);
   const { resources, securityContext } = made.linux ?? {};
   assert.deepEqual([resources?.cpuQuota, resources?.memoryLimitInBytes, securityContext?.runAsUser?.value], [50_000n, 67_108_864n, 7n]);

@@ -17,7 +17,6 @@ function hostConfigOf(over: Partial<ContainerSpec>, asksForOneMount = false): Re
     logConfig: undefined,
     cgroupParent: '',
     extraSupplementalGroups: [],
-    extraAnnotations: {},
     asksForOneMount,
   }).body.HostConfig;
 }
@@ -64,4 +63,12 @@ test('what is to be labelled is asked for in the only way there is', () => {
 test("a class's handler is the runtime of that name, but docker is the engine's default, as it is for the sandbox", () => {
   const runtime = (handler?: string): unknown => hostConfigOf({ handler })['Runtime'];
   assert.deepEqual([runtime('kata'), runtime('docker'), runtime()], ['kata', undefined, undefined]);
+});
+
+test('devices are asked for of CDI by their names, and not at all where there are none', () => {
+  const requests = (cdiDevices: readonly string[]): unknown => hostConfigOf({ cdiDevices })['DeviceRequests'];
+  assert.deepEqual(requests(['vendor.com/gpu=0', 'vendor.com/gpu=1']), [
+    { Driver: 'cdi', DeviceIDs: ['vendor.com/gpu=0', 'vendor.com/gpu=1'] },
+  ]);
+  assert.equal(requests([]), undefined);
 });

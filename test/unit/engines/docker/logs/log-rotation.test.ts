@@ -32,6 +32,7 @@ for (const [loggingDriver, of, said] of [
           loggingDriver,
           asksForOneMount: false,
           rootless: false,
+          cdi: false,
           handlers: [],
           supplementalGroupsPolicy: true,
           imageVolumes: 'never' as const,

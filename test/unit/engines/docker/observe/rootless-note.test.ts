@@ -9,6 +9,7 @@ import { RecordingLogger } from '../../../../fakes/recording-logger.ts';
 const cgroups = { driver: 'cgroupfs', version: 2 } as const;
 const features = {
   asksForOneMount: false,
+  cdi: false,
   loggingDriver: 'k8s-file',
   handlers: [],
   supplementalGroupsPolicy: true,
