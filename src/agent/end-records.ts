@@ -2,7 +2,7 @@ import { isJsonObject } from '../base/json-object.ts';
 import type { Logger } from '../base/logger.ts';
 import type { PodUid } from '../model/pod.ts';
 import type { PodEnd } from '../ports/pod-ends.ts';
-import type { StateFiles } from '../ports/state-files.ts';
+import { type StateFiles, versioned } from '../ports/state-files.ts';
 import { PodRecords, type RecordsClock } from './reconcile/pod-records.ts';
 
 /** Why the node ended each pod. What a crash loses is decided again. */
@@ -14,7 +14,7 @@ export const endRecords = (filesOf: (uid: PodUid) => StateFiles, clock: RecordsC
     name: 'end.json',
     what: 'end of a pod',
     lost: 'an agent that starts before may start the pod again',
-    decode,
+    decode: versioned(1, decode),
   });
 
 function decode(json: unknown): PodEnd | undefined {

@@ -1,9 +1,10 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMissingFile } from '../base/error-code.ts';
+import { isJsonObject } from '../base/json-object.ts';
 import type { Logger } from '../base/logger.ts';
 import { writePrivateFile } from '../base/write-private-file.ts';
-import type { StateFile, StateFiles } from '../ports/state-files.ts';
+import type { Decode, StateFile, StateFiles } from '../ports/state-files.ts';
 
 /** Far more than any part keeps. */
 const MAX_BYTES = 16 << 20;
@@ -11,9 +12,20 @@ const MAX_BYTES = 16 << 20;
 /** Something else than a part of the agent has written there, or the disk has lost it. */
 class DamagedFileError extends Error {}
 
+/** A later agent, which this one takes the place of, has written it in a form of its own. */
+class NewerFileError extends Error {
+  readonly version: number;
+
+  constructor(version: number, known: number) {
+    super(`version ${version}, and this agent knows ${known} at most`);
+    this.version = version;
+  }
+}
+
 /**
  * State files of this directory, for their owner alone. What cannot be read as a value is set aside as NAME.damaged, where an administrator
- * may look at it until the next one takes its place; what the disk does not answer for stays where it is.
+ * may look at it until the next one takes its place; what the disk does not answer for stays where it is. What a later agent has written in a
+ * form that is not known here is kept as NAME.version-N, and the agent goes on without it.
  * `open` throws where the name is open already: two owners would undo each other's saves.
  */
 export function stateFiles(directory: string, { log }: { readonly log: Logger }): StateFiles {
@@ -29,13 +41,13 @@ export function stateFiles(directory: string, { log }: { readonly log: Logger })
 
 class JsonFile<T> implements StateFile<T> {
   readonly #path: string;
-  readonly #decode: (json: unknown) => T | undefined;
+  readonly #decode: Decode<T>;
   readonly #log: Logger;
   #underWay: Promise<void> = Promise.resolve();
   /** What is written next, by all saves that wait for the one under way. */
   #next: { value: T; readonly saved: Promise<void> } | undefined;
 
-  constructor(path: string, decode: (json: unknown) => T | undefined, log: Logger) {
+  constructor(path: string, decode: Decode<T>, log: Logger) {
     this.#path = path;
     this.#decode = decode;
     this.#log = log;
@@ -45,7 +57,8 @@ class JsonFile<T> implements StateFile<T> {
     try {
       return this.#valueOf(readBounded(this.#path));
     } catch (error) {
-      if (error instanceof DamagedFileError) this.#setAside(error);
+      if (error instanceof DamagedFileError) this.#setAside('damaged', error);
+      else if (error instanceof NewerFileError) this.#setAside(`version-${error.version}`, error);
       else if (!isMissingFile(error)) this.#log.warn('state file unreadable', { path: this.#path, error });
       return undefined;
     }
@@ -62,8 +75,13 @@ class JsonFile<T> implements StateFile<T> {
     await this.#underWay.catch(() => {});
     const value = this.#next?.value;
     this.#next = undefined;
-    this.#underWay = writePrivateFile(this.#path, JSON.stringify(value));
+    this.#underWay = writePrivateFile(this.#path, this.#textOf(value));
     await this.#underWay;
+  }
+
+  #textOf(value: T | undefined): string {
+    const { version } = this.#decode;
+    return JSON.stringify(version === undefined ? value : Object.assign({ version }, value));
   }
 
   #valueOf(text: string): T {
@@ -73,20 +91,30 @@ class JsonFile<T> implements StateFile<T> {
     } catch (cause) {
       throw new DamagedFileError('not JSON', { cause });
     }
-    const value = this.#decode(json);
+    const { version: newest } = this.#decode;
+    const version = versionOf(json);
+    if (newest !== undefined && version > newest) throw new NewerFileError(version, newest);
+    const value = this.#decode(json, version);
     if (value === undefined) throw new DamagedFileError('JSON of another kind');
     return value;
   }
 
-  #setAside(error: DamagedFileError): void {
-    const asideAs = `${this.#path}.damaged`;
+  #setAside(as: string, error: DamagedFileError | NewerFileError): void {
+    const asideAs = `${this.#path}.${as}`;
+    const what = error instanceof NewerFileError ? 'state file of a newer agent' : 'damaged state file';
     try {
       renameSync(this.#path, asideAs);
-      this.#log.warn('damaged state file set aside', { path: this.#path, asideAs, error });
+      this.#log.warn(`${what} set aside`, { path: this.#path, asideAs, error });
     } catch (cause) {
-      this.#log.warn('damaged state file not set aside', { path: this.#path, error, cause });
+      this.#log.warn(`${what} not set aside`, { path: this.#path, error, cause });
     }
   }
+}
+
+/** Files of before there were versions are of the first. */
+function versionOf(json: unknown): number {
+  const version = isJsonObject(json) ? json['version'] : undefined;
+  return typeof version === 'number' && Number.isSafeInteger(version) && version > 0 ? version : 1;
 }
 
 function readBounded(path: string): string {

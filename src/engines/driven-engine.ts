@@ -1,5 +1,5 @@
 import { isJsonObject } from '../base/json-object.ts';
-import type { StateFile, StateFiles } from '../ports/state-files.ts';
+import { type StateFile, type StateFiles, versioned } from '../ports/state-files.ts';
 
 /** The engine that an agent drove last: another one, found because this one is away for a moment, would run each pod a second time. */
 export interface DrivenEngine {
@@ -8,7 +8,7 @@ export interface DrivenEngine {
   readonly name: string;
 }
 
-export const drivenEngineFile = (files: StateFiles): StateFile<DrivenEngine> => files.open('driven_engine.json', decode);
+export const drivenEngineFile = (files: StateFiles): StateFile<DrivenEngine> => files.open('driven_engine.json', versioned(1, decode));
 
 function decode(json: unknown): DrivenEngine | undefined {
   if (!isJsonObject(json)) return undefined;

@@ -4,7 +4,7 @@ import { coalesceMap } from '../base/coalesce-map.ts';
 import { drainInto } from '../base/drain-into.ts';
 import { isJsonObject } from '../base/json-object.ts';
 import type { Logger } from '../base/logger.ts';
-import type { StateFile, StateFiles } from '../ports/state-files.ts';
+import { type StateFile, type StateFiles, versioned } from '../ports/state-files.ts';
 import type { PassedProbes, ProbeResults } from './probe-results.ts';
 
 const SAVE_AFTER_MS = 200;
@@ -19,7 +19,7 @@ export class PassedProbesFile {
   readonly #log: Logger;
 
   constructor(files: StateFiles, { clock, log }: { readonly clock: Clock; readonly log: Logger }) {
-    this.#file = files.open('passed_probes.json', decode);
+    this.#file = files.open('passed_probes.json', versioned(1, decode));
     this.#clock = clock;
     this.#log = log;
   }

@@ -243,7 +243,7 @@ export function filesInMemory(): StateFiles {
     open: (name, decode) => ({
       load: () => {
         const text = texts.get(name);
-        return text === undefined ? undefined : decode(JSON.parse(text));
+        return text === undefined ? undefined : decode(JSON.parse(text), 1);
       },
       save: async (value) => void texts.set(name, JSON.stringify(value)),
     }),

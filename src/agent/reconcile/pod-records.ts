@@ -3,7 +3,7 @@ import type { Logger } from '../../base/logger.ts';
 import { unlessAborted } from '../../base/unless-aborted.ts';
 import { withDeadline } from '../../base/with-deadline.ts';
 import type { PodUid } from '../../model/pod.ts';
-import type { StateFile, StateFiles } from '../../ports/state-files.ts';
+import type { Decode, StateFile, StateFiles } from '../../ports/state-files.ts';
 
 interface Entry<T> {
   readonly file: StateFile<T>;
@@ -35,7 +35,7 @@ export interface PodRecordsDeps<T> {
   /** What follows where it is lost: "an agent that starts before may start the pod again". */
   readonly lost: string;
   /** Undefined: what was read makes no sense. */
-  readonly decode: (json: unknown) => T | undefined;
+  readonly decode: Decode<T>;
 }
 
 /** One thing that is known of each pod and outlives the agent: a file a pod, which goes with the pod's directory. */

@@ -3,7 +3,7 @@ import type { Logger } from '../../base/logger.ts';
 import type { Allocation } from '../../model/pod-allocations.ts';
 import type { PodSpec, PodUid } from '../../model/pod.ts';
 import { Quantity } from '../../model/quantity.ts';
-import type { StateFiles } from '../../ports/state-files.ts';
+import { type StateFiles, versioned } from '../../ports/state-files.ts';
 import { PodRecords, type RecordsClock } from './pod-records.ts';
 
 type Requirements = NonNullable<PodSpec['resources']>;
@@ -40,7 +40,7 @@ export class ResourceRecords {
       name: 'resources.json',
       what,
       lost: 'an agent that starts before uses older ones',
-      decode,
+      decode: versioned(1, decode),
     });
   }
 

@@ -60,6 +60,8 @@ export class AgentUnderTest {
   readonly port: number;
   /** Its pods' cgroups are below it; undefined: there are none on this machine. */
   readonly cgroups: CgroupRoot | undefined;
+  /** Which build of it runs from the next start on. */
+  launcher = launcher;
   #flags: readonly string[];
   #child: ChildProcess | undefined;
 
@@ -121,7 +123,7 @@ export class AgentUnderTest {
       '--log-format=json',
       '--v=4',
     ];
-    const child = spawn(launcher, [...usual, ...this.#flags], { stdio: ['ignore', 'pipe', 'pipe'], cwd: this.#dir });
+    const child = spawn(this.launcher, [...usual, ...this.#flags], { stdio: ['ignore', 'pipe', 'pipe'], cwd: this.#dir });
     this.#child = child;
     for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', (text) => this.#take(text));
     // An agent that outlives its test would end the pods of all tests after it.

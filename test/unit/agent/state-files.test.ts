@@ -3,10 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, test } from 'node:test';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { isJsonObject } from '../../../src/base/json-object.ts';
 import { stateFiles } from '../../../src/agent/state-files.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
-import type { StateFile } from '../../../src/ports/state-files.ts';
+import { type StateFile, versioned } from '../../../src/ports/state-files.ts';
 
 let directory: string;
 let log: RecordingLogger;
@@ -114,4 +115,58 @@ test('a name has one owner', () => {
   const files = stateFiles(directory, { log });
   files.open('numbers.json', numbersIn);
   assert.throws(() => files.open('numbers.json', numbersIn), /has an owner already/);
+});
+
+describe('a state file with a version', () => {
+  interface Colours {
+    readonly colours: readonly string[];
+  }
+  /** Version 1 had one colour. */
+  const coloursIn = (json: unknown, version: number): Colours | undefined => {
+    if (!isJsonObject(json)) return undefined;
+    const { colour, colours } = json;
+    if (version === 1) return typeof colour === 'string' ? { colours: [colour] } : undefined;
+    return Array.isArray(colours) && colours.every((each) => typeof each === 'string') ? { colours } : undefined;
+  };
+  const opened = (): StateFile<Colours> => stateFiles(directory, { log }).open('numbers.json', versioned(2, coloursIn));
+
+  test('says it, and is read by it', async () => {
+    await opened().save({ colours: ['red', 'blue'] });
+    assert.equal(readFileSync(path(), 'utf8'), '{"version":2,"colours":["red","blue"]}');
+    assert.deepEqual(opened().load(), { colours: ['red', 'blue'] });
+  });
+
+  for (const [what, text] of [
+    ['without one', '{"colour":"red"}'],
+    ['of version 1', '{"version":1,"colour":"red"}'],
+  ] as const)
+    test(`is migrated ${what}, with the next save`, async () => {
+      writeFileSync(path(), text);
+      const file = opened();
+      const value = file.load();
+      assert.deepEqual(value, { colours: ['red'] });
+      if (value) await file.save(value);
+      assert.equal(readFileSync(path(), 'utf8'), '{"version":2,"colours":["red"]}');
+      assert.deepEqual(log.lines, []);
+    });
+
+  test('that is of a newer one is kept for a newer agent, which is said, and there is another one to save', async () => {
+    const newer = '{"version":3,"colours":["red"]}';
+    writeFileSync(path(), newer);
+    const file = opened();
+    assert.equal(file.load(), undefined);
+    await file.save({ colours: [] });
+    assert.equal(readFileSync(`${path()}.version-3`, 'utf8'), newer);
+    assert.deepEqual(opened().load(), { colours: [] });
+    assert.deepEqual(
+      log.lines.map(({ message, fields }) => [message, String(fields['error'])]),
+      [['state file of a newer agent set aside', 'Error: version 3, and this agent knows 2 at most']],
+    );
+  });
+
+  for (const version of [-1, 0, 1.5, '9', null, 2 ** 60])
+    test(`whose version is ${JSON.stringify(version)} is of the first`, () => {
+      writeFileSync(path(), JSON.stringify({ version, colour: 'red' }));
+      assert.deepEqual(opened().load(), { colours: ['red'] });
+    });
 });

@@ -291,7 +291,7 @@ describe('after a restart of the agent', () => {
     await clock.advance(10_000);
     assert.equal(first.manager.readiness(A), 'success');
     await first.stop();
-    assert.deepEqual(JSON.parse(await readFile(join(dir, 'passed_probes.json'), 'utf8')), { readiness: [A], startup: [A] });
+    assert.deepEqual(JSON.parse(await readFile(join(dir, 'passed_probes.json'), 'utf8')), { version: 1, readiness: [A], startup: [A] });
 
     await clock.advance(60_000);
     const second = new Probing(probes, { file }, clock);

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { lastRelease } from '../../../hack/last-release.ts';
+import { nodeKubeconfig } from '../../builders/cluster-under-test.ts';
+import { launcher } from '../../integration/agent/agent-under-test.ts';
+import { app, pod, stays } from '../../integration/agent/pod-specs.ts';
+import { ClusterNode, isPodReady, type PodJson } from './cluster-node.ts';
+
+const PODS = 50;
+/** Half of them static, whose pods the API server knows by mirror pods. */
+const isStatic = (index: number): boolean => index % 2 === 0;
+const PERIOD_SECONDS = 5;
+
+const probed = (over: object = {}) =>
+  pod([app(stays, { readinessProbe: { exec: { command: ['true'] }, periodSeconds: PERIOD_SECONDS, ...over } })]);
+
+/** All of a pod that an upgrade must not change: that it is ready and since when, its containers, their restarts and its address. */
+const unharmed = ({ metadata, status }: PodJson): unknown => ({
+  uid: metadata?.uid,
+  ip: status?.podIP,
+  ready: status?.conditions
+    ?.filter(({ type }) => type.endsWith('Ready'))
+    .map(({ type, ...is }) => [type, is.status, is.lastTransitionTime]),
+  containers: status?.containerStatuses?.map(({ containerID, ready, restartCount, state }) => [
+    containerID,
+    ready,
+    restartCount,
+    state?.running?.startedAt,
+  ]),
+});
+
+describe('an agent that is upgraded, and put back, under its pods', { timeout: 400_000 }, () => {
+  test(`restarts none of ${PODS}, none is unready in between, and what comes next runs`, async (t) => {
+    const node = await ClusterNode.prepare(t);
+    const { agent } = node;
+    const release = lastRelease((line) => t.diagnostic(line));
+    t.diagnostic(`from ${release.name ?? 'this build'}`);
+    agent.launcher = release.launcher;
+    node.run(`--kubeconfig=${await nodeKubeconfig(node.name)}`);
+    await node.ready();
+
+    const names = Array.from({ length: PODS }, (_, index) => `p${index}${isStatic(index) ? `-${node.name}` : ''}`);
+    await Promise.all(
+      names.map((name, index) =>
+        isStatic(index) ? agent.declare(`p${index}`, probed(), { metadata: { namespace: node.namespace } }) : node.create(name, probed()),
+      ),
+    );
+    const before = new Map<string, unknown>();
+    for (const name of names) before.set(name, unharmed(await node.up(name)));
+    const seen = node.pods.seen.length;
+    const heard = agent.engine.events.length;
+
+    /** The agent ends, and the next one has looked at all pods and probed each at least once: as long as a pod takes that needs two probes. */
+    const goOnWith = async (build: string, witness: string): Promise<void> => {
+      assert.equal(await agent.kill(), 0);
+      const from = agent.lines.length;
+      agent.launcher = build;
+      node.run();
+      for (const name of names)
+        await agent.logged(
+          `${name} is Running`,
+          ({ msg, pod: of, to }) => msg === 'pod phase changed' && String(of).endsWith(`/${node.called(name)}`) && to === 'Running',
+          from,
+        );
+      await node.create(witness, probed({ successThreshold: 2 }));
+      await node.up(witness);
+    };
+    await goOnWith(launcher, 'after-the-upgrade');
+    await goOnWith(release.launcher, 'after-the-way-back');
+    await goOnWith(launcher, 'after-the-second-upgrade');
+
+    const own = new Map(names.map((name) => [node.called(name), before.get(name)]));
+    for (const { type, object } of node.pods.seen.slice(seen)) {
+      const was = own.get(object.metadata?.name ?? '');
+      if (was === undefined) continue;
+      assert.equal(type, 'MODIFIED');
+      assert.deepEqual(unharmed(object), was);
+    }
+    for (const name of names) assert.deepEqual(unharmed(await node.becomes(name, 'Ready', isPodReady)), before.get(name));
+    const touched = agent.engine.events.slice(heard).filter(({ pod: of }) => own.has(of));
+    assert.deepEqual(touched, []);
+  });
+});
