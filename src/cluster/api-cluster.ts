@@ -2,6 +2,7 @@ import { goArch } from '../base/go-arch.ts';
 import type { Service } from '../base/service.ts';
 import { version } from '../base/version.ts';
 import type { KubeletOptions } from '../options/kubelet-options.ts';
+import { podFieldGates } from '../options/feature-gates/pod-field-gates.ts';
 import type { Cluster } from '../ports/cluster.ts';
 import type { Ground } from '../ports/node-parts.ts';
 import type { Staged } from '../ports/staged.ts';
@@ -48,7 +49,7 @@ export async function apiCluster(
         userAgent: `rxlet/${version()} (linux/${goArch(process.arch)})`,
       }),
   });
-  const source = apiSource({ informer: clients.informer, nodeName, log });
+  const source = apiSource({ informer: clients.informer, nodeName, fields: podFieldGates(options.featureGates), log });
   const { recorder, sink } = apiEvents({ clock, log, api: clients.events, nodeName, random });
   const follower = new NodeFollower({ informer: clients.informer, nodeName });
   const csr = () => ({ api: clients.main, informer: clients.informer });

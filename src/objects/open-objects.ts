@@ -1,3 +1,4 @@
+import { featureGates } from '../options/feature-gates/feature-gates.ts';
 import type { KubeletOptions } from '../options/kubelet-options.ts';
 import type { Cluster } from '../ports/cluster.ts';
 import type { Ground } from '../ports/node-parts.ts';
@@ -20,7 +21,7 @@ export function openObjects(options: KubeletOptions, ground: ObjectsGround): Pod
     ? ofApiServer(options, ground)
     : { ...noApi, services: [] };
   return {
-    ...objectsByOrigin(objects, manifests),
+    ...objectsByOrigin(objects, manifests, !featureGates(options.featureGates).isOn('PreventStaticPodAPIReferences')),
     tokens,
     claims,
     servicesFor,

@@ -68,7 +68,7 @@ export function serverRoutes(deps: ServerRoutesDeps): readonly Route[] {
   return [
     ...healthRoutes({ health, tell }),
     ...podRoutes(served),
-    ...containerLogRoutes({ served, clock }),
+    ...containerLogRoutes({ served, clock, splitStreams: gates.isOn('PodLogsQuerySplitStreams') }),
     ...execRoutes({
       served,
       serveExec,

@@ -10,6 +10,7 @@ import { httpSource } from './http-source.ts';
 import { lastGoodManifests } from './last-good-manifests.ts';
 import { hostManifestFiles } from './manifest-files.ts';
 import { nodeManifests } from './node-manifests.ts';
+import { staticPodRules } from './static-pod-rules.ts';
 
 /** How long the kernel's table of mounts is believed: it is long where many pods run, and looked at for each file, and each second. */
 const MOUNTS_KNOWN_MS = 10_000;
@@ -32,6 +33,7 @@ function ofDirectory({ options, live, clock, log, tell, hostFiles, objects }: So
   return fileSource({
     path,
     nodeName,
+    rules: staticPodRules(options.featureGates),
     rescanMs: () => live.now.fileCheckFrequencyMs,
     onObjects: (found) => objects.declare(found),
     lastGood: lastGoodManifests(join(rootDir, 'last-good-manifests'), log),
@@ -46,7 +48,8 @@ function ofDirectory({ options, live, clock, log, tell, hostFiles, objects }: So
 }
 
 function ofUrl({ options, live, clock, log, tell }: SourcesNeeds): PodSource {
-  const { podManifestPath, manifestUrl, manifestUrlHeader, nodeName } = options;
+  const { podManifestPath, manifestUrl, manifestUrlHeader, nodeName, featureGates } = options;
+  const rules = staticPodRules(featureGates);
   const headers = Object.entries(manifestUrlHeader).flatMap(([name, values]) => values.map((value): [string, string] => [name, value]));
   return httpSource({
     url: manifestUrl,
@@ -54,7 +57,7 @@ function ofUrl({ options, live, clock, log, tell }: SourcesNeeds): PodSource {
     pollMs: () => live.now.httpCheckFrequencyMs,
     nodeName,
     // What a manifest directory holds is there for all static pods.
-    references: podManifestPath === '' ? 'refuse' : 'manifests',
+    rules: podManifestPath === '' && rules.references === 'manifests' ? { ...rules, references: 'refuse' } : rules,
     clock,
     log,
     tell,

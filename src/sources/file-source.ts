@@ -11,12 +11,15 @@ import { type ManifestFiles, manifestFiles, ownManifestFiles } from './manifest-
 import type { ManifestNews } from './manifest-news.ts';
 import { manifestReader } from './read-manifest.ts';
 import { samePods } from '../model/same-pods.ts';
+import { type StaticPodRules, staticPodRules } from './static-pod-rules.ts';
 import { watchManifests } from './watch-manifests.ts';
 
 export interface FileSourceDeps {
   /** --pod-manifest-path: a directory of manifests, or one manifest. */
   readonly path: string;
   readonly nodeName: string;
+  /** What its pods may have; by default what Kubernetes' gates let them have by default. */
+  readonly rules?: StaticPodRules;
   /** fileCheckFrequency, in milliseconds: how often everything is looked at again, whatever the watch says. */
   readonly rescanMs: () => number;
   /** Hears of the ConfigMaps and Secrets that are declared there, before the pods that may refer to them: complete sets. */
@@ -46,11 +49,11 @@ const FIRST_LOOKS = 10;
  * away (see ManifestDirectory).
  */
 export function fileSource(deps: FileSourceDeps): FileSource {
-  const { path, nodeName, rescanMs, onObjects, lastGood, servers, clock, log, tell, settleMs = 100 } = deps;
+  const { path, nodeName, rules = staticPodRules({}), rescanMs, onObjects, lastGood, servers, clock, log, tell, settleMs = 100 } = deps;
   const files = servers ? manifestFiles(ownManifestFiles, servers.files, servers.isServers) : ownManifestFiles;
   let directory: ManifestDirectory | undefined;
   const snapshots = defer(() => {
-    const read = manifestReader({ source: 'file', nodeName, references: 'manifests', objects: true }, clock);
+    const read = manifestReader({ source: 'file', nodeName, objects: true, ...rules }, clock);
     const trimmed = path.length > 1 ? path.replace(/\/+$/, '') : path;
     const own = new ManifestDirectory({ path: trimmed, files, read, settleMs, lastGood, clock, log, tell });
     directory = own;

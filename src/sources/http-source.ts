@@ -11,6 +11,7 @@ import { logFaults, logWarnings } from './manifest-log.ts';
 import { type ManifestNews, manifestRead } from './manifest-news.ts';
 import { manifestReader, type ReadManifest } from './read-manifest.ts';
 import type { StaticPodResult } from './read-static-pods.ts';
+import { type StaticPodRules, staticPodRules } from './static-pod-rules.ts';
 
 export interface HttpSourceDeps {
   /** --manifest-url: answers with a Pod or a PodList, JSON or YAML. */
@@ -20,8 +21,8 @@ export interface HttpSourceDeps {
   /** httpCheckFrequency, in milliseconds, from the end of one request to the next. */
   readonly pollMs: () => number;
   readonly nodeName: string;
-  /** See StaticPodOptions. */
-  readonly references?: 'refuse' | 'manifests';
+  /** What its pods may have; by default they refer to nothing. */
+  readonly rules?: StaticPodRules;
   readonly clock: Clock;
   readonly log: Logger;
   readonly tell: ManifestNews;
@@ -37,7 +38,7 @@ export function httpSource({
   headers,
   pollMs,
   nodeName,
-  references = 'refuse',
+  rules = { ...staticPodRules({}), references: 'refuse' },
   clock,
   log,
   tell,
@@ -47,7 +48,7 @@ export function httpSource({
   const snapshots = new Observable<readonly Pod[]>((subscriber) => {
     const stop = new AbortController();
     const get = manifestFetcher({ url, headers, clock, fetch });
-    const pods = new UrlPods(shownUrl(url), manifestReader({ source: 'http', nodeName, references }, clock), log, tell);
+    const pods = new UrlPods(shownUrl(url), manifestReader({ source: 'http', nodeName, ...rules }, clock), log, tell);
     isFaulty = () => pods.isFaulty;
     const poll = async (): Promise<void> => {
       while (!stop.signal.aborted) {

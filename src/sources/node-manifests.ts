@@ -5,9 +5,10 @@ import { countingNow } from './declarations.ts';
 import { DeclaredBy } from './declared-by.ts';
 import type { FileSource } from './file-source.ts';
 import { manifestReader } from './read-manifest.ts';
+import { staticPodRules } from './static-pod-rules.ts';
 
 export interface NodeManifestsDeps {
-  readonly options: Pick<KubeletOptions, 'nodeName' | 'podManifestPath'>;
+  readonly options: Pick<KubeletOptions, 'nodeName' | 'podManifestPath' | 'featureGates'>;
   readonly clock: Pick<Clock, 'schedule' | 'sleep'>;
 }
 
@@ -21,7 +22,9 @@ export function nodeManifests({ options, clock }: NodeManifestsDeps, source: Pic
       return files && countingNow(files, nodeName);
     },
     async read(manifests, signal) {
-      const by = new DeclaredBy(manifestReader({ source: 'file', nodeName, references: 'manifests', objects: true }, clock));
+      const by = new DeclaredBy(
+        manifestReader({ source: 'file', nodeName, objects: true, ...staticPodRules(options.featureGates) }, clock),
+      );
       for (const { file, text } of manifests) {
         await by.add(file, Buffer.from(text));
         // Each takes up to a tenth of a second, and the pods are not to wait for all of them.

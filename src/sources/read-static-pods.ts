@@ -1,9 +1,10 @@
 import { defaultPod } from '../model/defaulting/default-pod.ts';
 import type { ManifestFault, ManifestWarning } from '../model/manifest-fault.ts';
+import { allPodFields, type PodFieldGates } from '../model/pod-field-gates.ts';
 import type { Pod } from '../model/pod.ts';
 import { unhonouredFields } from '../model/spec-ledger/unhonoured-fields.ts';
 import { validatePodCreate } from '../model/validation/validate-pod-create.ts';
-import { apiReferences, explainApiReference } from './api-references.ts';
+import { type ApiReference, apiReferences, explainApiReference } from './api-references.ts';
 import { type DecodedPod, manifestDecoder } from './decode-manifest.ts';
 import type { Position } from './locate.ts';
 import type { ManifestObjectResult } from './read-manifest-object.ts';
@@ -33,10 +34,12 @@ export interface StaticManifest {
 
 export interface StaticPodOptions extends StaticPodOrigin {
   /**
-   * Whether a pod may refer to objects: to none (the default), to the ConfigMaps and Secrets of a manifest directory, or to all, as Kubernetes
-   * 1.20 let it start.
+   * Whether a pod may refer to objects: to none (the default), to the ConfigMaps and Secrets of a manifest directory, to all that a kubelet
+   * allows without the gate PreventStaticPodAPIReferences ('api'), or to anything, as Kubernetes 1.20 let it start.
    */
-  readonly references?: 'refuse' | 'manifests' | 'allow';
+  readonly references?: 'refuse' | 'manifests' | 'api' | 'allow';
+  /** Which fields pods may have; all by default. */
+  readonly fields?: PodFieldGates;
   /** Whether a manifest may be a ConfigMap or a Secret. */
   readonly objects?: boolean;
 }
@@ -70,16 +73,24 @@ function readPod(decoded: DecodedPod, options: StaticPodOptions): StaticPodResul
   }
   const pod = staticPod(defaultPod(decoded.pod), decoded.asWritten, options);
   const writtenEmpty = new Set(decoded.asWritten.filter((each) => each.endsWith('=[]')).map((each) => each.slice(0, -'=[]'.length)));
-  const errors = validatePodCreate(pod, { writtenEmpty });
+  const { envFiles, containerRestartRules } = options.fields ?? allPodFields;
+  const errors = validatePodCreate(pod, { writtenEmpty, allowEnvFiles: envFiles, allowContainerRestartRules: containerRestartRules });
   const invalid = errors.map((error): ManifestFault => ({ ...error, ...decoded.locate(error.field) }));
-  const faults =
-    options.references === 'allow' ? invalid : [...invalid, ...refuseReferences(pod, decoded, options.references === 'manifests')];
+  const faults = options.references === 'allow' ? invalid : [...invalid, ...refuseReferences(pod, decoded, options.references)];
   const unhonoured = unhonouredFields(pod).map(({ field, is, note }) => ({ field, detail: `${is}: ${note}`, ...decoded.locate(field) }));
   return { key, at, pod: faults.length === 0 ? pod : undefined, faults, unhonoured };
 }
 
-function refuseReferences({ spec }: Pod, { locate }: DecodedPod, allowManifests: boolean): readonly ManifestFault[] {
-  const refused = apiReferences(spec).filter(({ inManifests }) => !(allowManifests && inManifests));
+function refuseReferences(
+  { spec }: Pod,
+  { locate }: DecodedPod,
+  references: Exclude<StaticPodOptions['references'], 'allow'>,
+): readonly ManifestFault[] {
+  const isRefused = ({ inManifests, resource }: ApiReference): boolean => {
+    if (references === 'api') return resource === 'clustertrustbundles' || resource === 'resourceclaims';
+    return !(references === 'manifests' && inManifests);
+  };
+  const refused = apiReferences(spec).filter(isRefused);
   return refused.map((reference) => ({
     type: 'FieldValueForbidden',
     field: reference.field,

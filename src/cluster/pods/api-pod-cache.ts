@@ -1,6 +1,7 @@
 import { Subject } from 'rxjs';
 import type { Logger } from '../../base/logger.ts';
 import { OngoingFaults } from '../../base/ongoing-faults.ts';
+import { allPodFields, type PodFieldGates, withoutGatedFields } from '../../model/pod-field-gates.ts';
 import { type Pod, type PodFullName, podFullName, type PodUid } from '../../model/pod.ts';
 import type { ApiPods, ApiPodsChange } from '../../ports/api-pods.ts';
 import type { ResourceEvent, WatchedObject } from '../../ports/kube-api.ts';
@@ -16,6 +17,7 @@ import { readApiPod } from './read-api-pod.ts';
  */
 export class ApiPodCache implements ApiPods {
   readonly #log: Logger;
+  readonly #fields: PodFieldGates;
   readonly #changes = new Subject<ApiPodsChange>();
   #byName = new Map<PodFullName, Pod>();
   #byUid = new Map<PodUid, Pod>();
@@ -25,8 +27,10 @@ export class ApiPodCache implements ApiPods {
   /** Uids whose faults have been logged. */
   readonly #faults = new OngoingFaults<string>();
 
-  constructor(log: Logger) {
+  /** Fields that a gate takes away are not in its pods. */
+  constructor(log: Logger, fields: PodFieldGates = allPodFields) {
     this.#log = log;
+    this.#fields = fields;
   }
 
   readonly changes = this.#changes.asObservable();
@@ -73,7 +77,7 @@ export class ApiPodCache implements ApiPods {
   }
 
   learn(answer: unknown): void {
-    const pod = readApiPod(answer);
+    const pod = this.#parse(answer);
     if (typeof pod === 'string') return;
     const known = this.#byUid.get(pod.metadata.uid);
     // Without comparable versions only an object that is still known may be replaced.
@@ -114,7 +118,7 @@ export class ApiPodCache implements ApiPods {
   }
 
   #read(item: WatchedObject): Pod | undefined {
-    const pod = readApiPod(item);
+    const pod = this.#parse(item);
     const { uid, name, namespace } = item.metadata;
     if (typeof pod !== 'string') {
       this.#faults.over(uid);
@@ -123,6 +127,11 @@ export class ApiPodCache implements ApiPods {
     const keeps = this.#byUid.has(uid as PodUid) ? 'what it was' : 'no pod';
     if (this.#faults.fault(uid)) this.#log.error('API pod refused', { pod: `${namespace}/${name}`, uid, fault: pod, keeps });
     return undefined;
+  }
+
+  #parse(object: unknown): Pod | string {
+    const pod = readApiPod(object);
+    return typeof pod === 'string' ? pod : withoutGatedFields(pod, this.#fields);
   }
 
   #noteVersion(item: WatchedObject): void {

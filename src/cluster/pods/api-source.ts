@@ -1,6 +1,7 @@
 import { concatMap, defer } from 'rxjs';
 import type { Logger } from '../../base/logger.ts';
 import { isMirrorPod } from '../../model/mirror-pod.ts';
+import type { PodFieldGates } from '../../model/pod-field-gates.ts';
 import { type Pod, type PodFullName, podFullName } from '../../model/pod.ts';
 import type { ApiPods } from '../../ports/api-pods.ts';
 import type { Informer, WatchedObject } from '../../ports/kube-api.ts';
@@ -11,6 +12,8 @@ import { samePods } from '../../model/same-pods.ts';
 export interface ApiSourceDeps {
   readonly informer: Informer;
   readonly nodeName: string;
+  /** Which fields pods have here; all by default. */
+  readonly fields?: PodFieldGates;
   readonly log: Logger;
 }
 
@@ -23,8 +26,8 @@ export interface ApiSource extends PodSource {
  * Pods that are bound to this node. Mirror pods are not among them: they only show what runs from a file or URL, and stand in `pods` for
  * those who keep them right (as the kubelet's pod manager keeps them apart). For one subscriber.
  */
-export function apiSource({ informer, nodeName, log }: ApiSourceDeps): ApiSource {
-  const cache = new ApiPodCache(log);
+export function apiSource({ informer, nodeName, fields, log }: ApiSourceDeps): ApiSource {
+  const cache = new ApiPodCache(log, fields);
   const snapshots = defer(() => {
     const emitted = new EmittedPods();
     return informer<WatchedObject>({ path: '/api/v1/pods', fieldSelector: `spec.nodeName=${nodeName}` }).pipe(

@@ -36,7 +36,7 @@ export function validateContainers(containers: readonly Container[], pod: Contai
     const here = `${at}[${i}]`;
     validateName(container.name ?? '', names, `${here}.name`, errors);
     validateContainer(container, pod, here, errors);
-    validateContainerRestartPolicy(container, false, here, errors);
+    validateContainerRestartPolicy(container, false, here, errors, pod.options);
     validateUpkeep(container, pod, here, errors);
   }
   validateHostPortConflicts(containers, at, errors);
@@ -56,7 +56,7 @@ export function validateInitContainers(
     const here = `${at}[${i}]`;
     validateName(container.name ?? '', names, `${here}.name`, errors);
     validateContainer(container, pod, here, errors);
-    validateContainerRestartPolicy(container, true, here, errors);
+    validateContainerRestartPolicy(container, true, here, errors, pod.options);
     if (container.restartPolicy === 'Always') {
       validateUpkeep(container, pod, here, errors);
       continue;

@@ -7,6 +7,9 @@ import { validatePathNoBacksteps } from './paths.ts';
 import type { VolumesByName } from './volumes.ts';
 import type { PodValidationOptions } from './pod-validation-options.ts';
 
+const SOURCES = '`fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`';
+const SOURCES_WITHOUT_FILES = '`fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`';
+
 export function validateEnv(
   env: readonly Given<V1EnvVar>[],
   volumes: VolumesByName,
@@ -20,20 +23,20 @@ export function validateEnv(
     else errors.invalidEach(`${at}[${i}].name`, name, isEnvVarName(name));
     validateValueFrom(variable, `${at}[${i}].valueFrom`, errors, options);
     const { fileKeyRef } = variable.valueFrom ?? {};
-    if (fileKeyRef) validateFileKeyRef(fileKeyRef, volumes, `${at}[${i}].valueFrom.fileKeyRef`, errors);
+    if (fileKeyRef && options.allowEnvFiles) validateFileKeyRef(fileKeyRef, volumes, `${at}[${i}].valueFrom.fileKeyRef`, errors);
   }
 }
 
 function validateValueFrom({ value, valueFrom }: Given<V1EnvVar>, at: string, errors: FieldErrors, options: PodValidationOptions): void {
   if (valueFrom === undefined) return;
-  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = valueFrom;
+  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = valueFrom;
+  const fileKeyRef = options.allowEnvFiles ? valueFrom.fileKeyRef : undefined;
   if (fieldRef) validateObjectFieldSelector(fieldRef, envFieldPaths, `${at}.fieldRef`, errors);
   if (resourceFieldRef) validateResourceFieldSelector(resourceFieldRef, 'env', `${at}.resourceFieldRef`, errors, options);
   if (configMapKeyRef) validateKeySelector(configMapKeyRef, `${at}.configMapKeyRef`, errors);
   if (secretKeyRef) validateKeySelector(secretKeyRef, `${at}.secretKeyRef`, errors);
   const sources = [fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef].filter((s) => s !== undefined).length;
-  if (sources === 0)
-    errors.invalid(at, '', 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`');
+  if (sources === 0) errors.invalid(at, '', `must specify one of: ${options.allowEnvFiles ? SOURCES : SOURCES_WITHOUT_FILES}`);
   else if ((value ?? '') !== '') errors.invalid(at, '', 'may not be specified when `value` is not empty');
   else if (sources > 1) errors.invalid(at, '', 'may not have more than one field specified at a time');
 }

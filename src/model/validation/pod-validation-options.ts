@@ -5,6 +5,10 @@ export interface PodValidationOptions {
   /** `limits.hugepages-…` in the downward API (gate DownwardAPIHugePages). */
   readonly allowDownwardAPIHugePages: boolean;
   readonly allowPrivileged: boolean;
+  /** `fileKeyRef` of variables (gate EnvFiles). */
+  readonly allowEnvFiles: boolean;
+  /** Restart policies of containers that are no sidecars, and rules (gate ContainerRestartRules). */
+  readonly allowContainerRestartRules: boolean;
   /** Paths of lists and maps that were written, though empty: a field that may not be set is set by them too. */
   readonly writtenEmpty: ReadonlySet<string>;
 }
@@ -13,5 +17,7 @@ export const defaultPodValidationOptions: PodValidationOptions = {
   allowMultipleHugePageResources: true,
   allowDownwardAPIHugePages: true,
   allowPrivileged: true,
+  allowEnvFiles: true,
+  allowContainerRestartRules: true,
   writtenEmpty: new Set(),
 };

@@ -1,5 +1,6 @@
 import type { Container } from './given.ts';
 import type { FieldErrors } from './field-error.ts';
+import type { PodValidationOptions } from './pod-validation-options.ts';
 
 const policies: readonly string[] = ['Always', 'Never', 'OnFailure'];
 const actions: readonly string[] = ['Restart', 'RestartAllContainers'];
@@ -13,7 +14,9 @@ export function validateContainerRestartPolicy(
   isInit: boolean,
   at: string,
   errors: FieldErrors,
+  { allowContainerRestartRules }: Pick<PodValidationOptions, 'allowContainerRestartRules'>,
 ): void {
+  if (!allowContainerRestartRules) return validateSidecarPolicy(restartPolicy, rules.length > 0, isInit, at, errors);
   if (restartPolicy === undefined) {
     if (rules.length > 0) errors.required(`${at}.restartPolicy`, 'must specify restartPolicy when restart rules are used');
     // Kubernetes looks no further at an init container.
@@ -31,6 +34,20 @@ export function validateContainerRestartPolicy(
     if (!operators.includes(operator)) errors.notSupported(`${here}.exitCodes.operator`, operator, operators);
     if (values.length > maxExitCodes) errors.tooMany(`${here}.exitCodes.values`, maxExitCodes);
   }
+}
+
+/** Before containers had restart policies of their own, Always made a sidecar of an init container, and no other had one. */
+function validateSidecarPolicy(
+  restartPolicy: string | undefined,
+  hasRules: boolean,
+  isInit: boolean,
+  at: string,
+  errors: FieldErrors,
+): void {
+  if (restartPolicy !== undefined && !isInit) errors.forbidden(`${at}.restartPolicy`, 'may not be set for non-init containers');
+  if (restartPolicy !== undefined && isInit && restartPolicy !== 'Always')
+    errors.notSupported(`${at}.restartPolicy`, restartPolicy, ['Always']);
+  if (hasRules) errors.forbidden(`${at}.restartPolicyRules`, 'may not be set without the feature gate ContainerRestartRules');
 }
 
 const resizedResources: readonly string[] = ['cpu', 'memory'];

@@ -8,9 +8,12 @@ export const decidingGates = {
   ComponentFlagz: 'serves /flagz',
   ComponentStatusz: 'serves /statusz',
   ContainerCheckpoint: 'serves /checkpoint',
+  ContainerRestartRules:
+    "lets containers have restart policies and rules of their own: without it static pods with them are refused, and other pods' are passed over",
   CustomCPUCFSQuotaPeriod: 'allows for another cpuCFSQuotaPeriod than 100ms',
   DisableCPUQuotaWithExclusiveCPUs: 'lets containers with CPUs of their own run without a quota',
   DynamicKubeletConfig: 'allows for --dynamic-config-dir',
+  EnvFiles: 'takes variables from files (fileKeyRef): without it static pods with them are refused, and those of other pods are empty',
   ExtendWebSocketsToKubelet: 'has the node declare that it takes WebSockets',
   GracefulNodeShutdown: "allows for shutdownGracePeriod, for which the machine's shutdown waits for pods",
   GracefulNodeShutdownBasedOnPodPriority: 'allows for shutdownGracePeriodByPodPriority',
@@ -21,7 +24,10 @@ export const decidingGates = {
   MemoryQoS: 'protects and slows down memory by memoryReservationPolicy and memoryThrottlingFactor, with cgroup v2',
   NodeDeclaredFeatures: 'has the node declare its features',
   PodLevelResources: 'admits pods with resources of their own',
+  PodLogsQuerySplitStreams: 'lets clients of the server ask for one stream of a log (stream=Stdout); `rxlet logs --stream` may always',
   PodReadyToStartContainersCondition: "shows in a pod's status whether its sandbox is there",
+  PreventStaticPodAPIReferences:
+    'refuses static pods that refer to objects of the API server; those of the manifest directory are for them',
   QOSReserved: 'keeps memory from lower QoS classes by qosReserved',
   ReduceDefaultCrashLoopBackOffDecay: 'begins crash loops with a wait of 1 s rather than 10 s',
   ResourceHealthStatus: "shows in a container's status how its devices do",

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { anySignal } from '../../base/any-signal.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorText } from '../../base/error-text.ts';
@@ -16,6 +16,8 @@ const SMALL_BYTES = 2048;
 export interface ContainerLogDeps {
   readonly served: Pick<ServedPods, 'pods' | 'statusOf' | 'access' | 'mirrorUidOf'>;
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
+  /** Whether clients may ask for stdout or stderr alone (gate PodLogsQuerySplitStreams). Those of the local socket may anyway. */
+  readonly splitStreams: boolean;
 }
 
 /** /containerLogs: what a container has written, as it comes and as fast as it is read. */
@@ -31,12 +33,12 @@ export function containerLogRoutes(deps: ContainerLogDeps): readonly Route[] {
 }
 
 async function sendLog(
-  { served, clock }: ContainerLogDeps,
-  { params, query, signal }: RouteRequest,
+  { served, clock, splitStreams }: ContainerLogDeps,
+  { message, params, query, signal }: RouteRequest,
   response: ServerResponse,
 ): Promise<void> {
   const { pod: podName = '', container: name = '' } = params;
-  const { previous, options } = logOptions(query, clock.now());
+  const { previous, options } = logOptions(query, clock.now(), splitStreams || isLocal(message));
   const pod = findPod(served, params, `pod ${JSON.stringify(podName)} does not exist`);
   if (!containerSpec(pod, name)) throw new HttpError(404, `container ${JSON.stringify(name)} not found in pod ${JSON.stringify(podName)}`);
   const status = served.statusOf(pod.metadata.uid) ?? pod.status ?? {};
@@ -63,6 +65,9 @@ async function sendLog(
     await pieces.return?.();
   }
 }
+
+/** Over the socket in the agent's own directory: only the network has addresses. */
+const isLocal = ({ socket }: IncomingMessage): boolean => socket.localAddress === undefined;
 
 /** Small pieces are copied, so that a log of short runs does not wait for each; big ones are waited for. */
 function sendPiece(response: ServerResponse, { bytes }: LogPiece, signal: AbortSignal): Promise<boolean> {

@@ -14,9 +14,9 @@ const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]\d\d:\d\d)$/;
 /**
  * v1.PodLogOptions from a query, as the API machinery decodes and core validation judges it (pkg/kubelet/server getContainerLogs,
  * ValidatePodLogOptions). `tail`, with "all" for everything, is an old name of tailLines. Throws 400 for what cannot be read and 422
- * for what makes no sense.
+ * for what makes no sense, such as a stream where none may be chosen.
  */
-export function logOptions(query: URLSearchParams, nowMs: number): LogRequest {
+export function logOptions(query: URLSearchParams, nowMs: number, mayChooseStream: boolean): LogRequest {
   const tail = query.get('tail') ?? '';
   const tailLines = tail === 'all' ? undefined : tail === '' ? integer(query.get('tailLines')) : integer(tail);
   const limitBytes = integer(query.get('limitBytes'));
@@ -28,8 +28,8 @@ export function logOptions(query: URLSearchParams, nowMs: number): LogRequest {
     (tailLines !== undefined && tailLines < 0) ||
     (limitBytes !== undefined && limitBytes < 1) ||
     (sinceSeconds !== undefined && (sinceSeconds < 1 || sinceTime !== null)) ||
+    (!mayChooseStream && query.has('stream')) ||
     (stream !== 'All' && stream !== 'Stdout' && stream !== 'Stderr') ||
-    // As later releases have it, which know `stream`.
     (stream !== 'All' && tailLines !== undefined);
   if (wrong) throw new HttpError(422, '{"message": "Invalid request."}');
   const sinceMs = logSinceMs({ sinceSeconds, sinceTimeMs }, nowMs);

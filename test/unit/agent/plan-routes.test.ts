@@ -28,7 +28,7 @@ function directoryOf(files: Readonly<Record<string, string>>): NodeManifests {
     return { path, made: { pod: pods[0]?.pod, objects: objects.flatMap(({ object }) => object ?? []) }, gone: false };
   });
   const now: DeclaredManifests = countingNow(declaring, nodeName);
-  const deps = { options: { nodeName, podManifestPath: '/manifests' }, clock: systemClock };
+  const deps = { options: { nodeName, podManifestPath: '/manifests', featureGates: {} }, clock: systemClock };
   return { ...nodeManifests(deps, { declaring: () => declaring }), current: () => now };
 }
 

@@ -79,7 +79,7 @@ async function serve(access: Partial<ContainerAccess> = {}): Promise<void> {
   const times = { idleTimeoutMs: 0, streamCreationTimeoutMs: 30_000, clock: systemClock, log: silentLogger };
   const routes = [
     ...podRoutes(pods),
-    ...containerLogRoutes({ served: pods, clock: systemClock }),
+    ...containerLogRoutes({ served: pods, clock: systemClock, splitStreams: false }),
     ...summaryRoutes({ summary: async () => summary }),
     ...execRoutes({ served: pods, serveExec, serveAttach, servePortForward, mostForwarded: 10, ...times }),
   ];

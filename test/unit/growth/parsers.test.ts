@@ -77,7 +77,7 @@ const configHead = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConf
 const query = (url: string): unknown => {
   const target = requestTarget(url);
   const parameters = 'search' in target ? queryOf(target.search) : undefined;
-  return parameters && logOptions(parameters, 0);
+  return parameters && logOptions(parameters, 0, true);
 };
 const spdyFrames = (chunks: Iterable<Buffer>): void => {
   const reader = new SpdyFrameReader();

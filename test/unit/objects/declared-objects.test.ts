@@ -47,7 +47,7 @@ test('what is not there is not found, in words that say where it was looked for'
 test('a static pod is served from the manifests alone, any other from the API server alone', async () => {
   const manifests = new DeclaredObjects();
   manifests.declare([anObject('1')]);
-  const ofPods = objectsByOrigin(noApi.objects, manifests);
+  const ofPods = objectsByOrigin(noApi.objects, manifests, false);
   const fromFile = aPod('a', {}, { annotations: { [CONFIG_SOURCE_ANNOTATION]: 'file' } });
   assert.deepEqual((await ofPods.for(fromFile).get(reference, signal)).data, { k: '1' });
   await assert.rejects(ofPods.for(aPod('b')).get(reference, signal), { message: 'configmap "m" cannot be read without an API server' });

@@ -4,9 +4,9 @@ import { FieldErrors } from '../../../../src/model/validation/field-error.ts';
 import { validateContainerRestartPolicy, validateResizePolicy } from '../../../../src/model/validation/restart-policy.ts';
 import { aContainer } from '../../../builders/a-pod.ts';
 
-const faults = (over: Parameters<typeof aContainer>[1], isInit = false): readonly string[] => {
+const faults = (over: Parameters<typeof aContainer>[1], isInit = false, allowContainerRestartRules = true): readonly string[] => {
   const errors = new FieldErrors();
-  validateContainerRestartPolicy(aContainer('c', over), isInit, 'c', errors);
+  validateContainerRestartPolicy(aContainer('c', over), isInit, 'c', errors, { allowContainerRestartRules });
   return errors.all.map(({ type, field, detail }) => `${type} ${field} ${detail}`);
 };
 const rule = (
@@ -58,5 +58,14 @@ test('a resize policy names a resource once, and restarts nothing in a pod that 
   assert.deepEqual(resized('Always', { resourceName: 'gpu', restartPolicy: '' }), [
     'FieldValueNotSupported c.resizePolicy supported values: "cpu", "memory"',
     'FieldValueRequired c.resizePolicy ',
+  ]);
+});
+
+test('without the gate ContainerRestartRules init containers may be sidecars, and that is all', () => {
+  assert.deepEqual(faults({ restartPolicy: 'Always' }, true, false), []);
+  assert.deepEqual(faults({ restartPolicy: 'Never' }, true, false), ['FieldValueNotSupported c.restartPolicy supported values: "Always"']);
+  assert.deepEqual(faults({ restartPolicy: 'Never', restartPolicyRules: [rule(1)] }, false, false), [
+    'FieldValueForbidden c.restartPolicy may not be set for non-init containers',
+    'FieldValueForbidden c.restartPolicyRules may not be set without the feature gate ContainerRestartRules',
   ]);
 });

@@ -28,7 +28,11 @@ const clock: Pick<Clock, 'now' | 'sleep'> = { now: () => 1_000_000, sleep: async
 async function serve(logs: ContainerAccess['logs'], status: PodStatus = running): Promise<string> {
   const pod = aPod('web', { containers: [aContainer('app'), aContainer('other')] });
   served = await serveRoutes(
-    containerLogRoutes({ served: servedPods([pod], { statuses: { [pod.metadata.uid]: status }, access: { logs } }), clock }),
+    containerLogRoutes({
+      served: servedPods([pod], { statuses: { [pod.metadata.uid]: status }, access: { logs } }),
+      clock,
+      splitStreams: false,
+    }),
   );
   return `${served.url}/containerLogs/default`;
 }
@@ -120,4 +124,9 @@ test('nobody reads: no more is read of the log than fits into buffers', async ()
   assert(given < 64, `${given} MiB were read for nobody`);
   request.destroy();
   await gone.promise;
+});
+
+test('one stream of it is for the local socket alone without the gate PodLogsQuerySplitStreams', async () => {
+  const url = await serve(() => pieces('x'));
+  assert.equal((await fetch(`${url}/web/app?stream=Stdout`)).status, 422);
 });

@@ -29,9 +29,9 @@ test('a query says what is wanted of a log, as v1.PodLogOptions', () => {
     ['insecureSkipTLSVerifyBackend=true&container=x', nothing],
   ];
   for (const [query, options] of cases) {
-    assert.deepEqual(logOptions(new URLSearchParams(query), NOW), { previous: false, options }, query);
+    assert.deepEqual(logOptions(new URLSearchParams(query), NOW, true), { previous: false, options }, query);
   }
-  assert.equal(logOptions(new URLSearchParams('previous=true'), NOW).previous, true);
+  assert.equal(logOptions(new URLSearchParams('previous=true'), NOW, true).previous, true);
 });
 
 test('what cannot be read is a 400, what makes no sense a 422', () => {
@@ -56,10 +56,20 @@ test('what cannot be read is a 400, what makes no sense a 422', () => {
   for (const [status, queries] of cases) {
     for (const query of queries) {
       assert.throws(
-        () => logOptions(new URLSearchParams(query), NOW),
+        () => logOptions(new URLSearchParams(query), NOW, true),
         (error) => error instanceof HttpError && error.status === status && error.message === texts[status],
         query.slice(0, 80),
       );
     }
   }
+});
+
+test('without the gate PodLogsQuerySplitStreams a stream may not be named at all', () => {
+  for (const query of ['stream=Stdout', 'stream=All', 'stream=', 'follow=true&stream=Stderr'])
+    assert.throws(
+      () => logOptions(new URLSearchParams(query), NOW, false),
+      (error) => error instanceof HttpError && error.status === 422,
+      query,
+    );
+  assert.deepEqual(logOptions(new URLSearchParams('follow=true'), NOW, false).options, { ...nothing, follow: true });
 });
