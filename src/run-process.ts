@@ -3,6 +3,7 @@ import type { LoadedOptions } from './options/load-options.ts';
 import { capabilities, runAgent } from './run-agent.ts';
 import type { ConfigSource } from './ports/config-source.ts';
 import { realSurroundings, type Surroundings } from './surroundings.ts';
+import { setOpenFiles } from './set-open-files.ts';
 import { takeServiceManager } from './systemd/service-manager.ts';
 
 type How = Pick<Surroundings, 'log' | 'verbosity' | 'config'>;
@@ -30,6 +31,10 @@ async function runService(loaded: LoadedOptions, how: How, stop: AbortSignal): P
 }
 
 async function openAgent({ options, origins }: LoadedOptions, how: How & Pick<Surroundings, 'beside'>, stop: AbortSignal): Promise<number> {
+  const openFiles = { maxOpenFiles: options.maxOpenFiles, asked: origins.maxOpenFiles !== 'default' };
+  await setOpenFiles(openFiles, { clock: systemClock, log: how.log }, stop).catch((error: unknown) => {
+    if (!stop.aborted) throw error;
+  });
   const surroundings = realSurroundings({ origins, ...how });
   if (options.recordFile === '') return runAgent(options, surroundings, stop);
   const { recordAgent } = await import('./record-agent.ts');

@@ -30,7 +30,7 @@ export async function apiCluster(
   options: KubeletOptions,
   { live, clock, log, tell, tracing, random }: ApiClusterDeps,
 ): Promise<ApiCluster> {
-  const { nodeName, nodeLeaseDurationSeconds, nodeStatusUpdateFrequencyMs } = options;
+  const { nodeName, nodeLeaseDurationSeconds, nodeStatusUpdateFrequencyMs, chaosChance } = options;
   const { clients, service: credentials } = await clusterCredentials(options, {
     clock,
     log,
@@ -46,6 +46,7 @@ export async function apiCluster(
         heartbeatTimeoutMs: Math.min(nodeLeaseDurationSeconds * 1000, nodeStatusUpdateFrequencyMs),
         tell,
         tracing,
+        chaos: chaosChance > 0 ? () => random() < chaosChance : undefined,
         userAgent: `rxlet/${version()} (linux/${goArch(process.arch)})`,
       }),
   });

@@ -1,4 +1,4 @@
-import { bool, duration, float, int32, int64, oneOf, opaque, string, strings, uint } from './kinds.ts';
+import { bool, duration, int32, int64, oneOf, opaque, string, strings, uint } from './kinds.ts';
 import { durationOrNanoseconds, quantity } from './accepted-kinds.ts';
 import type { IdleOption } from './option.ts';
 
@@ -217,15 +217,6 @@ export const idleOptions: readonly IdleOption[] = [
     kind: bool,
     isMet: isOn,
     noMeaning: 'an error that nothing has caught ends the agent in any case',
-  },
-  { flag: 'chaos-chance', kind: float, noMeaning: 'no errors are made up' },
-  {
-    flag: 'max-open-files',
-    config: 'maxOpenFiles',
-    kind: int64,
-    unset: 1_000_000,
-    zeroInFileIsUnset: true,
-    noMeaning: 'the agent may have as many files open as its service lets it: LimitNOFILE in a unit of systemd',
   },
   {
     flag: 'etcd-config',

@@ -30,6 +30,8 @@ export interface ApiTransportOptions {
   readonly silence: SilenceSettings | undefined;
   readonly tell: ApiHappenings;
   readonly tracing: Tracing;
+  /** Whether this request is to fail, as --chaos-chance asks for. Absent: none is. */
+  readonly chaos?: (() => boolean) | undefined;
 }
 
 /** When a connection counts as dead. Milliseconds. */
@@ -117,8 +119,10 @@ export class ApiTransport {
   }
 
   /** Sends, and resolves with whatever the server answers. Rejects with ApiUnreachableError, with the credentials' own error, or the signal's reason. */
-  open(request: TransportRequest, signal: AbortSignal): Promise<OpenAnswer> {
+  async open(request: TransportRequest, signal: AbortSignal): Promise<OpenAnswer> {
     const { client, method } = request;
+    if (this.#options.chaos?.() === true)
+      throw this.unreachable(request, new Error('connection reset by peer (made up by --chaos-chance)'));
     const path = withoutQuery(`${this.#basePath}${request.path}`);
     return this.#options.tracing.within({ do: 'ask the API', client, method, server: this.#origin, path }, (traceparent) =>
       this.#open(request, traceparent, signal),

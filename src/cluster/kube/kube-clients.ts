@@ -22,6 +22,8 @@ export interface KubeClientsOptions {
   readonly userAgent: string;
   readonly tell: ApiHappenings;
   readonly tracing: Tracing;
+  /** See ApiTransportOptions. */
+  readonly chaos?: (() => boolean) | undefined;
   /** For tests: how soon silence is noticed. */
   readonly silence?: (SilenceSettings & { readonly idleMs: number }) | undefined;
 }
@@ -43,8 +45,8 @@ const REVIEW_DEADLINE_MS = 10_000;
 
 /** The four doors and the informers, on shared connections. Dials at the first request. */
 export function kubeClients(options: KubeClientsOptions): OwnedKubeClients {
-  const { access, clock, log, main, events, heartbeatTimeoutMs, userAgent, silence, tell, tracing } = options;
-  const transport = new ApiTransport({ access, clock, log, userAgent, silence, tell, tracing });
+  const { access, clock, log, main, events, heartbeatTimeoutMs, userAgent, silence, tell, tracing, chaos } = options;
+  const transport = new ApiTransport({ access, clock, log, userAgent, silence, tell, tracing, chaos });
   const door = (client: ApiClientName, bucket: TokenBucket, deadlineMs: number, patienceMs: number) =>
     apiDoor({ client, transport, clock, bucket, deadlineMs, patienceMs });
   const mainBucket = new TokenBucket({ rate: main, clock });

@@ -377,3 +377,17 @@ test('each request is told, with its answer, and how long it waited for its turn
     { name: 'apiRequested', what: { method: 'DELETE', server: server.url, status: 404, tookMs: 0 } },
   ]);
 });
+
+test('--chaos-chance fails requests that it hits before they are sent, and no others', async () => {
+  const hits = [true, false];
+  const clients = clientsOf({}, { chaos: () => hits.shift() === true });
+  await assert.rejects(clients.main.request(get, never), (error) => {
+    assert.ok(error instanceof ApiUnreachableError);
+    assert.match(error.message, /connection reset by peer \(made up by --chaos-chance\)/);
+    return true;
+  });
+  const asked = clients.main.request(get, never);
+  (await server.next()).answer(200, { is: 'there' });
+  assert.deepEqual(await asked, { is: 'there' });
+  assert.equal(server.seen.length, 1);
+});
