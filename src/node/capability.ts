@@ -17,6 +17,7 @@ import { freshNode } from './fresh-node.ts';
 import { NodeLease } from './node-lease.ts';
 import { nodeStatus } from './node-status.ts';
 import { RoomMaker } from './room-maker.ts';
+import { podCidrService } from './tell-pod-cidr.ts';
 import { runtimeErrors } from './runtime-errors.ts';
 
 /** This node: who may run here, and where there is an API server, its object and its lease there. */
@@ -56,7 +57,9 @@ export function capability(node: NodeParts): Contribution {
         return [...runtimeErrors(node.pleg.health()), ...ofEngine];
       },
     },
-    services: [resources(node), ...(node.cluster.exists ? [status(node), lease(node)] : [])],
+    services: [resources(node), podCidrService(node), ...(node.cluster.exists ? [status(node), lease(node)] : [])].filter(
+      (service) => service !== undefined,
+    ),
   };
 }
 

@@ -69,7 +69,6 @@ export const idleOptions: readonly IdleOption[] = [
   { flag: 'hairpin-mode', config: 'hairpinMode', kind: string, unset: 'promiscuous-bridge', ...kubenet },
   { flag: 'network-plugin-mtu', kind: int32, ...kubenet },
   { flag: 'non-masquerade-cidr', config: 'nonMasqueradeCIDR', kind: string, ...kubenet },
-  { flag: 'pod-cidr', config: 'podCIDR', kind: string, ...kubenet },
   { flag: 'reconcile-cidr', config: 'reconcileCIDR', kind: bool, ...kubenet },
   { flag: 'iptables-drop-bit', config: 'iptablesDropBit', kind: int32, unset: 15, ...chains },
   { flag: 'iptables-masquerade-bit', config: 'iptablesMasqueradeBit', kind: int32, unset: 14, ...chains },

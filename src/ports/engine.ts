@@ -30,6 +30,8 @@ export interface Engine {
   networkFault(): string | undefined;
   /** Emits when pods that waited may be connected, or in another way than before. */
   readonly networkChanges: Observable<void>;
+  /** Takes the ranges that pods get their addresses from, "10.1.0.0/24,fd00::/64". Absent: it has no use for them. Rejects where it has not taken them. */
+  usePodCidr?(podCidr: string, signal: AbortSignal): Promise<void>;
   /** What it needs done beside the pods. */
   services(pleg: Pick<PodLifecycleEvents, 'relists'>): readonly Staged[];
   /** Ends what is kept for the next call: connections, helper processes. */

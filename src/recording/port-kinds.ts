@@ -55,6 +55,7 @@ export const engineKinds: KindsOf<Engine> = {
   runtimeFault: 'aside',
   networkFault: 'read',
   networkChanges: 'aside',
+  usePodCidr: 'aside',
   services: 'aside',
   close: 'tell',
 };

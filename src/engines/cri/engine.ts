@@ -16,6 +16,7 @@ import type { CriNode } from './containers/linux-resources.ts';
 import { criRuntime } from './cri-runtime.ts';
 import { engineFeatures } from './features/engine-features.ts';
 import { RuntimeStatus } from './features/runtime-status.ts';
+import { usePodCidr } from './features/use-pod-cidr.ts';
 import { CriImageService } from './images/cri-image-service.ts';
 import { LogDirectories } from './logs/log-directories.ts';
 import { logRotation } from './logs/log-rotation.ts';
@@ -84,6 +85,7 @@ export function criEngine(
     runtimeFault: () => status.fault(),
     networkFault: () => status.networkFault(),
     networkChanges: status.networkChanges,
+    usePodCidr: (podCidr, signal) => usePodCidr(client, podCidr, signal),
     services: () => [
       status.service,
       logRotation({

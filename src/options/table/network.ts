@@ -14,6 +14,15 @@ export const networkOptions = {
     group: 'Network',
     help: 'Who connects pods: cni, or nothing for the engine itself. The kubelet also has kubenet.',
   }),
+  podCidr: option<string>({
+    flag: 'pod-cidr',
+    config: 'podCIDR',
+    kind: string,
+    default: '',
+    defaultText: 'none',
+    group: 'Network',
+    help: 'Without an API server: the range that pods get their addresses from, which a runtime that speaks CRI is told. With one it is told what that gives the node.',
+  }),
   cniConfDir: option<string>({
     flag: 'cni-conf-dir',
     formerFlags: ['network-plugin-dir'],

@@ -49,6 +49,7 @@ test("without arguments every option has the kubelet's default", async () => {
     dockerEndpoint: '',
     containerRuntimeEndpoint: '',
     imageServiceEndpoint: '',
+    podCidr: '',
     podInfraContainerImage: 'registry.k8s.io/pause:3.10',
     runtimeRequestTimeoutMs: 120_000,
     imagePullProgressDeadlineMs: 60_000,
