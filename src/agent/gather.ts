@@ -4,6 +4,7 @@ import type { Capability } from '../ports/capability.ts';
 import type { ContainerHooks } from '../ports/container-hooks.ts';
 import type { ContainerProbes } from '../ports/container-probes.ts';
 import type { Contribution, Given } from '../ports/contribution.ts';
+import { noCsiVolumes } from '../ports/csi-volumes.ts';
 import type { Happenings } from '../ports/happenings.ts';
 import type { ImagePuller } from '../ports/image-puller.ts';
 import type { NodeManifests } from '../ports/node-manifests.ts';
@@ -56,6 +57,7 @@ export async function gather(
     probes: lastOf(all, 'probes') ?? noProbes,
     hooks: lastOf(all, 'hooks') ?? noHooks,
     volumeFiles: lastOf(all, 'volumeFiles') ?? noVolumes,
+    csi: lastOf(all, 'csi') ?? noCsiVolumes,
     manifests: lastOf(all, 'manifests') ?? noManifests,
     stats: lastOf(all, 'stats') ?? noStats(node.clock),
     tracing: lastOf(all, 'tracing') ?? notTraced,

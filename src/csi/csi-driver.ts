@@ -105,12 +105,24 @@ function nodeInfoOf({
   return { nodeId, maxVolumes: Number(maxVolumesPerNode > most ? most : maxVolumesPerNode), topology: { ...topology } };
 }
 
-/** pkg/volume/csi isFinalError. */
-const UNCERTAIN: ReadonlySet<string> = new Set(['Canceled', 'DeadlineExceeded', 'Unavailable', 'ResourceExhausted', 'Aborted']);
+/**
+ * By which a driver says that it has done nothing. The kubelet counts Internal and Unknown among them; they are also what is made of an answer that
+ * broke off, and to undo what has not been done costs one call.
+ */
+const FINAL: ReadonlySet<string> = new Set([
+  'InvalidArgument',
+  'NotFound',
+  'AlreadyExists',
+  'PermissionDenied',
+  'Unauthenticated',
+  'FailedPrecondition',
+  'OutOfRange',
+  'Unimplemented',
+]);
 
 function callError(error: unknown): unknown {
   if (!(error instanceof GrpcError)) return error;
   const { code, details } = error;
   const words = details.length > MAX_DETAILS ? `${details.slice(0, MAX_DETAILS)}…` : details;
-  return new CsiCallError(`rpc error: code = ${code} desc = ${words}`, UNCERTAIN.has(code));
+  return new CsiCallError(`rpc error: code = ${code} desc = ${words}`, !FINAL.has(code));
 }

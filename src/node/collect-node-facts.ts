@@ -46,6 +46,8 @@ export interface NodeFactsDeps {
   readonly errors: () => NodeErrors;
   /** Besides Ready, and the pressures of which nothing is known. */
   readonly conditions: () => readonly GivenCondition[];
+  /** Undefined: not known yet, those reported stay. */
+  readonly volumesInUse?: () => readonly string[] | undefined;
   readonly paths?: MachinePaths;
 }
 
@@ -112,7 +114,7 @@ export function collectNodeFacts(deps: NodeFactsDeps): (signal: AbortSignal) => 
       nodeStatusMaxImages: live.now.nodeStatusMaxImages,
       conditions: deps.conditions(),
       readiness: { errors: deps.errors(), localStorage: settings.localStorage },
-      volumesInUse: undefined,
+      volumesInUse: deps.volumesInUse?.(),
     };
   };
 }

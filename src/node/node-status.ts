@@ -47,6 +47,7 @@ export function nodeStatus(node: NodeParts, participants: Given['node']): Servic
       engineFeatures: (signal) => engine.features(signal),
       errors,
       conditions,
+      volumesInUse: () => volumesOf(participants),
     }),
     errors,
     conditions,
@@ -56,4 +57,10 @@ export function nodeStatus(node: NodeParts, participants: Given['node']): Servic
     frequencies: () => ({ updateMs: live.now.nodeStatusUpdateFrequencyMs, reportMs: live.now.nodeStatusReportFrequencyMs }),
     random,
   });
+}
+
+/** Undefined while one does not know yet, and where nobody has any. */
+function volumesOf(participants: Given['node']): readonly string[] | undefined {
+  const known = participants.flatMap((each) => (each.volumesInUse ? [each.volumesInUse()] : []));
+  return known.length === 0 || known.includes(undefined) ? undefined : known.flatMap((each) => each ?? []);
 }

@@ -1,5 +1,6 @@
 import type { ContainerHooks } from './container-hooks.ts';
 import type { ContainerProbes } from './container-probes.ts';
+import type { CsiVolumes } from './csi-volumes.ts';
 import type { Happenings } from './happenings.ts';
 import type { ImagePuller } from './image-puller.ts';
 import type { MetricText } from './metric-text.ts';
@@ -37,6 +38,7 @@ export interface Contribution {
   readonly probes?: ContainerProbes;
   readonly hooks?: ContainerHooks;
   readonly volumeFiles?: VolumeFiles;
+  readonly csi?: CsiVolumes;
   readonly manifests?: NodeManifests;
   readonly stats?: PodStats;
   readonly tracing?: Tracing;
@@ -58,6 +60,7 @@ export interface Given {
   readonly probes: ContainerProbes;
   readonly hooks: ContainerHooks;
   readonly volumeFiles: VolumeFiles;
+  readonly csi: CsiVolumes;
   readonly manifests: NodeManifests;
   readonly stats: PodStats;
   readonly tracing: Tracing;

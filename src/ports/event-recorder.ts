@@ -25,6 +25,8 @@ export type EventReason =
   | 'FieldNotHonoured'
   | 'ExceededGracePeriod'
   | 'FailedMount'
+  | 'FileSystemResizeSuccessful'
+  | 'VolumeResizeFailed'
   | 'InvalidEnvironmentVariableNames'
   | 'Unhealthy'
   | 'ProbeWarning'

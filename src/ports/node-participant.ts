@@ -21,7 +21,9 @@ export interface NodeParticipant {
   /** What of these nobody can have now, as devices that are not healthy: counted into capacity, not into allocatable. */
   unusable?(): ResourceList;
   health?(): readonly HealthCheck[];
-  /** Emits when conditions, errors or resources may say something else: reported to the API server at once. */
+  /** Volumes that nobody may detach from the node, as node.status names them; undefined: not known yet, those reported stay. */
+  volumesInUse?(): readonly string[] | undefined;
+  /** Emits when conditions, errors, resources or volumes may say something else: reported to the API server at once. */
   readonly changes?: Observable<unknown>;
 }
 

@@ -178,6 +178,7 @@ export function contributionKinds(hidden: HiddenValues | undefined): KindsOf<Con
     probes: { port: probesKinds },
     hooks: { port: hooksKinds },
     volumeFiles: { port: volumeFilesKinds },
+    csi: 'aside',
     manifests: 'aside',
     stats: 'aside',
     tracing: 'aside',

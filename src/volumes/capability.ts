@@ -1,9 +1,11 @@
 import { aborted } from '../base/aborted.ts';
 import { selinuxIsOn } from '../base/selinux-is-on.ts';
 import { unlessAborted } from '../base/unless-aborted.ts';
-import type { PodUid } from '../model/pod.ts';
+import type { Container, Pod, PodUid } from '../model/pod.ts';
 import type { Contribution } from '../ports/contribution.ts';
+import { noCsiVolumes } from '../ports/csi-volumes.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
+import type { ContainerAdditions } from '../ports/pod-participant.ts';
 import type { Staged } from '../ports/staged.ts';
 import { systemMounts } from './mounts.ts';
 import { orphanSweeper } from './orphan-sweeper.ts';
@@ -14,6 +16,8 @@ export function capability(node: NodeParts): Contribution {
   const { options, clock, log, events, tell, hostFiles, objects, cluster } = node;
   const { tokens, claims } = objects;
   const allocatable = (): Readonly<Record<string, string>> => node.node.resources.allocatable();
+  // What the capability of the drivers contributes.
+  let csi = noCsiVolumes;
   const stop = new AbortController();
   const mounts = systemMounts({ clock, silent: () => hostFiles.silent(), stop: stop.signal });
   const volumes = podVolumes({
@@ -22,6 +26,7 @@ export function capability(node: NodeParts): Contribution {
     events,
     tell,
     mounts,
+    csi: () => csi,
     hostFiles,
     selinux: selinuxIsOn(),
     engineFeatures: (signal) => node.engine.features(signal),
@@ -35,19 +40,35 @@ export function capability(node: NodeParts): Contribution {
     clock,
     log,
   });
+  const devicesOf = (pod: Pod, container: Container): ContainerAdditions => {
+    const devices = volumes.devicesFor(pod, container);
+    return devices.length > 0 ? { devices } : {};
+  };
   return {
     pod: {
       prepare: (pod, signal) => volumes.prepare(pod, signal),
       isPrepared: (pod) => volumes.isPrepared(pod),
       container: async (pod, container, { env, images }, signal) => ({
         mounts: await volumes.mountsFor(pod, container, env, signal, images),
+        ...devicesOf(pod, container),
       }),
       tearDown: (uid, signal) => volumes.tearDown(uid, signal),
       release: (uid, signal) => volumes.remove(uid, signal),
       remains: async (uid) => ((await volumes.remain(uid)) ? 'volumes' : undefined),
     },
     volumeFiles: { read: (pod, volume, path, signal) => volumes.readFile(pod, volume, path, signal) },
-    services: [{ name: sweeper.name, stage: 'beside pods', run: (signal) => sweeper.run(signal) }, endOfMounts(stop)],
+    services: [
+      {
+        name: 'volumes of drivers',
+        stage: 'before pods',
+        run: async (signal, given) => {
+          csi = given.csi;
+          await aborted(signal);
+        },
+      },
+      { name: sweeper.name, stage: 'beside pods', run: (signal) => sweeper.run(signal) },
+      endOfMounts(stop),
+    ],
   };
 }
 

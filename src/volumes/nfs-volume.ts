@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { makeMountPoint } from './volume-directory.ts';
-import { MountStepError, volumeKind } from './volume-kind.ts';
+import { MountStepError } from '../model/mount-step-error.ts';
+import { volumeKind } from './volume-kind.ts';
 
 const HELPERS = ['/sbin/mount.nfs', '/sbin/mount.nfs4'];
 

@@ -4,10 +4,11 @@ import { errorText } from '../base/error-text.ts';
 import { SerialByKey } from '../base/serial-by-key.ts';
 import { allContainers } from '../model/pod-predicates.ts';
 import type { Container, Pod, PodUid } from '../model/pod.ts';
-import type { Mount } from '../ports/container-runtime.ts';
+import type { Device, Mount } from '../ports/container-runtime.ts';
 import type { EngineFeatures } from '../ports/engine-features.ts';
 import type { ImageService } from '../ports/image-service.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
+import type { CsiVolumes } from '../ports/csi-volumes.ts';
 import type { Happenings } from '../ports/happenings.ts';
 import type { OutOfDate } from '../ports/pod-participant.ts';
 import type { VolumeFile } from '../ports/volume-files.ts';
@@ -21,8 +22,9 @@ import type { PayloadFacts } from './payload.ts';
 import { PodDirectories } from './pod-directories.ts';
 import { readVolumeFile } from './read-volume-file.ts';
 import { removeTree } from './remove-tree.ts';
-import { type ClaimFacts, type ResolvedVolume, resolveVolume } from './resolve-volume.ts';
-import { MountStepError, type PodVolume, type PresentVolume, type VolumeKind, VolumeRefusedError } from './volume-kind.ts';
+import { type ClaimFacts, type ResolvedVolume, resolveVolume, type VolumeUse } from './resolve-volume.ts';
+import { MountStepError } from '../model/mount-step-error.ts';
+import { type PodVolume, type PresentVolume, type VolumeKind, VolumeRefusedError } from './volume-kind.ts';
 import { kindOf } from './volume-kinds.ts';
 
 export interface PodVolumes {
@@ -44,6 +46,8 @@ export interface PodVolumes {
     signal: AbortSignal,
     imageRefs?: ReadonlyMap<string, string>,
   ): Promise<readonly Mount[]>;
+  /** The devices that a container is given, once the pod is prepared. */
+  devicesFor(pod: Pod, container: Container): readonly Device[];
   /** See VolumeFiles. */
   readFile(pod: Pod, volume: string, path: string, signal: AbortSignal): Promise<VolumeFile | undefined>;
   /** Unmounts and removes the volumes of a pod whose containers have all ended for good. Succeeds when there are none. */
@@ -75,6 +79,8 @@ export interface PodVolumesDeps {
   /** What volumes are made of, where that depends on the pod. */
   readonly factsFor: (pod: Pod) => PayloadFacts & ClaimFacts;
   readonly mounts: Mounts;
+  /** What drivers make; known when the first pod is looked at. */
+  readonly csi: () => CsiVolumes;
   readonly hostFiles: HostFiles;
   readonly engineFeatures: (signal: AbortSignal) => Promise<EngineFeatures>;
   readonly images: Pick<ImageService, 'exportImage'>;
@@ -90,6 +96,7 @@ export function podVolumes({
   tell,
   factsFor,
   mounts,
+  csi,
   hostFiles,
   engineFeatures,
   images,
@@ -122,11 +129,13 @@ export function podVolumes({
     const facts = factsFor(pod);
     const task = {
       pod,
+      name,
       directory,
       readOnly,
       mountOptions,
       facts,
       mounts,
+      csi: csi(),
       hostFiles,
       podsDir: directories.root,
       nowMs: clock.now(),
@@ -135,7 +144,12 @@ export function podVolumes({
   };
 
   /** Resolves with what is wrong with the volume: the pod must go without it, or has it as it was before. Records what fails. */
-  const prepareOne = async (pod: Pod, volume: PodVolume, signal: AbortSignal): Promise<VolumeFault | OutOfDate | undefined> => {
+  const prepareOne = async (
+    pod: Pod,
+    volume: PodVolume,
+    how: VolumeUse,
+    signal: AbortSignal,
+  ): Promise<VolumeFault | OutOfDate | undefined> => {
     const { uid } = pod.metadata;
     const ofPod = present.get(uid) ?? new Map<string, Present>();
     const before = ofPod.get(volume.name);
@@ -143,7 +157,7 @@ export function podVolumes({
     let resolved: ResolvedVolume;
     let kind: VolumeKind | undefined;
     try {
-      resolved = await resolveVolume(volume, pod, factsFor(pod), signal);
+      resolved = await resolveVolume(volume, pod, how, factsFor(pod), signal);
       kind = kindOf(resolved.source);
       if (kind === undefined)
         throw new VolumeRefusedError(`volume "${resolved.name}" is of kind ${resolved.kind}, which this node does not support`);
@@ -158,7 +172,8 @@ export function podVolumes({
     try {
       if (resolved.refusal) throw resolved.refusal;
       const made = await setUp(pod, resolved, kind, signal);
-      present.set(uid, ofPod.set(volume.name, { ...made, changes }));
+      const shown = { ...made, changes, ...(how === 'device' && { isDevice: true as const }) };
+      present.set(uid, ofPod.set(volume.name, shown));
       mounted(false);
       failedMounts.worked(pod, volume.name);
       return undefined;
@@ -181,13 +196,9 @@ export function podVolumes({
     const { mounted, devices } = volumesInUse(pod);
     const faults = new Map<string, VolumeFault>();
     const outOfDate: OutOfDate[] = [];
-    for (const name of devices) {
-      const message = `volume "${name}" is asked for as a block device (volumeDevices), which this node does not support`;
-      faults.set(name, { error: new VolumeRefusedError(message), refused: true, message });
-    }
     for (const volume of pod.spec.volumes ?? []) {
-      if (!mounted.has(volume.name)) continue;
-      const fault = await prepareOne(pod, volume, signal);
+      if (!mounted.has(volume.name) && !devices.has(volume.name)) continue;
+      const fault = await prepareOne(pod, volume, devices.has(volume.name) ? 'device' : 'mount', signal);
       if (fault === undefined) continue;
       if ('retryInMs' in fault) outOfDate.push(fault);
       else faults.set(volume.name, fault);
@@ -218,6 +229,9 @@ export function podVolumes({
     failedMounts.forget(uid);
     complete.delete(uid);
     present.delete(uid);
+    // What is shown of drivers' volumes goes before they do; they are their drivers' to take back.
+    await mounts.unmountBelow(directories.subPaths(uid));
+    await csi().unpublish(uid, signal);
     // One that is in use rejects here: nothing is deleted through a mount.
     await mounts.unmountBelow(directories.of(uid));
     for (const directory of whole ? [directories.of(uid)] : [directories.subPaths(uid), directories.volumes(uid)])
@@ -248,18 +262,24 @@ export function podVolumes({
         signal,
       });
     },
+    devicesFor: ({ metadata }, { volumeDevices = [] }) =>
+      volumeDevices.flatMap(({ name, devicePath }) => {
+        const found = present.get(metadata.uid)?.get(name);
+        if (found?.isDevice !== true) return [];
+        return [{ hostPath: found.hostPath, containerPath: devicePath, permissions: found.readOnly ? 'r' : 'rwm' }];
+      }),
     async readFile({ metadata }, volume, path, signal) {
       const found = present.get(metadata.uid)?.get(volume);
-      if (found === undefined || found.isImage) return undefined;
+      if (found === undefined || found.isImage || found.isDevice) return undefined;
       const text = await hostFiles.run(readVolumeFile, { volume: found.hostPath, path }, signal);
       return { path: join(found.hostPath, path), text };
     },
     tearDown: (uid, signal) =>
       serial.run(uid, async () => {
-        if (present.has(uid) || (await directories.hasVolumes(uid))) await tearDown(uid, false, signal);
+        if (present.has(uid) || (await directories.hasVolumes(uid)) || (await csi().remain(uid))) await tearDown(uid, false, signal);
       }),
     remove: (uid, signal) => serial.run(uid, () => tearDown(uid, true, signal)),
-    remain: (uid) => directories.hasVolumes(uid),
+    remain: async (uid) => (await directories.hasVolumes(uid)) || (await csi().remain(uid)),
     async sweep(isKnown, signal) {
       const removed: PodUid[] = [];
       const failed = new Map<PodUid, unknown>();

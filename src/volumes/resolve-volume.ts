@@ -3,7 +3,8 @@ import { matchesNodeSelector } from '../model/node-affinity.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
 import type { ClaimReader, PersistentVolume, PersistentVolumeClaim } from '../ports/claim-reader.ts';
-import { MountStepError, type PodVolume, VolumeRefusedError, type VolumeSource } from './volume-kind.ts';
+import { MountStepError } from '../model/mount-step-error.ts';
+import { type PodVolume, VolumeRefusedError, type VolumeSource } from './volume-kind.ts';
 
 /** What a pod's volume comes down to. */
 export interface ResolvedVolume {
@@ -20,6 +21,9 @@ export interface ResolvedVolume {
   readonly refusal: MountStepError | undefined;
 }
 
+/** Whether containers mount it, or have it as a device. */
+export type VolumeUse = 'mount' | 'device';
+
 export interface ClaimFacts {
   readonly claims: ClaimReader;
   /** This node, whose labels a volume may ask for; undefined while it is not known. */
@@ -27,17 +31,26 @@ export interface ClaimFacts {
 }
 
 /** Follows a claim to its volume; anything else is what it is. Rejects with VolumeRefusedError where a claim leads nowhere (desired_state_of_world_populator.go). */
-export async function resolveVolume(volume: PodVolume, pod: Pod, facts: ClaimFacts, signal: AbortSignal): Promise<ResolvedVolume> {
+export async function resolveVolume(
+  volume: PodVolume,
+  pod: Pod,
+  how: VolumeUse,
+  facts: ClaimFacts,
+  signal: AbortSignal,
+): Promise<ResolvedVolume> {
   const { name, persistentVolumeClaim, ephemeral, ...source } = volume;
   if (!persistentVolumeClaim && !ephemeral) {
-    return { name, source, kind: kindNamed(source), readOnly: false, mountOptions: [], supplementalGroup: undefined, refusal: undefined };
+    if (how === 'device') throw new VolumeRefusedError(`volume ${name} is no claim, but is specified in volumeDevices`);
+    const own = { readOnly: false, mountOptions: [], supplementalGroup: undefined, refusal: undefined };
+    return { name, source, kind: kindNamed(source), ...own };
   }
   const claimName = persistentVolumeClaim?.claimName ?? `${pod.metadata.name}-${name}`;
   try {
     const claim = await boundClaim(claimName, pod, facts.claims, signal);
     if (ephemeral && !isControlledBy(claim, pod)) throw new VolumeRefusedError('not the ephemeral PVC for the pod');
     const persistent = await volumeOf(claim, facts.claims, signal);
-    return persistentSource(name, persistent, persistentVolumeClaim?.readOnly ?? false, facts.node());
+    checkMode(name, persistent, how);
+    return persistentSource(name, { persistent, claim }, persistentVolumeClaim?.readOnly ?? false, facts.node());
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof VolumeRefusedError)) throw error;
@@ -75,25 +88,37 @@ async function volumeOf({ metadata, spec }: PersistentVolumeClaim, claims: Claim
   return volume;
 }
 
+/** In the kubelet's words (desired_state_of_world_populator.go). */
+function checkMode(name: string, { spec = {} }: PersistentVolume, how: VolumeUse): void {
+  const { volumeMode = 'Filesystem', csi } = spec;
+  if (how === 'mount' && volumeMode !== 'Filesystem') {
+    throw new VolumeRefusedError(`volume ${name} has volumeMode ${volumeMode}, but is specified in volumeMounts`);
+  }
+  if (how === 'device' && volumeMode !== 'Block') {
+    throw new VolumeRefusedError(`volume ${name} has volumeMode ${volumeMode}, but is specified in volumeDevices`);
+  }
+  if (how === 'device' && csi === undefined) {
+    throw new VolumeRefusedError(`volume ${name} has volumeMode Block, which this node supports for volumes of CSI drivers alone`);
+  }
+}
+
 /** pkg/volume/util VolumeGidAnnotationKey */
 const VOLUME_GID = 'pv.beta.kubernetes.io/gid';
 
 function persistentSource(
   ofPod: string,
-  { metadata, spec = {} }: PersistentVolume,
+  claimed: NonNullable<VolumeSource['claimed']>,
   readOnly: boolean,
   node: Node | undefined,
 ): ResolvedVolume {
-  if (spec.volumeMode !== undefined && spec.volumeMode !== 'Filesystem') {
-    throw new VolumeRefusedError(`volume ${ofPod} has volumeMode ${spec.volumeMode}, but is specified in volumeMounts`);
-  }
+  const { metadata, spec = {} } = claimed.persistent;
   const { hostPath, nfs, local } = spec;
   const group = metadata?.annotations?.[VOLUME_GID];
   const required = spec.nodeAffinity?.required;
   const elsewhere = required !== undefined && (node === undefined || !matchesNodeSelector(required, node));
   return {
     name: metadata?.name ?? ofPod,
-    source: { ...(hostPath && { hostPath }), ...(nfs && { nfs }), ...(local && { local }) },
+    source: { ...(hostPath && { hostPath }), ...(nfs && { nfs }), ...(local && { local }), claimed },
     kind: kindNamed(spec),
     readOnly,
     mountOptions: spec.mountOptions ?? [],

@@ -1,6 +1,8 @@
 import type { V1LocalVolumeSource } from '@kubernetes/client-node';
 import type { Pod } from '../model/pod.ts';
 import type { Wire } from '../model/wire.ts';
+import type { PersistentVolume, PersistentVolumeClaim } from '../ports/claim-reader.ts';
+import type { CsiVolumes } from '../ports/csi-volumes.ts';
 import type { HostFiles } from '../ports/host-files.ts';
 import type { Mounts } from './mounts.ts';
 import type { PayloadFacts } from './payload.ts';
@@ -10,11 +12,15 @@ export type PodVolume = NonNullable<Pod['spec']['volumes']>[number];
 /** What a volume is made of: of a pod's own volume, or of the persistent volume behind a claim. */
 export interface VolumeSource extends Omit<PodVolume, 'name'> {
   readonly local?: Wire<V1LocalVolumeSource>;
+  /** The whole of what a claim is bound to, for who needs it. */
+  readonly claimed?: { readonly persistent: PersistentVolume; readonly claim: PersistentVolumeClaim };
 }
 
 /** One volume to be made for one pod. */
 export interface VolumeTask {
   readonly pod: Pod;
+  /** As directories and messages name it. */
+  readonly name: string;
   /** Its directory under the pod's; not there yet at first. A kind that has none of its own leaves it alone. */
   readonly directory: string;
   /** Of a claim that is only read. */
@@ -22,6 +28,7 @@ export interface VolumeTask {
   readonly mountOptions: readonly string[];
   readonly facts: PayloadFacts;
   readonly mounts: Mounts;
+  readonly csi: CsiVolumes;
   /** Looks at what is not the agent's own. */
   readonly hostFiles: HostFiles;
   /** Where all pods have their directories. */
@@ -37,6 +44,8 @@ export interface VolumeMount {
   readonly readOnly: boolean;
   /** It is the node's, or a server's: a file system that may not answer. Others lie on the agent's own, or in memory. */
   readonly isHosts?: true;
+  /** It is a device: no container mounts it. */
+  readonly isDevice?: true;
   /** It is the pod's alone: where the machine labels files, they get the label of the pod's processes. */
   readonly isOwn?: true;
   /** It is an image: the engine mounts it, or it is exported below `hostPath` for a container that is to be made. */
@@ -85,17 +94,6 @@ export function volumeKind<K extends KindName>(
     if (own === undefined || own === null) return undefined;
     return { plugin, changes, takesMountOptions, setUp: (task, signal) => setUp(own, task, signal) };
   };
-}
-
-/** A volume that cannot be made, with the step that fails, as the kubelet's events name it (operationexecutor). */
-export class MountStepError extends Error {
-  override readonly name = 'MountStepError';
-  readonly step: 'CanMount' | 'NodeAffinity check' | 'MountOptionSupport check';
-
-  constructor(step: MountStepError['step'], message: string) {
-    super(message);
-    this.step = step;
-  }
 }
 
 /** A volume that this pod cannot have as things are: nothing was tried. */

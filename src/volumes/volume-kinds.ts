@@ -1,4 +1,5 @@
 import { configMapPayload } from './config-map-volume.ts';
+import { csiVolume } from './csi-volume.ts';
 import { downwardApiPayload } from './downward-api-volume.ts';
 import { emptyDirVolume } from './empty-dir-volume.ts';
 import { hostPathVolume } from './host-path-volume.ts';
@@ -20,6 +21,7 @@ const kinds: readonly KindOf[] = [
   payloadVolume('projected', projectedPayload, { plugin: 'kubernetes.io~projected', inMemory: true }),
   nfsVolume,
   localVolume,
+  csiVolume,
   imageVolume,
 ];
 

@@ -29,6 +29,7 @@ import { directHostFiles } from '../fakes/direct-host-files.ts';
 import { type Happened, RecordedHappenings } from '../fakes/recorded-happenings.ts';
 import { RecordingLogger } from '../fakes/recording-logger.ts';
 import { defaultOptions, someOptions } from './some-options.ts';
+import { noCsiVolumes } from '../../src/ports/csi-volumes.ts';
 import { notTraced } from '../../src/ports/tracing.ts';
 
 export interface RecordedEvent {
@@ -182,6 +183,7 @@ export const nothingGiven: Given = {
   services: [],
   hints: [],
   plugins: [],
+  csi: noCsiVolumes,
   images: { ensureImage: () => Promise.reject(new Error('nothing pulls images here')), presentImage: async () => undefined },
   probes: noProbes,
   hooks: noHooks,

@@ -11,6 +11,7 @@ import { silentLogger } from '../../src/base/logger.ts';
 import type { Service } from '../../src/base/service.ts';
 import type { OwnedKubeClients } from '../../src/cluster/kube/kube-clients.ts';
 import { isNotFound } from '../../src/model/api-error.ts';
+import { noCsiVolumes } from '../../src/ports/csi-volumes.ts';
 import type { Pod, PodSpec } from '../../src/model/pod.ts';
 import { claimReader } from '../../src/objects/claim-reader.ts';
 import { objectStore } from '../../src/objects/object-store.ts';
@@ -65,6 +66,7 @@ before(async () => {
     hostFiles: directHostFiles,
     events: { record: () => {} },
     tell: silentHappenings,
+    csi: () => noCsiVolumes,
     selinux: false,
     engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: 'never' }),
     images: { exportImage: () => Promise.reject(new Error('there is no engine')) },

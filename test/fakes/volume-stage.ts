@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, afterEach, beforeEach } from 'node:test';
 import { ApiError } from '../../src/model/api-error.ts';
 import { type ObjectReferenceOfPod, referenceKey } from '../../src/model/pod-references.ts';
+import { noCsiVolumes } from '../../src/ports/csi-volumes.ts';
 import type { Pod, PodUid } from '../../src/model/pod.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../src/ports/claim-reader.ts';
 import type { EngineFeatures } from '../../src/ports/engine-features.ts';
@@ -71,6 +72,7 @@ export class VolumeStage {
       hostFiles: directHostFiles,
       engineFeatures: async () => this.features,
       images: { exportImage: (...asked) => this.exportImage(...asked) },
+      csi: () => noCsiVolumes,
       selinux: this.selinux,
       clock: { now: () => this.nowMs, monotonicMs: () => this.nowMs },
       events: { record: (_about, type, reason, message) => events.push(`${type} ${reason} ${message}`) },

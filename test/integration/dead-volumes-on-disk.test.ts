@@ -8,6 +8,7 @@ import { test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
+import { noCsiVolumes } from '../../src/ports/csi-volumes.ts';
 import type { Pod, PodUid } from '../../src/model/pod.ts';
 import type { HostFiles } from '../../src/ports/host-files.ts';
 import { podStats } from '../../src/stats/pod-stats.ts';
@@ -141,6 +142,7 @@ async function stage(t: TestContext, hang: 'killable' | 'unkillable'): Promise<S
     clock,
     events: { record: () => {} },
     tell: silentHappenings,
+    csi: () => noCsiVolumes,
     selinux: false,
     engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: 'never' }),
     images: { exportImage: () => Promise.reject(new Error('there is no engine')) },

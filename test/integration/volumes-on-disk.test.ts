@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { promisify } from 'node:util';
+import { noCsiVolumes } from '../../src/ports/csi-volumes.ts';
 import type { Pod, PodUid } from '../../src/model/pod.ts';
 import type { Touch } from '../../src/base/touch.ts';
 import type { HostFiles } from '../../src/ports/host-files.ts';
@@ -49,6 +50,7 @@ const newVolumes = (
     rootDir,
     mounts,
     hostFiles,
+    csi: () => noCsiVolumes,
     selinux: false,
     engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: 'never' }),
     images: { exportImage: () => Promise.reject(new Error('there is no engine')) },

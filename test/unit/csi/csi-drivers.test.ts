@@ -97,7 +97,7 @@ test('of a call that was given up on nobody knows; one that was refused has not 
     return error instanceof CsiCallError ? error.isUncertain : undefined;
   };
   for (const [code, isUncertain] of [
-    ['Internal', false],
+    ['Internal', true],
     ['InvalidArgument', false],
     ['Aborted', true],
     ['Unavailable', true],

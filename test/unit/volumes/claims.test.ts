@@ -109,8 +109,8 @@ test('a volume that must not be mounted here says so, by its own name', async ()
       'MountVolume.MountOptionSupport check failed for volume "pv-1" : Mount options are not supported for this volume type',
     ],
     [
-      { csi: { driver: 'd', volumeHandle: 'h' } },
-      'Unable to attach or mount volumes: unmounted volumes=[v], unattached volumes=[v]: volume "pv-1" is of kind csi, which this node does not support',
+      { rbd: { image: 'i', monitors: ['m'] } },
+      'Unable to attach or mount volumes: unmounted volumes=[v], unattached volumes=[v]: volume "pv-1" is of kind rbd, which this node does not support',
     ],
   ] as const) {
     persistentVolumes.set('pv-1', aVolume(spec));

@@ -1,3 +1,4 @@
+import type { Pod } from '../../../src/model/pod.ts';
 import assert from 'node:assert/strict';
 import { lstat, mkdir, readdir, readFile, readlink, statfs, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -246,11 +247,16 @@ describe('an image', () => {
   });
 });
 
-test('a block device is refused', async () => {
+test('a block device is of a claim, and of a CSI driver', async () => {
   const container = aContainer('app', { volumeDevices: [{ name: 'b', devicePath: '/dev/xvda' }] });
-  const pod = aPod('web', { volumes: [{ name: 'b', persistentVolumeClaim: { claimName: 'data' } }], containers: [container] });
-  await assert.rejects(
-    stage.volumes.prepare(pod, signal),
-    /volume "b" is asked for as a block device \(volumeDevices\), which this node does not support$/,
-  );
+  const refused = (volume: NonNullable<Pod['spec']['volumes']>[number], message: RegExp): Promise<void> =>
+    assert.rejects(stage.volumes.prepare(aPod('web', { volumes: [volume], containers: [container] }), signal), message);
+  await refused({ name: 'b', emptyDir: {} }, /volume b is no claim, but is specified in volumeDevices$/);
+  const claimed = { name: 'b', persistentVolumeClaim: { claimName: 'data' } };
+  stage.claims.set('data', { metadata: { uid: 'c' }, spec: { volumeName: 'pv' }, status: { phase: 'Bound' } });
+  const spec = { claimRef: { uid: 'c' }, local: { path: '/dev/sda' } };
+  stage.persistentVolumes.set('pv', { metadata: { name: 'pv' }, spec });
+  await refused(claimed, /volume b has volumeMode Filesystem, but is specified in volumeDevices$/);
+  stage.persistentVolumes.set('pv', { metadata: { name: 'pv' }, spec: { ...spec, volumeMode: 'Block' } });
+  await refused(claimed, /volume b has volumeMode Block, which this node supports for volumes of CSI drivers alone$/);
 });

@@ -1,0 +1,82 @@
+import { merge, Subject } from 'rxjs';
+import { anySignal } from '../base/any-signal.ts';
+import type { Clock } from '../base/clock.ts';
+import { exponential } from '../base/exponential.ts';
+import { firstOf } from '../base/first-of.ts';
+import type { Logger } from '../base/logger.ts';
+import { OngoingFaults } from '../base/ongoing-faults.ts';
+import type { CsiDrivers } from './csi-drivers.ts';
+import type { KnownVolumes } from './known-volumes.ts';
+import type { NodeVolumes } from './node-volumes.ts';
+
+export interface UnstagerDeps {
+  readonly known: Pick<KnownVolumes, 'idle' | 'staged'>;
+  readonly volumes: Pick<NodeVolumes, 'unstage'>;
+  readonly drivers: Pick<CsiDrivers, 'find' | 'changes'>;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'warn' | 'info'>;
+}
+
+/** As the kubelet tries an unmount again (goroutinemap/exponentialbackoff). */
+const retryMs = exponential(500, 122_000);
+/** So many volumes are tried again at a time, each by itself: one whose driver hangs holds up no other. */
+const MOST_AT_ONCE = 64;
+
+/** Unstages what no pod on the node has any more, until that is done, or a pod has it again. It sleeps while there is none. */
+export class Unstager {
+  readonly #deps: UnstagerDeps;
+  readonly #news = new Subject<void>();
+  readonly #busy = new Map<string, Promise<void>>();
+  readonly #faults = new OngoingFaults<string>();
+
+  constructor(deps: UnstagerDeps) {
+    this.#deps = deps;
+  }
+
+  /** There may be one. */
+  look(): void {
+    this.#news.next();
+  }
+
+  /** Until `signal` aborts; what is under way ends with it. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { known, drivers } = this.#deps;
+    while (!signal.aborted) {
+      const news = firstOf(merge(this.#news, drivers.changes), signal).catch(() => {});
+      for (const key of known.idle()) {
+        if (this.#busy.has(key) || this.#busy.size >= MOST_AT_ONCE) continue;
+        const work = this.#end(key, signal).finally(() => {
+          this.#busy.delete(key);
+          // There may be room for another now.
+          if (this.#busy.size === MOST_AT_ONCE - 1) this.look();
+        });
+        this.#busy.set(key, work);
+      }
+      await news;
+    }
+    await Promise.allSettled(this.#busy.values());
+  }
+
+  /** Tries until it is unstaged, or used, or its driver is not there. */
+  async #end(key: string, signal: AbortSignal): Promise<void> {
+    const { known, volumes, drivers, clock, log } = this.#deps;
+    for (let failures = 0; !signal.aborted && known.idle().includes(key);) {
+      const driver = drivers.find(known.staged(key)?.driver ?? '');
+      // It is looked for again when one registers.
+      if (driver === undefined) return;
+      try {
+        await volumes.unstage(key, driver, signal);
+        this.#faults.over(key);
+      } catch (error) {
+        if (signal.aborted) return;
+        failures++;
+        if (this.#faults.fault(key, error)) log.warn('CSI volume not unstaged, retrying', { volume: key, error });
+        using pause = anySignal(signal);
+        const another = firstOf(drivers.changes, pause.signal);
+        await Promise.race([clock.sleep(retryMs(failures), pause.signal), another]).catch(() => {});
+        pause.abort();
+        await another.catch(() => {});
+      }
+    }
+  }
+}

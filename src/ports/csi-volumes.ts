@@ -1,0 +1,47 @@
+import type { V1CSIVolumeSource } from '@kubernetes/client-node';
+import type { Pod, PodUid } from '../model/pod.ts';
+import type { Wire } from '../model/wire.ts';
+import type { PersistentVolume, PersistentVolumeClaim } from './claim-reader.ts';
+import type { FilesystemStats } from './pod-stats.ts';
+
+/** What a CSI driver is to make: a volume that the pod itself declares, or the one behind a claim. */
+export type CsiSource =
+  | { readonly inline: Wire<V1CSIVolumeSource> }
+  | { readonly persistent: PersistentVolume; readonly claim: PersistentVolumeClaim };
+
+/** A volume that a driver makes for one pod. */
+export interface CsiVolumeTask {
+  readonly pod: Pod;
+  /** As directories and messages name it: the pod's own name for it, or the persistent volume's. One part of a path. */
+  readonly name: string;
+  readonly source: CsiSource;
+  /** Of a claim that is only read. */
+  readonly readOnly: boolean;
+  /** Gives what is in the directory to the pod's fsGroup. */
+  readonly giveToGroup: (directory: string, fsGroup: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** Volumes that CSI drivers make. What one call of a driver takes is bounded; calls about one volume are made one after the other. */
+export interface CsiVolumes {
+  /**
+   * Makes the volume, or finds again what is there: resolves with the directory, or for a claim of mode Block the device, to be shown. Rejects with
+   * MountStepError in the kubelet's words; what then is left is `unpublish`'s to undo.
+   */
+  publish(task: CsiVolumeTask, signal: AbortSignal): Promise<string>;
+  /** Takes all of these volumes from the pod, which no longer runs. Rejects with what could not be taken, after all others were. */
+  unpublish(uid: PodUid, signal: AbortSignal): Promise<void>;
+  /** Whether the pod has such volumes here, or something of them. */
+  remain(uid: PodUid): Promise<boolean>;
+  /** What a pod's volume of that name holds, as its driver says; undefined: it does not say, or not in time. */
+  usage(uid: PodUid, name: string, signal: AbortSignal): Promise<FilesystemStats | undefined>;
+}
+
+/** Where there are none. */
+export const noCsiVolumes: CsiVolumes = {
+  publish: async () => {
+    throw new Error('this node has no CSI volumes');
+  },
+  unpublish: async () => {},
+  remain: async () => false,
+  usage: async () => undefined,
+};
