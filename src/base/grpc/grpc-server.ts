@@ -9,6 +9,7 @@ import {
   toBinary,
 } from '@bufbuild/protobuf';
 import { createServer, type Http2Server, type ServerHttp2Session } from 'node:http2';
+import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import { errorText } from '../error-text.ts';
 import { listenOnSocket } from '../listen-on-socket.ts';
@@ -87,6 +88,11 @@ export class GrpcServer implements AsyncDisposable {
   /** Resolves once it accepts connections; the directory has to be there. Rejects as listenOnSocket does. */
   async listen(socketPath: string, mode: number): Promise<void> {
     this.#remove = await listenOnSocket(this.#server, socketPath, mode);
+  }
+
+  /** Serves on a connection that was accepted elsewhere, and of which nothing was read. */
+  accept(socket: Socket): void {
+    this.#server.emit('connection', socket);
   }
 
   /** Breaks off all calls, and removes the socket. */

@@ -5,7 +5,7 @@ import { isSidecar } from '../../model/pod-predicates.ts';
 import type { Container, Pod, PodUid } from '../../model/pod.ts';
 import type { TopologyHint, TopologyHints } from '../../model/topology-hint.ts';
 import type { MachineTopology } from '../machine-topology.ts';
-import { allocationFailed } from '../allocation-failed.ts';
+import { allocationFailed } from '../../model/allocation-failed.ts';
 import { cpuHints, socketsOf } from './cpu-hints.ts';
 import type { CpuPolicyOptions } from '../../model/cpu-policy-options.ts';
 import { guaranteedCpus, podGuaranteedCpus } from '../../model/guaranteed-cpus.ts';

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../base/json-object.ts';
 import { type CpuSet, formatCpuSet, parseCpuSet } from '../../model/cpu-set.ts';
 import type { PodUid } from '../../model/pod.ts';
-import { checkpointSum, ofMap } from '../checkpoint-sum.ts';
+import { checkpointSum, ofMap } from '../../model/checkpoint-sum.ts';
 import type { CpuAssignments } from './cpu-allocations.ts';
 
 type Texts = Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@ import type { PodRefusal } from '../../model/pod-admission.ts';
 import { isSidecar } from '../../model/pod-predicates.ts';
 import type { Container, Pod, PodUid } from '../../model/pod.ts';
 import type { TopologyHint, TopologyHints } from '../../model/topology-hint.ts';
-import { allocationFailed } from '../allocation-failed.ts';
+import { allocationFailed } from '../../model/allocation-failed.ts';
 import { bestHint, memoryHints, type MemoryHint, mixesGroups, type Reusable } from './memory-hints.ts';
 import { type MemoryBlock, type NodeMemories, sameNodes, sumOf, withBlocks } from './node-memory.ts';
 

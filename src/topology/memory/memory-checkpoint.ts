@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../base/json-object.ts';
 import type { PodUid } from '../../model/pod.ts';
-import { checkpointSum, ofMap } from '../checkpoint-sum.ts';
+import { checkpointSum, ofMap } from '../../model/checkpoint-sum.ts';
 import type { MemoryAssignments } from './memory-allocations.ts';
 import type { MemoryBlock, MemoryTable, NodeMemories, NodeMemory } from './node-memory.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PodUid } from '../../../../src/model/pod.ts';
-import { checkpointSum } from '../../../../src/topology/checkpoint-sum.ts';
+import { checkpointSum } from '../../../../src/model/checkpoint-sum.ts';
 import { blocksIn, type MemoryAssignments } from '../../../../src/topology/memory/memory-allocations.ts';
 import { memoryCheckpoint, readMemoryCheckpoint } from '../../../../src/topology/memory/memory-checkpoint.ts';
 import { memoryStateFault } from '../../../../src/topology/memory/memory-state-fault.ts';

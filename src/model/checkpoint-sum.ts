@@ -6,9 +6,11 @@ import { fnv1a } from '../base/fnv-1a.ts';
  */
 export function checkpointSum(type: string, fields: readonly (readonly [name: string, type: string, printed: string])[]): number {
   const printed = fields.map(([name, fieldType, value]) => `${name}:(${fieldType})${value} `).join('');
-  const bytes = Buffer.from(`(*state.${type}){${printed}Checksum:(checksum.Checksum)0}`);
-  return fnv1a(bytes.toString('latin1')) >>> 0;
+  return printedSum(`(*state.${type}){${printed}Checksum:(checksum.Checksum)0}`);
 }
+
+/** The checksum of what is printed so. */
+export const printedSum = (text: string): number => fnv1a(Buffer.from(text).toString('latin1')) >>> 0;
 
 /** A map within, as it is printed: by its keys in their order. */
 export function ofMap<T>(entries: Readonly<Record<string, T>>, print: (value: T) => string = String): string {

@@ -1,4 +1,4 @@
-import type { PodRefusal } from '../model/pod-admission.ts';
+import type { PodRefusal } from './pod-admission.ts';
 
 /** Of an allocation that failed though the node seemed to have enough (unexpectedAdmissionError in pkg/kubelet/cm/admission). */
 export const allocationFailed = (why: string): PodRefusal => ({
