@@ -25,6 +25,7 @@ export const capabilities: readonly Capability[] = [
   { name: 'eviction', wanted: serves, load: () => import('./eviction/capability.ts') },
   { name: 'cgroups', wanted: always, load: () => import('./cgroups/capability.ts') },
   { name: 'topology', wanted: always, load: () => import('./topology/capability.ts') },
+  { name: 'deviceplugins', wanted: serves, load: () => import('./deviceplugins/capability.ts') },
   { name: 'node', wanted: always, load: () => import('./node/capability.ts') },
   { name: 'objects', wanted: always, load: () => import('./objects/capability.ts') },
   { name: 'plugins', wanted: serves, load: () => import('./plugins/capability.ts') },

@@ -52,6 +52,7 @@ export async function gather(
     metricTexts: all.flatMap(({ metricTexts }) => metricTexts ?? []),
     services: all.flatMap(({ services }) => services ?? []),
     hints: all.flatMap(({ hints }) => hints ?? []),
+    assigned: all.flatMap(({ assigned }) => assigned ?? []),
     plugins: all.flatMap(({ plugins }) => plugins ?? []),
     images: lastOf(all, 'images') ?? noImages,
     probes: lastOf(all, 'probes') ?? noProbes,

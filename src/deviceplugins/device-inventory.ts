@@ -82,9 +82,14 @@ export class DeviceInventory {
     return this.#resources.has(name);
   }
 
+  /** Whether the resource's plugin has said what it has since it registered. */
+  isListed(name: string): boolean {
+    return this.#resources.get(name)?.listed ?? false;
+  }
+
   /** Unknown: nobody is there who could tell. */
   healthOf(name: string, id: string): 'Healthy' | 'Unhealthy' | 'Unknown' {
-    if (this.#resources.get(name)?.listed !== true) return 'Unknown';
+    if (!this.isListed(name)) return 'Unknown';
     return this.device(name, id)?.healthy === true ? 'Healthy' : 'Unhealthy';
   }
 

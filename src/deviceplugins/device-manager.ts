@@ -1,4 +1,3 @@
-import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
 import { SerialByKey } from '../base/serial-by-key.ts';
 import { unlessAborted } from '../base/unless-aborted.ts';
@@ -14,6 +13,7 @@ import { allocationFault, deviceAdditions } from './device-additions.ts';
 import type { Allocation, DeviceAllocations } from './device-allocations.ts';
 import { deviceHints } from './device-hints.ts';
 import type { DeviceInventory, PluginDevice } from './device-inventory.ts';
+import { rpcText } from './device-plugin.ts';
 import type { ConnectedPlugin } from './device-plugins.ts';
 import { deviceRequests, podDeviceRequests } from './device-requests.ts';
 
@@ -68,7 +68,7 @@ export class DeviceManager {
       return undefined;
     } catch (error) {
       signal.throwIfAborted();
-      return allocationFailed(errorText(error));
+      return allocationFailed(rpcText(error));
     }
   }
 
@@ -89,7 +89,11 @@ export class DeviceManager {
       if (connected?.options.preStartRequired) await connected.plugin.preStart([...ids], signal);
     }
     return deviceAdditions(own, env, (conflict) =>
-      log.warn('devices of a container ask for different things in one place: the first counts', { ...aboutPod(pod), container: container.name, conflict }),
+      log.warn('devices of a container ask for different things in one place: the first counts', {
+        ...aboutPod(pod),
+        container: container.name,
+        conflict,
+      }),
     );
   }
 

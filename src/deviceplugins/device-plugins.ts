@@ -121,7 +121,11 @@ export class DevicePlugins {
       if (refused.length > 0 && !saidRefused) {
         saidRefused = true;
         const example = printable((refused[0] ?? '').slice(0, 40));
-        log.warn('devices left out: an id has to be 1 to 1024 bytes without control characters', { resource, count: refused.length, example });
+        log.warn('devices left out: an id has to be 1 to 1024 bytes without control characters', {
+          resource,
+          count: refused.length,
+          example,
+        });
       }
       onList(resource, devices);
       await bucket.acquire(signal);

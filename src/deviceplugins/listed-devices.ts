@@ -31,4 +31,5 @@ export function listedDevices(listed: readonly Device[]): ListedDevices {
   return { devices, refused, parts };
 }
 
-const isId = (id: string): boolean => id !== '' && id.length <= MOST_ID_BYTES && Buffer.byteLength(id) <= MOST_ID_BYTES && !/\p{Cc}/u.test(id);
+const isId = (id: string): boolean =>
+  id !== '' && id.length <= MOST_ID_BYTES && Buffer.byteLength(id) <= MOST_ID_BYTES && !/\p{Cc}/u.test(id);

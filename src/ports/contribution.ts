@@ -1,3 +1,4 @@
+import type { AssignedResources } from './assigned-resources.ts';
 import type { ContainerHooks } from './container-hooks.ts';
 import type { ContainerProbes } from './container-probes.ts';
 import type { CsiVolumes } from './csi-volumes.ts';
@@ -31,6 +32,8 @@ export interface Contribution {
   readonly services?: readonly Staged[];
   /** From which NUMA nodes it could give containers what they ask for. */
   readonly hints?: TopologyHintProvider;
+  /** What containers have for themselves of what it gives. */
+  readonly assigned?: AssignedResources;
   /** Of plugins that register on the node. */
   readonly plugins?: readonly PluginHandler[];
   /** One for each agent: the last capability that has one gives it. */
@@ -55,6 +58,7 @@ export interface Given {
   readonly metricTexts: readonly MetricText[];
   readonly services: readonly Staged[];
   readonly hints: readonly TopologyHintProvider[];
+  readonly assigned: readonly AssignedResources[];
   readonly plugins: readonly PluginHandler[];
   readonly images: ImagePuller;
   readonly probes: ContainerProbes;

@@ -173,6 +173,7 @@ export function contributionKinds(hidden: HiddenValues | undefined): KindsOf<Con
     listener: 'aside',
     services: 'aside',
     hints: 'aside',
+    assigned: 'aside',
     plugins: 'aside',
     images: { port: imagesKinds },
     probes: { port: probesKinds },

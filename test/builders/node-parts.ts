@@ -182,6 +182,7 @@ export const nothingGiven: Given = {
   metricTexts: [],
   services: [],
   hints: [],
+  assigned: [],
   plugins: [],
   csi: noCsiVolumes,
   images: { ensureImage: () => Promise.reject(new Error('nothing pulls images here')), presentImage: async () => undefined },

@@ -90,7 +90,7 @@ export class GrpcServer implements AsyncDisposable {
     this.#remove = await listenOnSocket(this.#server, socketPath, mode);
   }
 
-  /** Serves on a connection that was accepted elsewhere, and of which nothing was read. */
+  /** Serves on a connection that was accepted elsewhere: what has come on it waits in the socket, unread. */
   accept(socket: Socket): void {
     this.#server.emit('connection', socket);
   }

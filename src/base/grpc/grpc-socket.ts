@@ -44,7 +44,7 @@ export async function serveGrpcSocket(deps: GrpcSocketDeps, signal: AbortSignal)
     }
     waiting.delete(socket);
   };
-  const server = createServer({ pauseOnConnect: true }, (socket) => void accept(socket));
+  const server = createServer((socket) => void accept(socket));
   let remove: (() => Promise<void>) | undefined;
   for (let failures = 0; !signal.aborted; failures++) {
     try {
