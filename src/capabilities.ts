@@ -30,6 +30,7 @@ export const capabilities: readonly Capability[] = [
   { name: 'objects', wanted: always, load: () => import('./objects/capability.ts') },
   { name: 'plugins', wanted: serves, load: () => import('./plugins/capability.ts') },
   { name: 'csi', wanted: always, load: () => import('./csi/capability.ts') },
+  { name: 'dra', wanted: always, load: () => import('./dra/capability.ts') },
   { name: 'volumes', wanted: always, load: () => import('./volumes/capability.ts') },
   { name: 'network', wanted: always, load: () => import('./network/capability.ts') },
   { name: 'usernamespaces', wanted: always, load: () => import('./usernamespaces/capability.ts') },

@@ -24,8 +24,5 @@ export function unsupportedDemand({ spec }: Pick<Pod, 'spec'>, engine: EngineSup
   if (spec.hostUsers === false && !engine.userNamespaces) {
     return { reason: 'UserNamespacesNotSupported', message: 'user namespaces are not supported in this node (spec.hostUsers)' };
   }
-  if (spec.resourceClaims !== undefined && spec.resourceClaims.length > 0) {
-    return { reason: 'ResourceClaimsNotSupported', message: 'resource claims are not supported in this node (spec.resourceClaims)' };
-  }
   return undefined;
 }

@@ -27,6 +27,7 @@ export type EventReason =
   | 'FailedMount'
   | 'FileSystemResizeSuccessful'
   | 'VolumeResizeFailed'
+  | 'FailedPrepareDynamicResources'
   | 'InvalidEnvironmentVariableNames'
   | 'Unhealthy'
   | 'ProbeWarning'

@@ -58,7 +58,7 @@ const ports = section<V1ContainerPort>('ContainerPort', {
 const perContainer: ReadonlySet<string> = new Set(['cpu', 'memory']);
 
 export const resources = section<V1ResourceRequirements>('ResourceRequirements', {
-  claims: refused('the pod fails with reason ResourceClaimsNotSupported'),
+  claims: honoured,
   limits: approximated(
     'counted where the pod is admitted; no container is held to them, and none is given a device; a pod of the API server that exceeds ephemeral-storage is evicted',
     {

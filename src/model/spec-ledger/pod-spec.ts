@@ -63,7 +63,7 @@ export const podSpecLedger = section<V1PodSpec>('PodSpec', {
   priority: honoured,
   priorityClassName: apiServer,
   readinessGates: section<V1PodReadinessGate>('PodReadinessGate', { conditionType: honoured }),
-  resourceClaims: refused('the pod fails with reason ResourceClaimsNotSupported'),
+  resourceClaims: honouredBy('the drivers whose plugins register on the node; without an API server the pod fails'),
   resources,
   restartPolicy: honoured,
   runtimeClassName: honoured,

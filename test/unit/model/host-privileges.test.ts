@@ -60,7 +60,6 @@ test('each refusal has its reason, and its message names the field', () => {
     [{ nodeName: 'other' }, "NodeName: Predicate NodeName failed: node(s) didn't match the requested node name"],
     [{ hostPID: true }, 'Forbidden: spec.hostPID'],
     [{ hostUsers: false }, 'UserNamespacesNotSupported: spec.hostUsers'],
-    [{ resourceClaims: [{ name: 'r' }] }, 'ResourceClaimsNotSupported: spec.resourceClaims'],
     [{ securityContext: { appArmorProfile: { type: 'RuntimeDefault' } } }, 'AppArmor: spec.securityContext.appArmorProfile'],
   ];
   for (const [spec, expected] of rows) assert.equal(reasonOf(spec), expected);
