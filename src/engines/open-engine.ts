@@ -1,4 +1,4 @@
-import { parseLogPolicy } from '../model/log-policy.ts';
+import { type LogPolicy, parseLogPolicy } from '../model/log-policy.ts';
 import type { KubeletOptions } from '../options/kubelet-options.ts';
 import { namedEngine } from '../options/named-engine.ts';
 import type { Engine } from '../ports/engine.ts';
@@ -51,8 +51,7 @@ function opened(chosen: ChosenEngine, options: KubeletOptions, ground: EngineGro
 }
 
 async function embedded(endpoint: string, { live, clock, log }: EngineGround): Promise<Engine> {
-  const { containerLogMaxSize, containerLogMaxFiles } = live.now;
-  const logPolicy = parseLogPolicy(containerLogMaxSize, containerLogMaxFiles);
+  const logPolicy = (): LogPolicy | undefined => parseLogPolicy(live.now.containerLogMaxSize, live.now.containerLogMaxFiles);
   const [{ fakeEndpointOptions }, { fakeEngine }, { embeddedEngine }] = await Promise.all([
     import('./fake/fake-endpoint.ts'),
     import('./fake/fake-engine.ts'),

@@ -1,6 +1,7 @@
 import { Backoff } from '../base/backoff.ts';
 import { rememberedFor } from '../base/remembered-for.ts';
 import { TokenBucket } from '../base/token-bucket.ts';
+import { drainInto } from '../base/drain-into.ts';
 import type { Contribution } from '../ports/contribution.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
 import { nodeReference } from '../model/object-reference.ts';
@@ -38,10 +39,18 @@ export async function capability(needs: ImageNeeds): Promise<Contribution> {
   const nodeConfig = new NodeDockerConfig({ rootDir, cwd: process.cwd(), home: process.env['HOME'] }, log);
   const provided = await providedCredentials(needs);
   const collections = imageCollections(needs, removals);
+  const pulls = new PullQueue({
+    images,
+    limiter: new TokenBucket({ rate: () => ({ qps: live.now.registryQps, burst: live.now.registryBurst }), clock }),
+    maxParallelPulls: () => (live.now.serializeImagePulls ? 1 : live.now.maxParallelImagePulls),
+  });
   return {
     services: options.runOnce
       ? []
-      : [{ name: 'unused images', stage: 'beside pods', run: (signal, { stats }) => collections.run(stats, signal) }],
+      : [
+          { name: 'unused images', stage: 'beside pods', run: (signal, { stats }) => collections.run(stats, signal) },
+          { name: 'image pulls', stage: 'before pods', run: (signal) => drainInto(live.changes, () => pulls.startWaiting(), signal) },
+        ],
     reclaim: [{ name: 'images', resource: 'imagefs', reclaim: (signal) => collections.removeUnused(signal) }],
     images: afterRemovals(
       removals,
@@ -53,11 +62,7 @@ export async function capability(needs: ImageNeeds): Promise<Contribution> {
         keyring: keyring({ entries: rememberedFor(DOCKER_CONFIG_MS, clock, () => nodeConfig.entries()) }, provided),
         tell,
         tracing,
-        pulls: new PullQueue({
-          images,
-          limiter: new TokenBucket({ rate: () => ({ qps: live.now.registryQps, burst: live.now.registryBurst }), clock }),
-          maxParallelPulls: () => (live.now.serializeImagePulls ? 1 : live.now.maxParallelImagePulls),
-        }),
+        pulls,
         backoff: new Backoff({ clock, ...pullDelays }),
         pullSecrets: pullSecrets({ objectsOf: (pod) => objects.for(pod), events, log }),
       }),

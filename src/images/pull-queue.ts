@@ -71,6 +71,11 @@ export class PullQueue {
     });
   }
 
+  /** The cap may be another one: those that wait and may run now do. */
+  startWaiting(): void {
+    this.#startNext();
+  }
+
   #enqueue(pull: Pull): Pull {
     this.#pulls.set(pull.key, pull);
     this.#queued.push(pull);

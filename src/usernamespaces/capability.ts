@@ -19,9 +19,9 @@ const FILE = 'userns';
  * that they stay its own over a restart of the agent.
  */
 export function capability({ options, podFiles, log }: Pick<NodeParts, 'options' | 'podFiles' | 'log'>): Contribution {
-  const { userNamespaceIdsPerPod: idsPerPod, maxPods, rootDir } = options;
-  // From the first that are not the node's own: so many pods, or as many as there are ids for.
-  const pods = Math.min(maxPods, Math.floor(2 ** 32 / idsPerPod) - 1);
+  const { userNamespaceIdsPerPod: idsPerPod, rootDir } = options;
+  // From the first that are not the node's own, for as many pods as there are ids: maxPods may change while the agent runs.
+  const pods = Math.floor(2 ** 32 / idsPerPod) - 1;
   const ranges = new IdRanges(idSlots({ first: idsPerPod, length: idsPerPod * pods }, idsPerPod, pods), idsPerPod);
   const kept = Promise.withResolvers<void>();
   const fileOf = (uid: PodUid): StateFile<JsonObject> => podFiles(uid).open(FILE, (json) => (isJsonObject(json) ? json : undefined));

@@ -20,7 +20,7 @@ export interface FakeEngineDeps extends FakeEngineOptions {
   /** The handlers that sandboxes may ask for; nothing depends on which one it is. */
   readonly handlers?: readonly string[];
   /** How containers' logs are rotated; undefined: not at all. */
-  readonly logPolicy?: LogPolicy | undefined;
+  readonly logPolicy?: () => LogPolicy | undefined;
 }
 
 /** What can be done to the engine behind the agent's back. */
@@ -63,7 +63,7 @@ export interface FakeEngine {
  * Containers run nothing: they play what their command, or their pod's annotation, says (see shell.ts and container-behaviour.ts).
  * Holds no timer before the first container runs.
  */
-export function fakeEngine({ clock, log, latencyMs = 5, handlers = ['fake'], logPolicy }: FakeEngineDeps): FakeEngine {
+export function fakeEngine({ clock, log, latencyMs = 5, handlers = ['fake'], logPolicy = () => undefined }: FakeEngineDeps): FakeEngine {
   const gate = new CallGate({ clock, latencyMs });
   const daemon = new FakeDaemon(clock);
   const images = new FakeImages(gate, clock, () => imagesUsed(daemon.parts));

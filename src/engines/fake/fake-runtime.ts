@@ -42,7 +42,7 @@ export interface FakeRuntimeDeps {
   readonly hints: Observable<PodUid>;
   readonly log: Logger;
   readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
-  readonly logPolicy: LogPolicy | undefined;
+  readonly logPolicy: () => LogPolicy | undefined;
   /** The handlers that sandboxes may ask for. */
   readonly handlers: readonly string[];
 }
@@ -222,7 +222,7 @@ export class FakeRuntime implements ContainerRuntime {
     const message = { terminationMessagePath, terminationMessagePolicy };
     const console = new FakeConsole({
       clock: this.#deps.clock,
-      logPolicy: this.#deps.logPolicy,
+      logPolicy: this.#deps.logPolicy(),
       env,
       stdin,
       stdinOnce,

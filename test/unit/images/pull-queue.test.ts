@@ -71,6 +71,27 @@ describe('PullQueue', () => {
     });
   }
 
+  test('a cap that is lifted lets those start that wait, and one that is lowered lets those end that run', async () => {
+    let cap: number | undefined = 1;
+    const queue = new PullQueue({ images: engine, limiter: undefined, maxParallelPulls: () => cap });
+    const results = ['a', 'b', 'c', 'd'].map((image) => queue.pull(image, [], deaf, never));
+    cap = 3;
+    queue.startWaiting();
+    await settled();
+    assert.deepEqual(engine.images, ['a', 'b', 'c']);
+    cap = 1;
+    queue.startWaiting();
+    for (const at of [0, 1]) {
+      engine.begun[at]?.succeed(`id-${at}`);
+      await settled();
+      assert.deepEqual(engine.images, ['a', 'b', 'c']);
+    }
+    engine.begun[2]?.succeed('id-2');
+    await settled();
+    engine.begun[3]?.succeed('id-3');
+    assert.deepEqual(await Promise.all(results), ['id-0', 'id-1', 'id-2', 'id-3']);
+  });
+
   test('a failed pull makes room for the next one', async () => {
     const queue = queueOf(1);
     const first = queue.pull('a', [], deaf, never);

@@ -27,8 +27,8 @@ afterEach(() => {
 });
 
 /** An agent that starts on what is in the root directory. */
-async function started({ maxPods = 3 } = {}) {
-  const options = { rootDir, maxPods, userNamespaceIdsPerPod: LENGTH } as KubeletOptions;
+async function started({ maxPods = 3, length = LENGTH } = {}) {
+  const options = { rootDir, maxPods, userNamespaceIdsPerPod: length } as KubeletOptions;
   const podFiles = (uid: PodUid) => stateFiles(podDirectory(rootDir, uid), { log });
   const { pod, services = [] } = capability({ options, podFiles, log });
   const end = new AbortController();
@@ -40,7 +40,7 @@ async function started({ maxPods = 3 } = {}) {
   return {
     firstOf: async (of: Pod): Promise<number | undefined> => {
       const { userNamespace } = (await pod?.sandbox?.(of, never)) ?? {};
-      if (userNamespace !== undefined) assert.equal(userNamespace.length, LENGTH);
+      if (userNamespace !== undefined) assert.equal(userNamespace.length, length);
       return userNamespace?.first;
     },
     release: async (of: Pod) => pod?.release?.(of.metadata.uid, never),
@@ -74,12 +74,14 @@ describe('a pod', () => {
   });
 
   test('has them until nothing of it is left; then another one may', async () => {
-    const agent = await started({ maxPods: 1 });
+    // There are ids for one pod beside those of the node.
+    const length = 2 ** 31;
+    const agent = await started({ length });
     const [a, b] = [ownUsers('a'), ownUsers('b')];
     await agent.firstOf(a);
     await assert.rejects(agent.firstOf(b), { message: 'could not find an empty slot to allocate a user namespace' });
     await agent.release(a);
-    assert.equal(await agent.firstOf(b), LENGTH);
+    assert.equal(await agent.firstOf(b), length);
   });
 
   for (const [what, content] of [
@@ -111,7 +113,8 @@ describe('a pod', () => {
     });
 });
 
-test('as many pods as there are ids for have some, however many the node may have', async () => {
-  const agent = await started({ maxPods: 2 ** 31 - 1 });
-  assert.equal(await agent.firstOf(ownUsers('a')), LENGTH);
-});
+for (const maxPods of [1, 2 ** 31 - 1])
+  test(`as many pods as there are ids for have some, however many the node may have when it starts: ${maxPods}`, async () => {
+    const agent = await started({ maxPods });
+    assert.deepEqual([await agent.firstOf(ownUsers('a')), await agent.firstOf(ownUsers('b'))], [LENGTH, 2 * LENGTH]);
+  });

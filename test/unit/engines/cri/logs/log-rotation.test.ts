@@ -96,6 +96,18 @@ test('a log that cannot be rotated is warned of once, and the others are rotated
   assert.equal(warnings[0]?.message, 'a container log cannot be rotated; it grows until it can');
 });
 
+test('a policy that changes counts from the next look on, also where there was none', async () => {
+  let policy: { readonly maxSizeBytes: number; readonly maxFiles: number } | undefined;
+  await using at = await setUp(1, { settings: () => ({ policy, intervalMs: 10_000, workers: 1 }) });
+  assert.deepEqual(await at.files(), ['c0.log']);
+  policy = { maxSizeBytes: 1000, maxFiles: 5 };
+  await at.next();
+  assert.deepEqual(await at.files(), ['c0.log']);
+  policy = { maxSizeBytes: 100, maxFiles: 5 };
+  await at.next();
+  assert.equal((await at.files()).filter((name) => name !== 'c0.log').length, 1);
+});
+
 test('a negative size turns rotation off, which is said', async () => {
   await using at = await setUp(1, {
     settings: () => ({ policy: undefined, intervalMs: 10_000, workers: 1 }),
