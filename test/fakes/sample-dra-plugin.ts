@@ -1,0 +1,53 @@
+import { DRAPlugin } from '../../src/dra/api/dra_v1_pb.js';
+import { RegisteringPlugin } from './registering-plugin.ts';
+
+/** What becomes of a call: it is answered, fails with these words, hangs, or ends with the connection. */
+export type Behaviour = 'well' | 'hangs' | 'dies' | { readonly fails: string };
+
+/** A DRA driver that registers: each claim gets one device, which CDI names after it. */
+export class SampleDraPlugin implements AsyncDisposable {
+  prepares: Behaviour = 'well';
+  unprepares: Behaviour = 'well';
+  readonly plugin: RegisteringPlugin;
+  /** "prepare NAME" and "unprepare NAME" of each claim that it was asked about. */
+  readonly asked: string[] = [];
+
+  static async listen(path: string, name: string): Promise<SampleDraPlugin> {
+    return new SampleDraPlugin(
+      await RegisteringPlugin.listen(path, { type: 'DRAPlugin', name, supportedVersions: ['v1.DRAPlugin'] }),
+      name,
+    );
+  }
+
+  private constructor(plugin: RegisteringPlugin, name: string) {
+    this.plugin = plugin;
+    plugin.server
+      .on(DRAPlugin.method.nodePrepareResources, ({ input, send, end, hangUp }) => {
+        for (const claim of input.claims) this.asked.push(`prepare ${claim.name}`);
+        if (this.prepares === 'hangs') return;
+        if (this.prepares === 'dies') {
+          hangUp();
+          return;
+        }
+        const error = typeof this.prepares === 'string' ? '' : this.prepares.fails;
+        const device = (of: string): object => ({ poolName: 'n1', deviceName: of, cdiDeviceIds: [`${name}/device=${of}`] });
+        send({ claims: Object.fromEntries(input.claims.map((claim) => [claim.uid, { error, devices: [device(claim.name)] }])) });
+        end();
+      })
+      .on(DRAPlugin.method.nodeUnprepareResources, ({ input, send, end, hangUp }) => {
+        for (const claim of input.claims) this.asked.push(`unprepare ${claim.name}`);
+        if (this.unprepares === 'hangs') return;
+        if (this.unprepares === 'dies') {
+          hangUp();
+          return;
+        }
+        const error = typeof this.unprepares === 'string' ? '' : this.unprepares.fails;
+        send({ claims: Object.fromEntries(input.claims.map((claim) => [claim.uid, { error }])) });
+        end();
+      });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.plugin[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,218 @@
+// Dynamic resource allocation of a whole agent: on the embedded engine, with drivers that register on sockets and speak gRPC.
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { NEVER } from 'rxjs';
+import { silentLogger } from '../../../src/base/logger.ts';
+import * as dra from '../../../src/dra/capability.ts';
+import { fakeEngine, type FakeEngine } from '../../../src/engines/fake/fake-engine.ts';
+import type { Pod } from '../../../src/model/pod.ts';
+import * as plugins from '../../../src/plugins/capability.ts';
+import { aClaim } from '../../builders/a-claim.ts';
+import { filesInMemory } from '../../builders/node-parts.ts';
+import { aPodThat, server } from '../../builders/pods-that.ts';
+import { type AgentOnFakeEngine, agentOnFakeEngine, always } from '../../fakes/agent-on-fake-engine.ts';
+import { FakeClock } from '../../fakes/fake-clock.ts';
+import { FakeKubeApi, refusals } from '../../fakes/fake-kube-api.ts';
+import { SampleDraPlugin } from '../../fakes/sample-dra-plugin.ts';
+
+const DRIVER = 'gpu.org';
+const using = (name: string, claim: string): Pod =>
+  aPodThat(name, {
+    containers: [server('app', { resources: { claims: [{ name: 'gpus' }] } })],
+    resourceClaims: [{ name: 'gpus', resourceClaimName: claim }],
+  });
+
+describe('dynamic resource allocation', () => {
+  let rootDir: string;
+  let clock: FakeClock;
+  let engine: FakeEngine;
+  let api: FakeKubeApi;
+  /** What the API server has of resource.k8s.io, by path. */
+  let resources: Map<string, object>;
+  let agent: AgentOnFakeEngine;
+  let files: ReturnType<typeof filesInMemory>;
+  const drivers: SampleDraPlugin[] = [];
+
+  const start = (): void => {
+    const cluster = { api, informer: api.informer, nodeName: 'n1', node: NEVER };
+    const capabilities = [always('plugins', plugins.capability), always('dra', (node) => dra.capability({ ...node, files }))];
+    agent = agentOnFakeEngine({ clock, engine, cluster, options: { rootDir }, capabilities });
+  };
+  const listen = async (name = DRIVER): Promise<SampleDraPlugin> => {
+    const driver = await SampleDraPlugin.listen(join(rootDir, 'plugins_registry', `${name}.sock`), name);
+    drivers.push(driver);
+    return driver;
+  };
+  const allocate = (claim: string, pods: readonly Pod[], driver = DRIVER): void => {
+    resources.set(`/apis/resource.k8s.io/v1/namespaces/default/resourceclaims/${claim}`, aClaim(claim, [driver], pods));
+  };
+  /** Lets time pass until it holds. */
+  const until = async (what: string, holds: () => boolean): Promise<void> => {
+    const endMs = performance.now() + 20_000;
+    while (!holds()) {
+      assert.ok(performance.now() < endMs, `it never came to be that ${what}`);
+      await clock.advance(50);
+    }
+  };
+  const given = ({ metadata }: Pod): readonly string[] | undefined =>
+    engine.controls
+      .world()
+      .filter(({ state, role, uid }) => state.phase === 'running' && role.kind === 'container' && uid === metadata.uid)
+      .map(({ given: of }) => of?.cdiDevices ?? [])[0];
+  const runs = (pod: Pod): Promise<void> => until(`${pod.metadata.name} runs`, () => given(pod) !== undefined);
+  const isGone = (pod: Pod): Promise<void> =>
+    until(`${pod.metadata.name} is gone`, () => engine.controls.world().every(({ uid }) => uid !== pod.metadata.uid));
+  const failures = (): readonly string[] =>
+    agent.events.filter(({ reason }) => reason === 'FailedPrepareDynamicResources').map(({ message }) => message);
+  const failedReleases = (): readonly string[] =>
+    agent.records.flatMap((record) => JSON.stringify(record)).filter((text) => text.includes('unprepare'));
+
+  beforeEach(async () => {
+    rootDir = await mkdtemp(join(tmpdir(), 'rxlet-dra-'));
+    await mkdir(join(rootDir, 'plugins_registry'));
+    clock = new FakeClock();
+    engine = fakeEngine({ clock, log: silentLogger });
+    api = new FakeKubeApi();
+    resources = new Map<string, object>([
+      ['/apis/resource.k8s.io', { versions: [{ version: 'v1' }] }],
+      ['/apis/resource.k8s.io/v1/resourceslices', {}],
+    ]);
+    api.intercept(({ path }) => {
+      if (!path.startsWith('/apis/resource.k8s.io')) return undefined;
+      const found = resources.get(path);
+      if (found === undefined) throw refusals.notFound(path);
+      return found;
+    });
+    files = filesInMemory();
+    start();
+  });
+
+  afterEach(async () => {
+    for (const driver of drivers.splice(0)) await driver[Symbol.asyncDispose]();
+    await agent.close();
+    await rm(rootDir, { recursive: true });
+  });
+
+  it('gives a pod the devices of its claim, waits for its driver, and gives them back', async () => {
+    const pod = using('web', 'a');
+    allocate('a', [pod]);
+    agent.declare([pod]);
+    await until('it waits', () => failures().length > 0);
+    assert.deepEqual(failures(), ['Failed to prepare dynamic resources: prepare dynamic resources: DRA driver gpu.org is not registered']);
+    const driver = await listen();
+    await runs(pod);
+    assert.deepEqual(given(pod), ['gpu.org/device=a']);
+    agent.declare([]);
+    await isGone(pod);
+    await until('it is given back', () => driver.asked.length === 2);
+    assert.deepEqual(driver.asked, ['prepare a', 'unprepare a']);
+  });
+
+  it('shares a claim between two pods, over restarts of agent and driver', async () => {
+    const [first, second] = [using('first', 'a'), using('second', 'a')];
+    allocate('a', [first, second]);
+    const driver = await listen();
+    agent.declare([first]);
+    await runs(first);
+    await agent.stop();
+    await driver[Symbol.asyncDispose]();
+    const next = await listen();
+    start();
+    agent.declare([first, second]);
+    await runs(second);
+    assert.deepEqual([given(first), given(second)], [['gpu.org/device=a'], ['gpu.org/device=a']]);
+    assert.deepEqual([driver.asked, next.asked], [['prepare a'], []]);
+    agent.declare([second]);
+    await isGone(first);
+    agent.declare([]);
+    await isGone(second);
+    await until('it is given back', () => next.asked.length > 0);
+    assert.deepEqual(next.asked, ['unprepare a']);
+  });
+
+  it('tries again what a driver fails at, or dies at', async () => {
+    const pod = using('web', 'a');
+    allocate('a', [pod]);
+    const driver = await listen();
+    await until('it is registered', () => driver.plugin.told.length > 0);
+    driver.prepares = { fails: 'no device is free' };
+    agent.declare([pod]);
+    await until('it fails', () => failures().length === 1);
+    driver.prepares = 'dies';
+    await until('it dies', () => failures().length === 2);
+    driver.prepares = 'well';
+    await runs(pod);
+    assert.match(
+      failures().join('\n'),
+      /failed for ResourceClaim a: no device is free\n.*NodePrepareResources: rpc error: code = Unavailable/,
+    );
+  });
+
+  it('keeps a pod whose claim cannot be unprepared, and lets others go on', async () => {
+    const [stuck, other] = [using('stuck', 'a'), using('other', 'b')];
+    allocate('a', [stuck]);
+    allocate('b', [other], 'other.org');
+    const [driver] = [await listen(), await listen('other.org')];
+    agent.declare([stuck]);
+    await runs(stuck);
+    driver.unprepares = 'hangs';
+    agent.declare([]);
+    await until('it is asked', () => driver.asked.includes('unprepare a'));
+    agent.declare([other]);
+    await runs(other);
+    await until('it is given up on', () => failedReleases().some((text) => text.includes('DeadlineExceeded')));
+    driver.unprepares = 'well';
+    const before = driver.asked.length;
+    await until('it is asked again', () => driver.asked.length > before);
+  });
+
+  it('unprepares what was left by pods that ended while no agent ran', async () => {
+    const pod = using('web', 'a');
+    allocate('a', [pod]);
+    const driver = await listen();
+    agent.declare([pod]);
+    await runs(pod);
+    await agent.stop();
+    engine.controls.close();
+    engine = fakeEngine({ clock, log: silentLogger });
+    start();
+    agent.declare([]);
+    await until('it is given back', () => driver.asked.includes('unprepare a'));
+  });
+
+  it('removes what a driver that is gone for long has published', async () => {
+    const wiped = (): readonly string[] => api.calls().filter((call) => call.includes('resourceslices'));
+    const driver = await listen();
+    await until('it is registered', () => driver.plugin.told.length > 0);
+    const leave = (): Promise<void> => rm(join(rootDir, 'plugins_registry', `${DRIVER}.sock`));
+    await leave();
+    const next = await listen();
+    await until('it is registered again', () => next.plugin.told.length > 0);
+    await clock.advance(60_000);
+    assert.deepEqual(wiped(), []);
+    await leave();
+    await until('they are removed', () => wiped().length > 0);
+    assert.deepEqual(wiped(), ['DELETE /apis/resource.k8s.io/v1/resourceslices']);
+    const query = api.requests.find(({ path }) => path.endsWith('resourceslices'))?.query;
+    assert.deepEqual(query, { fieldSelector: 'spec.driver=gpu.org,spec.nodeName=n1' });
+  });
+
+  it('asks an older API server for its own version, and none before a pod has claims', async () => {
+    resources.set('/apis/resource.k8s.io', { versions: [{ version: 'v1alpha3' }, { version: 'v1beta1' }] });
+    const plain = aPodThat('plain');
+    agent.declare([plain]);
+    await runs(plain);
+    assert.deepEqual(
+      api.calls().filter((call) => call.includes('resource.k8s.io')),
+      [],
+    );
+    const pod = using('web', 'a');
+    resources.set('/apis/resource.k8s.io/v1beta1/namespaces/default/resourceclaims/a', aClaim('a', [DRIVER], [pod]));
+    await listen();
+    agent.declare([plain, pod]);
+    await runs(pod);
+  });
+});
