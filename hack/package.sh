@@ -6,6 +6,7 @@
 #   hack/package.sh image      rxlet-image-ARCH.tar, for docker load and other engines
 #   hack/package.sh            all of them, with a bill of materials (CycloneDX) and SHA256SUMS
 # The same checkout makes the same bytes on the same release of Debian: times are those of its last commit, or SOURCE_DATE_EPOCH.
+# RXLET_MAINTAINER is who answers for the Debian packages: "Jane Doe <jane@example.org>".
 # RXLET_PACKAGE_LEVEL is how hard is compressed: 1 fast, 9 small.
 . "$(dirname "$0")/setup.sh"
 say() { echo "package.sh: $*" >&2; }

@@ -1,4 +1,5 @@
 # Sourced by package.sh: Debian packages, by dpkg-deb alone.
+maintainer=${RXLET_MAINTAINER:-The rxlet authors <packages@rxlet.dev>}
 make_deb() {
   local root=$work/deb share=$work/deb/usr/share
   stage_program "$root/usr/lib/rxlet"
@@ -39,12 +40,12 @@ finish_deb() { # NAME ARCH ROOT [CONTROL FILE...]: copyright, changelog, control
   kubernetes=$(RXLET_INVOKED_AS=kubelet node dist/rxlet.js --version)
   mkdir -p "$root/DEBIAN" "$root/usr/share/doc/$name"
   cp hack/packages/debian/copyright "$root/usr/share/doc/$name/copyright"
-  printf 'rxlet (%s) unstable; urgency=medium\n\n  * Release %s: see CHANGELOG.md of its sources.\n\n -- The rxlet authors <packages@rxlet.dev>  %s\n' \
-    "$version" "$version" "$(date -R -u -d "@$SOURCE_DATE_EPOCH")" | gzip -9n >"$root/usr/share/doc/$name/changelog.gz"
+  printf 'rxlet (%s) unstable; urgency=medium\n\n  * Release %s: see CHANGELOG.md of its sources.\n\n -- %s  %s\n' \
+    "$version" "$version" "$maintainer" "$(date -R -u -d "@$SOURCE_DATE_EPOCH")" | gzip -9n >"$root/usr/share/doc/$name/changelog.gz"
   local file
   for file; do install -m "$([ "$file" = conffiles ] && echo 644 || echo 755)" "hack/packages/debian/$file" "$root/DEBIAN/$file"; done
   (cd "$root" && find . -path ./DEBIAN -prune -o -type f -printf '%P\0' | sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
-  sed -e "s/@VERSION@/$version/; s/@ARCH@/$of/; s/@KUBERNETES@/${kubernetes#* v}/; s/@SIZE@/$(du -sk --apparent-size --exclude=DEBIAN "$root" | cut -f1)/" \
+  sed -e "s/@VERSION@/$version/; s|@MAINTAINER@|$maintainer|; s/@ARCH@/$of/; s/@KUBERNETES@/${kubernetes#* v}/; s/@SIZE@/$(du -sk --apparent-size --exclude=DEBIAN "$root" | cut -f1)/" \
     "hack/packages/debian/$name.control" >"$root/DEBIAN/control"
   chmod -R go-w "$root"
   set_times "$root"

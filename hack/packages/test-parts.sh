@@ -2,6 +2,9 @@
 prepare_packages() {
   local dir=${RXLET_TEST_PACKAGES_DIR:-/var/lib/rxlet-test-packages} missing=() deb
   command -v lintian >/dev/null || missing+=(lintian)
+  # Completions are for them, too.
+  command -v zsh >/dev/null || missing+=(zsh)
+  command -v fish >/dev/null || missing+=(fish)
   command -v man >/dev/null || missing+=(man-db)
   command -v busybox >/dev/null || missing+=(busybox-static)
   command -v strip >/dev/null || missing+=(binutils)

@@ -51,11 +51,14 @@ function __rxlet_complete
     set -l besides $found[-1]
     set -e found[-1]
     test (count $found) -eq 0; or printf '%s\\n' $found
+    # What is offered for --flag=PATH has to begin with all of it.
+    set -l flag (string match -r '^--[^=]*=' -- "$current")
+    set -l path (string replace -r '^--[^=]*=' '' -- "$current")
     switch $besides
         case :files
-            __fish_complete_path (string replace -r '^--[^=]*=' '' -- "$current")
+            string replace -r -- '^' "$flag" (__fish_complete_path "$path")
         case :directories
-            __fish_complete_directories (string replace -r '^--[^=]*=' '' -- "$current") ''
+            string replace -r -- '^' "$flag" (__fish_complete_directories "$path" '')
     end
 end
 complete -c rxlet -f -a '(__rxlet_complete)'
