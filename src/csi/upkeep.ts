@@ -5,6 +5,7 @@ import { firstOf } from '../base/first-of.ts';
 import { jitter } from '../base/jitter.ts';
 import type { Logger } from '../base/logger.ts';
 import { OngoingFaults } from '../base/ongoing-faults.ts';
+import { migratedPersistent } from '../model/csi-migration.ts';
 import { Quantity } from '../model/quantity.ts';
 import type { ClaimReader } from '../ports/claim-reader.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
@@ -115,10 +116,12 @@ export class Upkeep {
     const { task } = use;
     if (task === undefined || 'inline' in task.source || !driver.can('EXPAND_VOLUME')) return false;
     const { metadata } = task.source.claim;
-    const claim = await claims.claim(metadata?.namespace ?? task.pod.metadata.namespace, metadata?.name ?? '', signal);
+    // A pod's own volume of a cloud has none.
+    if (metadata?.name === undefined) return false;
+    const claim = await claims.claim(metadata.namespace ?? task.pod.metadata.namespace, metadata.name, signal);
     const [wanted, has] = [claim.spec?.resources?.requests?.['storage'], claim.status?.capacity?.['storage']];
     if (wanted === undefined || has === undefined || Quantity.fromJson(wanted).cmp(Quantity.fromJson(has)) <= 0) return false;
-    const persistent = await claims.volume(use.name, signal);
+    const persistent = migratedPersistent(await claims.volume(use.name, signal));
     use.task = { ...task, source: { persistent, claim } };
     const size = persistent.spec?.capacity?.['storage'];
     return size !== undefined && Quantity.fromJson(size).cmp(Quantity.fromJson(has)) > 0;

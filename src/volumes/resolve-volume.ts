@@ -1,4 +1,5 @@
 import { errorText } from '../base/error-text.ts';
+import { migratedPersistent, migratedVolume } from '../model/csi-migration.ts';
 import { matchesNodeSelector } from '../model/node-affinity.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
@@ -42,19 +43,31 @@ export async function resolveVolume(
   if (!persistentVolumeClaim && !ephemeral) {
     if (how === 'device') throw new VolumeRefusedError(`volume ${name} is no claim, but is specified in volumeDevices`);
     const own = { readOnly: false, mountOptions: [], supplementalGroup: undefined, refusal: undefined };
-    return { name, source, kind: kindNamed(source), ...own };
+    const persistent = orRefused(() => migratedVolume(source, pod.metadata.namespace));
+    if (persistent === undefined) return { name, source, kind: kindNamed(source), ...own };
+    const readOnly = persistent.spec?.csi?.readOnly === true;
+    return { ...own, name: persistent.metadata?.name ?? name, source: { claimed: { persistent, claim: {} } }, kind: 'csi', readOnly };
   }
   const claimName = persistentVolumeClaim?.claimName ?? `${pod.metadata.name}-${name}`;
   try {
     const claim = await boundClaim(claimName, pod, facts.claims, signal);
     if (ephemeral && !isControlledBy(claim, pod)) throw new VolumeRefusedError('not the ephemeral PVC for the pod');
-    const persistent = await volumeOf(claim, facts.claims, signal);
+    const found = await volumeOf(claim, facts.claims, signal);
+    const persistent = orRefused(() => migratedPersistent(found));
     checkMode(name, persistent, how);
     return persistentSource(name, { persistent, claim }, persistentVolumeClaim?.readOnly ?? false, facts.node());
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof VolumeRefusedError)) throw error;
     throw new VolumeRefusedError(`error processing PVC ${pod.metadata.namespace}/${claimName}: ${error.message}`, { cause: error.cause });
+  }
+}
+
+function orRefused<T>(migrate: () => T): T {
+  try {
+    return migrate();
+  } catch (cause) {
+    throw new VolumeRefusedError(errorText(cause), { cause });
   }
 }
 

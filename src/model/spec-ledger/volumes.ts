@@ -22,6 +22,7 @@ import { objectFieldSelector, resourceFieldSelector } from './containers.ts';
 import { approximated, type Condition, honoured, honouredBy, refused, section } from './entry.ts';
 
 const noPlugin = refused('the pod waits with FailedMount: this node has no plugin for it');
+const byDriver = honouredBy('the CSI driver that has taken its place, where that is registered on the node');
 const keyToPath = section<V1KeyToPath>('KeyToPath', { key: honoured, mode: honoured, path: honoured });
 const downwardFile = section<V1DownwardAPIVolumeFile>('DownwardAPIVolumeFile', {
   fieldRef: objectFieldSelector,
@@ -54,11 +55,11 @@ const onDisk: Condition = {
 };
 
 export const volume = section<V1Volume>('Volume', {
-  awsElasticBlockStore: noPlugin,
-  azureDisk: noPlugin,
-  azureFile: noPlugin,
+  awsElasticBlockStore: byDriver,
+  azureDisk: byDriver,
+  azureFile: byDriver,
   cephfs: noPlugin,
-  cinder: noPlugin,
+  cinder: byDriver,
   configMap: section<V1ConfigMapVolumeSource>('ConfigMapVolumeSource', {
     defaultMode: honoured,
     items: keyToPath,
@@ -82,7 +83,7 @@ export const volume = section<V1Volume>('Volume', {
   fc: noPlugin,
   flexVolume: noPlugin,
   flocker: noPlugin,
-  gcePersistentDisk: noPlugin,
+  gcePersistentDisk: byDriver,
   gitRepo: noPlugin,
   glusterfs: noPlugin,
   hostPath: section<V1HostPathVolumeSource>('HostPathVolumeSource', { path: honoured, type: honoured }),
@@ -98,7 +99,7 @@ export const volume = section<V1Volume>('Volume', {
     readOnly: honoured,
   }),
   photonPersistentDisk: noPlugin,
-  portworxVolume: noPlugin,
+  portworxVolume: byDriver,
   projected: section<V1ProjectedVolumeSource>('ProjectedVolumeSource', { defaultMode: honoured, sources: projection }),
   quobyte: noPlugin,
   rbd: noPlugin,
@@ -110,5 +111,5 @@ export const volume = section<V1Volume>('Volume', {
     secretName: honoured,
   }),
   storageos: noPlugin,
-  vsphereVolume: noPlugin,
+  vsphereVolume: byDriver,
 });

@@ -64,6 +64,14 @@ test('a kind that is not supported holds the pod, unless no container mounts the
   await stage.volumes.prepare(aPod('web', { volumes: [rbd] }), signal);
 });
 
+test("a cloud's volume is its CSI driver's, and one that cannot be one holds the pod", async () => {
+  const disk = { name: 'd', gcePersistentDisk: { pdName: 'disk' } };
+  const message = 'MountVolume.SetUp failed for volume "pd.csi.storage.gke.io-disk" : this node has no CSI volumes';
+  await assert.rejects(stage.volumes.prepare(podWith(disk), signal), { message });
+  const wrong = { name: 'd', awsElasticBlockStore: { volumeID: 'aws://zone/disk' } };
+  await assert.rejects(stage.volumes.prepare(podWith(wrong), signal), /unattached volumes=\[d\]: .*Invalid format for AWS volume/);
+});
+
 test('a fault that lasts is told less and less often, a new one at once', async () => {
   const pod = podWith({ name: 's', secret: { secretName: 'login' } });
   const toldWithin = async (ms: number): Promise<number> => {
