@@ -10,7 +10,7 @@ const houses: ReadonlySet<string> = new Set(['agent', 'cluster', 'engines']);
 /** Who may import a vendor library's code; its types are everybody's. */
 const owners: Record<string, readonly string[]> = {
   dockerode: ['engines/docker'],
-  '@bufbuild/protobuf': ['base', 'deviceplugins', 'engines/cri'],
+  '@bufbuild/protobuf': ['base', 'deviceplugins', 'engines/cri', 'podresources'],
   '@kubernetes/client-node': ['cluster/kube'],
   undici: ['cluster/kube'],
   zod: ['options'],

@@ -45,5 +45,6 @@ export const capabilities: readonly Capability[] = [
   { name: 'configuration', wanted: hasConfigFiles, load: () => import('./configuration/capability.ts') },
   { name: 'dynamicconfig', wanted: hasDynamicConfig, load: () => import('./dynamicconfig/capability.ts') },
   { name: 'page', wanted: serves, load: () => import('./page/capability.ts') },
+  { name: 'podresources', wanted: serves, load: () => import('./podresources/capability.ts') },
   { name: 'server', wanted: serves, load: () => import('./server/capability.ts') },
 ];

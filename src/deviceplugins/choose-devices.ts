@@ -35,7 +35,7 @@ export async function chooseDevices(choice: DeviceChoice): Promise<ReadonlySet<s
     throw new Error(`requested number of devices unavailable for ${resource}. Requested: ${needed}, Available: ${available.length}`);
   const { near, far, anywhere } = byPlace(available, choice.near);
   const preferredOf = async (ids: readonly string[]): Promise<readonly string[]> => {
-    const preferred = await prefer([...chosen, ...ids], [...chosen], required);
+    const preferred = await prefer([...chosen.union(new Set(ids))], [...chosen], required);
     // A plugin may name what it was not offered.
     return (preferred ?? []).filter((id) => ids.includes(id));
   };

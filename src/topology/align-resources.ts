@@ -103,6 +103,12 @@ export async function alignResources(needs: AlignmentNeeds, paths: SysPaths = { 
       tearDown: release,
       release,
     },
+    assigned: {
+      cpus: (uid, container) => [...(cpus?.exclusiveOf(uid, container) ?? [])],
+      allocatableCpus: () => [...(cpus?.allocatable ?? [])],
+      memory: (uid, container) => memory?.assignedTo(uid, container) ?? [],
+      allocatableMemory: () => memory?.allocatable ?? [],
+    },
     services: [
       {
         name: 'resources of NUMA nodes',

@@ -67,7 +67,7 @@ export class FakeDevicePlugin implements AsyncDisposable {
       this.calls.next(text);
     };
     const devices = this.#devices;
-    this.#server = new GrpcServer({ clock: systemClock })
+    this.#server = new GrpcServer({ clock: systemClock, maxConnections: 1000 })
       .unary(Service.method.getDevicePluginOptions, () => options)
       .unary(Service.method.allocate, async ({ containerRequests }, { signal }) => {
         const ids = containerRequests.flatMap(({ devicesIds }) => devicesIds);

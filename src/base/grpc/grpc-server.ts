@@ -46,6 +46,7 @@ export class GrpcServer implements AsyncDisposable {
   readonly #options: GrpcServerOptions;
   readonly #answers = new Map<string, GrpcAnswer>();
   readonly #peers = new Map<ServerHttp2Session, GrpcPeer>();
+  readonly #sockets = new Set<Socket>();
   readonly #closing = new AbortController();
   readonly #server: Http2Server;
   #remove: (() => Promise<void>) | undefined;
@@ -55,6 +56,10 @@ export class GrpcServer implements AsyncDisposable {
     const { clock, maxMessageBytes = MAX_MESSAGE_BYTES, maxStreams = MAX_STREAMS } = options;
     const settings = { maxConcurrentStreams: maxStreams, enablePush: false };
     const server = createServer({ settings, maxSessionMemory: 32 });
+    server.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
     server.on('session', (session) => this.#took(session));
     server.on('sessionError', () => {});
     server.on('stream', (stream, headers) => {
@@ -101,6 +106,8 @@ export class GrpcServer implements AsyncDisposable {
     await this.#remove?.();
     const closed = new Promise<void>((resolve) => void this.#server.close(() => resolve()));
     for (const session of this.#peers.keys()) session.destroy();
+    // A session waits for a client that takes nothing.
+    for (const socket of this.#sockets) socket.destroy();
     await closed;
   }
 

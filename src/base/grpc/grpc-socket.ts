@@ -14,7 +14,7 @@ export interface GrpcSocketDeps {
   readonly clock: Pick<Clock, 'sleep'>;
   readonly log: Logger;
   /** Whether it listens: told after each try. */
-  readonly onTried: (listens: boolean) => void;
+  readonly onTried?: (listens: boolean) => void;
 }
 
 const RETRY_EVERY_MS = 10_000;
@@ -23,7 +23,7 @@ const MOST_WAITING = 64;
 
 /** Listens on a socket from now on, until the signal aborts. Where that fails, says so once and tries again. */
 export async function serveGrpcSocket(deps: GrpcSocketDeps, signal: AbortSignal): Promise<void> {
-  const { path, mode, prepare, load, clock, log, onTried } = deps;
+  const { path, mode, prepare, load, clock, log, onTried = () => {} } = deps;
   const waiting = new Set<Socket>();
   let loading: ReturnType<GrpcSocketDeps['load']> | undefined;
   const accept = async (socket: Socket): Promise<void> => {

@@ -1,5 +1,5 @@
 import type { Logger } from '../../base/logger.ts';
-import { formatCpuSet, sameCpus } from '../../model/cpu-set.ts';
+import { formatCpuSet, inOrder, sameCpus } from '../../model/cpu-set.ts';
 import { guaranteedCpus } from '../../model/guaranteed-cpus.ts';
 import type { PodRefusal } from '../../model/pod-admission.ts';
 import type { Container, Pod, PodUid } from '../../model/pod.ts';
@@ -53,6 +53,18 @@ export class CpuManager implements TopologyHintProvider {
   cpuset(uid: PodUid, container: string): string {
     const { allocations } = this.#deps;
     return formatCpuSet(allocations.exclusiveOf(uid, container) ?? allocations.shared);
+  }
+
+  /** The container's own CPUs, ascending; undefined: it has none. */
+  exclusiveOf(uid: PodUid, container: string): readonly number[] | undefined {
+    const own = this.#deps.allocations.exclusiveOf(uid, container);
+    return own && inOrder(own);
+  }
+
+  /** All that containers can have for themselves, in use or not. */
+  get allocatable(): readonly number[] {
+    const { available, exclusive } = this.#deps.allocations;
+    return inOrder(available.union(exclusive));
   }
 
   /** What cannot be written down is logged: what is not needed any more is left out when the agent begins again. */

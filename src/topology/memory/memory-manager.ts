@@ -3,6 +3,7 @@ import { guaranteedMemory } from '../../model/guaranteed-memory.ts';
 import type { PodRefusal } from '../../model/pod-admission.ts';
 import type { Container, Pod, PodUid } from '../../model/pod.ts';
 import type { TopologyHint, TopologyHints } from '../../model/topology-hint.ts';
+import type { AssignedMemory } from '../../ports/assigned-resources.ts';
 import type { Happenings } from '../../ports/happenings.ts';
 import type { TopologyHintProvider } from '../../ports/topology-hint-provider.ts';
 import type { CheckpointWriter } from '../checkpoint-writer.ts';
@@ -50,6 +51,19 @@ export class MemoryManager implements TopologyHintProvider {
   cpusetMems(uid: PodUid, container: string): string | undefined {
     const nodes = this.#deps.allocations.nodesOf(uid, container);
     return nodes.length === 0 ? undefined : nodes.join();
+  }
+
+  /** The memory that the container has for itself, by kind. */
+  assignedTo(uid: PodUid, container: string): readonly AssignedMemory[] {
+    const blocks = this.#deps.allocations.assignments.get(uid)?.get(container) ?? [];
+    return blocks.map(({ nodes, type, size }) => ({ type, bytes: size, nodes }));
+  }
+
+  /** All that containers can have for themselves, in use or not. */
+  get allocatable(): readonly AssignedMemory[] {
+    return [...this.#deps.allocations.nodes].flatMap(([node, { tables }]) =>
+      [...tables].flatMap(([type, { allocatable }]) => (allocatable > 0 ? [{ type, bytes: allocatable, nodes: [node] }] : [])),
+    );
   }
 
   /** What cannot be written down is logged: what is not needed any more is left out when the agent begins again. */

@@ -34,6 +34,9 @@ test('a Guaranteed pod has CPUs of its own until it is released, all others the 
   assert.equal(await node.admit(other), 'c0 0-15');
   assert.equal(await node.admit(own), 'c0 1,9');
   assert.equal(node.cpusOf(other), 'c0 0,2-8,10-15');
+  const { assigned } = node.contribution;
+  const tellsOf = [own, other].map(({ metadata: { uid } }) => assigned?.cpus?.(uid, 'c0'));
+  assert.deepEqual([tellsOf, assigned?.allocatableCpus?.().length], [[[1, 9], []], 15]);
   assert.deepEqual(node.woken, ['uid-own resources changed', 'uid-other resources changed']);
   const [container = aContainer('none')] = other.spec.containers;
   const making = { env: new Map(), podIps: async () => [] };

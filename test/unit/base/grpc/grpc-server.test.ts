@@ -220,6 +220,22 @@ describe('A gRPC server', () => {
     assert.equal((await others).containerResponses.length, 1);
   });
 
+  test('closes also where a client takes nothing', async () => {
+    const server = await served((one) =>
+      one.unary(getPreferredAllocation, () => ({ containerResponses: [{ deviceIDs: ['x'.repeat(5 << 20)] }] })),
+    );
+    const session = http2();
+    const call = session.request({
+      ':method': 'POST',
+      ':path': '/v1beta1.DevicePlugin/GetPreferredAllocation',
+      'content-type': 'application/grpc',
+    });
+    call.on('error', () => {});
+    call.end(grpcFrame(Buffer.alloc(0)));
+    await once(call, 'response');
+    await server.close();
+  });
+
   test('answers others while one floods it with calls that it resets', async () => {
     await served((server) => server.unary(register, hang));
     const flood = http2();
