@@ -9,10 +9,9 @@ import { KnownVolumes } from './known-volumes.ts';
 import { NodeVolumes } from './node-volumes.ts';
 import { Unstager } from './unstager.ts';
 import { Upkeep } from './upkeep.ts';
-import { VolumeCalls } from './volume-calls.ts';
+import type { VolumeCalls } from './volume-calls.ts';
 import { VolumeObjects } from './volume-objects.ts';
 import { CsiPaths } from './volume-paths.ts';
-import { volumeUsage } from './volume-usage.ts';
 
 /** Volumes that drivers bring which register on the node (CSI). Before the first one, nothing is asked for and nothing runs. */
 export function capability(node: NodeParts): Contribution {
@@ -30,7 +29,7 @@ export function capability(node: NodeParts): Contribution {
     nodeName,
     known,
     objects,
-    calls: new VolumeCalls(objects),
+    calls: () => calls(objects),
     grown: (task, signal) => tellGrown(task, cluster.clients.main, signal),
     idle: () => unstager.look(),
   });
@@ -48,7 +47,11 @@ export function capability(node: NodeParts): Contribution {
       },
       unpublish: (uid, signal) => volumes.unpublish(uid, signal),
       remain: (uid) => volumes.remain(uid),
-      usage: (uid, name, signal) => volumeUsage({ known, drivers, clock }, uid, name, signal),
+      usage: async (uid, name, signal) => {
+        if (known.usesOfPod(uid).length === 0) return undefined;
+        const { volumeUsage } = await import('./volume-usage.ts');
+        return volumeUsage({ known, drivers, clock }, uid, name, signal);
+      },
     },
     services: [
       {
@@ -67,4 +70,9 @@ export function capability(node: NodeParts): Contribution {
       ...(cluster.exists ? [{ name: 'CSINode', stage: 'followers', run: (signal: AbortSignal) => keeper.run(signal) } as const] : []),
     ],
   };
+}
+
+/** What the calls are made with is loaded with the first one. */
+async function calls(objects: VolumeObjects): Promise<VolumeCalls> {
+  return new (await import('./volume-calls.ts')).VolumeCalls(objects);
 }

@@ -4,6 +4,7 @@ import { GrpcClient } from '../base/grpc/grpc-client.ts';
 import { GrpcError } from '../base/grpc/grpc-error.ts';
 import { version } from '../base/version.ts';
 import { Node, NodeServiceCapability_RPC_Type as Rpc } from './api/csi_pb.js';
+import { CsiCallError } from './csi-call-error.ts';
 
 /** What a driver can do on the node, of what is asked for here. */
 export type CsiCapability =
@@ -34,18 +35,6 @@ export interface CsiDriver {
   ): Promise<MessageShape<O>>;
   /** Ends all calls, and refuses others. */
   close(): void;
-}
-
-/** A call that did not succeed, in the words in which the kubelet passes on what a driver says. */
-export class CsiCallError extends Error {
-  override readonly name = 'CsiCallError';
-  /** The driver may still be at it, or have done it: the volume counts as there until it says that it is not (pkg/volume/csi isFinalError). */
-  readonly isUncertain: boolean;
-
-  constructor(message: string, isUncertain: boolean) {
-    super(message);
-    this.isUncertain = isUncertain;
-  }
 }
 
 /** pkg/volume/csi csiTimeout. */

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { LruMap } from '../base/lru-map.ts';
 import type { Logger } from '../base/logger.ts';
 import type { NamedPlugin, PluginHandler } from '../ports/plugin-handler.ts';
-import { type CsiDriver, openCsiDriver } from './csi-driver.ts';
+import type { CsiDriver } from './csi-driver.ts';
 import { driverNameFault, versionsFault } from './csi-driver-name.ts';
 
 export interface CsiDriversDeps {
@@ -38,6 +38,8 @@ export class CsiDrivers implements PluginHandler {
     const key = name.toLowerCase();
     if (!this.#known.has(key) && this.#known.size >= MAX_DRIVERS)
       throw new Error(`the node has ${MAX_DRIVERS} CSI drivers, and takes no more`);
+    // The first driver loads what speaks to it.
+    const { openCsiDriver } = await import('./csi-driver.ts');
     const driver = await openCsiDriver({ name, endpoint }, clock, random, signal);
     this.#known.get(key)?.close();
     this.#known.set(key, driver);

@@ -7,6 +7,7 @@ import type { Logger } from '../base/logger.ts';
 import { namesPodDirectory } from '../model/pod-directory.ts';
 import type { PodUid } from '../model/pod.ts';
 import type { CsiVolumeTask } from '../ports/csi-volumes.ts';
+import { removeEmpty } from './mounted.ts';
 import { readVolumeData, type VolumeData } from './volume-data.ts';
 import { type CsiPaths, type PublishedPaths, type StagedPaths, uniqueVolumeName } from './volume-paths.ts';
 
@@ -69,7 +70,12 @@ export class KnownVolumes {
         const isBlock = driver === 'volumeDevices';
         const paths = isBlock ? deviceOrNone(this.#paths, name) : mountPaths(join(this.#paths.plugin, driver, name));
         const found = paths && (await data(paths.directory));
-        if (paths && found) this.stage({ driver: found.driverName, handle: found.volumeHandle, paths, isBlock, isSure: false });
+        // An agent that ended as it removed it may have left the directory.
+        if (paths !== undefined && found === undefined) await removeEmpty(paths.directory);
+        if (paths === undefined || found === undefined) continue;
+        this.stage({ driver: found.driverName, handle: found.volumeHandle, paths, isBlock, isSure: false });
+        // Whether somebody attaches it is not known here; to say so of one that nobody attaches does no harm.
+        this.attach(found.driverName, found.volumeHandle);
       }
     }
     this.#isRead = true;

@@ -57,7 +57,7 @@ export async function makeDirectoryAt(path: string): Promise<void> {
 /** Succeeds where it is gone, or another uses it. */
 export async function removeEmpty(directory: string): Promise<void> {
   await rmdir(directory).catch((error: unknown) => {
-    if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(errorCode(error) ?? '')) throw error;
+    if (!['ENOENT', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST'].includes(errorCode(error) ?? '')) throw error;
   });
 }
 

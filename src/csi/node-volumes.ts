@@ -7,7 +7,8 @@ import { unlessAborted } from '../base/unless-aborted.ts';
 import { MountStepError, type MountStep } from '../model/mount-step-error.ts';
 import type { PodUid } from '../model/pod.ts';
 import type { CsiVolumeTask } from '../ports/csi-volumes.ts';
-import { CsiCallError, type CsiDriver } from './csi-driver.ts';
+import { CsiCallError } from './csi-call-error.ts';
+import type { CsiDriver } from './csi-driver.ts';
 import type { CsiDrivers } from './csi-drivers.ts';
 import { type KnownVolumes, type Use, usesOf, volumeKey } from './known-volumes.ts';
 import { checkPublished, isMounted, makeDirectoryAt, otherMountsOf, removeEmpty, removeTarget } from './mounted.ts';
@@ -23,11 +24,14 @@ export interface NodeVolumesDeps {
   readonly nodeName: string;
   readonly known: KnownVolumes;
   readonly objects: VolumeObjects;
-  readonly calls: VolumeCalls;
+  /** Loaded when they are first needed. */
+  readonly calls: () => Promise<VolumeCalls>;
   /** The file system of a claim's volume has grown. */
   readonly grown: (task: CsiVolumeTask, signal: AbortSignal) => Promise<void>;
   /** No pod has the volume any more. */
   readonly idle: (key: string) => void;
+  /** Comes before each change of the disk and each call of a driver: a test ends the process there. */
+  readonly before?: (effect: string) => Promise<void>;
 }
 
 /**
@@ -102,9 +106,9 @@ export class NodeVolumes {
       const publishContext = change === 'publish' && needsAttach(plan, object) ? await objects.attached(plan, signal) : {};
       const order = { plan, pod: task.pod, driver, object, publishContext, staging, target: use.paths.target };
       const bytes = bytesToGrowTo(task);
-      if (change === 'publish') await calls.publish(order, signal);
+      if (change === 'publish') await (await calls()).publish(order, signal);
       else if (bytes !== undefined) {
-        await calls.expand(order, bytes, signal);
+        await (await calls()).expand(order, bytes, signal);
         await grown(task, signal);
       }
     });
@@ -121,9 +125,13 @@ export class NodeVolumes {
       const shown = await otherMountsOf(staging, paths.pods);
       if (shown !== undefined) throw new Error(`no pod is known to have the volume, but it is mounted at ${shown}`);
       // A driver that has learnt to stage since, or no longer does, has nothing to take back.
-      if (driver.can('STAGE_UNSTAGE_VOLUME')) await calls.unstage(staged.handle, staging, driver, signal);
+      await this.#before('unstage');
+      if (driver.can('STAGE_UNSTAGE_VOLUME')) await (await calls()).unstage(staged.handle, staging, driver, signal);
+      await this.#before('unstaged');
       await removeTarget(staging);
+      await this.#before('removal of the stage');
       await removeVolumeData(directory);
+      await this.#before('removal of its directory');
       await removeEmpty(directory);
       if (staged.isBlock) await removeEmpty(dirname(directory));
       known.unstage(key);
@@ -162,7 +170,9 @@ export class NodeVolumes {
     await this.#record(use);
     if (order.staging !== '') await this.#stage(order, steps.device, signal);
     try {
-      await calls.publish(order, signal);
+      await this.#before('publish');
+      await (await calls()).publish(order, signal);
+      await this.#before('published');
       await checkPublished(target, plan.isBlock);
     } catch (error) {
       signal.throwIfAborted();
@@ -175,7 +185,7 @@ export class NodeVolumes {
     }
     const bytes = bytesToGrowTo(task);
     if (bytes !== undefined) {
-      await calls.expand(order, bytes, signal);
+      await (await calls()).expand(order, bytes, signal);
       await grown(task, signal);
     }
     const fsGroup = pod.spec.securityContext?.fsGroup;
@@ -185,12 +195,14 @@ export class NodeVolumes {
         throw new MountStepError('SetUp', `applyFSGroup failed for vol ${plan.handle}: ${errorText(error)}`, error);
       });
     }
+    await this.#before('completion');
     const data: VolumeData = { ...use.data, complete: 'true' };
     if (!plan.isBlock) await writeVolumeData(use.paths.data, data);
     known.use({ ...use, data, task });
   }
 
   async #record({ paths, data, isBlock }: Use): Promise<void> {
+    await this.#before('record');
     await makeDirectoryAt(paths.data);
     await writeVolumeData(paths.data, data);
     if (!isBlock) return;
@@ -209,14 +221,18 @@ export class NodeVolumes {
     if (before?.isSure) return;
     const volume = before ?? { driver, handle, paths: this.#stagedPaths(order.plan), isBlock, isSure: false };
     known.stage(volume);
+    await this.#before('record of stage');
     // A device has one place for what is to be known of it.
     if (!isBlock) {
       await makeDirectoryAt(volume.paths.directory);
       await writeVolumeData(volume.paths.directory, { driverName: driver, volumeHandle: handle });
     }
+    await this.#before('directory of stage');
     await makeDirectoryAt(volume.paths.staging);
     try {
-      await calls.stage(order, signal);
+      await this.#before('stage');
+      await (await calls()).stage(order, signal);
+      await this.#before('staged');
       volume.isSure = true;
     } catch (error) {
       signal.throwIfAborted();
@@ -234,7 +250,8 @@ export class NodeVolumes {
       throw new Error(`UnmountVolume.TearDown failed for volume "${use.name}" : ${words}${errorText(error)}`, { cause: error });
     }
     try {
-      await calls.unpublish(use, driver, signal);
+      await this.#before('unpublish');
+      await (await calls()).unpublish(use, driver, signal);
       await this.#forget(use);
     } catch (error) {
       signal.throwIfAborted();
@@ -244,6 +261,7 @@ export class NodeVolumes {
 
   /** The driver has nothing of it for the pod any more. What says so goes last. */
   async #forget({ paths, isBlock, data }: Use): Promise<void> {
+    await this.#before('removal of the target');
     await removeTarget(paths.target);
     if (isBlock) {
       await removeEmpty(dirname(paths.target));
@@ -252,8 +270,14 @@ export class NodeVolumes {
       const key = volumeKey(data.driverName, data.volumeHandle);
       if (this.#deps.known.staged(key) !== undefined || this.#deps.known.usesOf(key).length > 1) return;
     }
+    await this.#before('removal of the record');
     await removeVolumeData(paths.data);
+    await this.#before('removal of the directory');
     await removeEmpty(paths.data);
+  }
+
+  async #before(effect: string): Promise<void> {
+    await this.#deps.before?.(effect);
   }
 
   /** One call after the other. What waits does so no longer than `signal` lets it. */

@@ -5,7 +5,8 @@ import { Node, type VolumeCapabilitySchema } from './api/csi_pb.js';
 import type { CsiDriver } from './csi-driver.ts';
 import type { Use } from './known-volumes.ts';
 import type { VolumeObjects } from './volume-objects.ts';
-import { accessModeOf, type CsiDriverObject, groupGiver, podInfo, type VolumePlan } from './volume-plan.ts';
+import { accessModeOf } from './access-mode.ts';
+import { type CsiDriverObject, groupGiver, podInfo, type VolumePlan } from './volume-plan.ts';
 
 /** A volume that a driver is asked for. */
 export interface VolumeOrder {

@@ -3,7 +3,6 @@ import { Quantity } from '../model/quantity.ts';
 import type { Pod } from '../model/pod.ts';
 import type { Wire } from '../model/wire.ts';
 import type { CsiVolumeTask } from '../ports/csi-volumes.ts';
-import { VolumeCapability_AccessMode_Mode as Mode } from './api/csi_pb.js';
 import type { CsiDriver } from './csi-driver.ts';
 import { inlineHandle } from './volume-paths.ts';
 
@@ -91,23 +90,6 @@ export function lifecycleFault({ driver, isPersistent }: VolumePlan, object: Csi
 /** Whether somebody has to attach the volume to the node before. */
 export const needsAttach = ({ isPersistent }: VolumePlan, object: CsiDriverObject | undefined): boolean =>
   isPersistent && object?.spec.attachRequired !== false;
-
-/** The first access mode counts (pkg/volume/csi asCSIAccessModeV1, asSingleNodeMultiWriterCapableCSIAccessModeV1). */
-export function accessModeOf([first = 'ReadWriteOnce']: readonly string[], driver: Pick<CsiDriver, 'can'>): Mode {
-  const tellsWriters = driver.can('SINGLE_NODE_MULTI_WRITER');
-  switch (first) {
-    case 'ReadWriteOnce':
-      return tellsWriters ? Mode.SINGLE_NODE_MULTI_WRITER : Mode.SINGLE_NODE_WRITER;
-    case 'ReadWriteOncePod':
-      return tellsWriters ? Mode.SINGLE_NODE_SINGLE_WRITER : Mode.SINGLE_NODE_WRITER;
-    case 'ReadOnlyMany':
-      return Mode.MULTI_NODE_READER_ONLY;
-    case 'ReadWriteMany':
-      return Mode.MULTI_NODE_MULTI_WRITER;
-    default:
-      return Mode.UNKNOWN;
-  }
-}
 
 /** Whether no other pod may have the volume (operation_generator.go: what the pod wants of several modes is not known). */
 export const isForOnePod = ({ accessModes }: VolumePlan): boolean => accessModes.length === 1 && accessModes[0] === 'ReadWriteOncePod';

@@ -32,12 +32,13 @@ export class CsiNodeUnderTest implements AsyncDisposable {
   readonly log: Logger;
   /** "DIRECTORY GROUP" of each volume that was given to a group. */
   readonly given: string[] = [];
+  /** Comes before each effect of this process, and of those after it. */
+  point: (effect: string) => Promise<void> = async () => {};
   drivers: CsiDrivers;
   known: KnownVolumes;
   volumes: NodeVolumes;
   unstager: Unstager;
   readonly #stops: AbortController[] = [];
-  #running: Promise<void> = Promise.resolve();
 
   static async make({
     clock = systemClock,
@@ -73,9 +74,14 @@ export class CsiNodeUnderTest implements AsyncDisposable {
       nodeName: 'n1',
       known,
       objects,
-      calls: new VolumeCalls(objects),
+      calls: async () => new VolumeCalls(objects),
       grown: (task, signal) => tellGrown(task, clients.main, signal),
       idle: () => unstager.look(),
+      before: async (effect) => {
+        await this.point(effect);
+        // Of a process that was killed meanwhile nothing goes on.
+        if (drivers !== this.drivers) await new Promise(() => {});
+      },
     });
     const unstager = new Unstager({ known, volumes, drivers, clock, log });
     return { drivers, known, volumes, unstager };
@@ -85,7 +91,7 @@ export class CsiNodeUnderTest implements AsyncDisposable {
   async restart(): Promise<void> {
     this.drivers.close();
     this.end();
-    await this.#running;
+    // What was under way when it was killed never ends.
     ({ drivers: this.drivers, known: this.known, volumes: this.volumes, unstager: this.unstager } = this.#process());
     await this.known.read(this.log);
   }
@@ -94,7 +100,7 @@ export class CsiNodeUnderTest implements AsyncDisposable {
   start(): void {
     const stop = new AbortController();
     this.#stops.push(stop);
-    this.#running = this.unstager.run(stop.signal);
+    void this.unstager.run(stop.signal);
   }
 
   end(): void {
@@ -136,7 +142,6 @@ export class CsiNodeUnderTest implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.end();
-    await this.#running;
     this.drivers.close();
     await rm(this.rootDir, { recursive: true });
   }

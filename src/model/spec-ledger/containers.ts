@@ -16,6 +16,7 @@ import type {
   V1ResourceRequirements,
   V1SecretEnvSource,
   V1SecretKeySelector,
+  V1VolumeDevice,
   V1VolumeMount,
 } from '@kubernetes/client-node';
 import { approximated, honoured, honouredBy, names, refused, section } from './entry.ts';
@@ -98,7 +99,10 @@ const common = {
   workingDir: honoured,
 } as const;
 
-const volumeDevices = refused('the pod waits with FailedMount: volumes are given as file systems only');
+const volumeDevices = section<V1VolumeDevice>('VolumeDevice', {
+  devicePath: honoured,
+  name: honouredBy('this node where the claim is bound to a volume of a CSI driver; else the pod waits with FailedMount'),
+});
 
 /** Of spec.containers and spec.initContainers. */
 export const container = section<V1Container>('Container', {

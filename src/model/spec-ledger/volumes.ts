@@ -1,4 +1,5 @@
 import type {
+  V1CSIVolumeSource,
   V1ConfigMapProjection,
   V1ConfigMapVolumeSource,
   V1DownwardAPIProjection,
@@ -9,6 +10,7 @@ import type {
   V1HostPathVolumeSource,
   V1ImageVolumeSource,
   V1KeyToPath,
+  V1LocalObjectReference,
   V1NFSVolumeSource,
   V1PersistentVolumeClaimVolumeSource,
   V1ProjectedVolumeSource,
@@ -66,7 +68,13 @@ export const volume = section<V1Volume>('Volume', {
     name: honoured,
     optional: honoured,
   }),
-  csi: noPlugin,
+  csi: section<V1CSIVolumeSource>('CSIVolumeSource', {
+    driver: honoured,
+    fsType: honoured,
+    nodePublishSecretRef: section<V1LocalObjectReference>('LocalObjectReference', { name: honoured }),
+    readOnly: honoured,
+    volumeAttributes: honoured,
+  }),
   downwardAPI: section<V1DownwardAPIVolumeSource>('DownwardAPIVolumeSource', { defaultMode: honoured, items: downwardFile }),
   emptyDir: {
     ...section<V1EmptyDirVolumeSource>('EmptyDirVolumeSource', {
@@ -95,7 +103,9 @@ export const volume = section<V1Volume>('Volume', {
   name: honoured,
   nfs: section<V1NFSVolumeSource>('NFSVolumeSource', { path: honoured, readOnly: honoured, server: honoured }),
   persistentVolumeClaim: section<V1PersistentVolumeClaimVolumeSource>('PersistentVolumeClaimVolumeSource', {
-    claimName: honouredBy('this node where the claim is bound to a hostPath, local or nfs volume; else the pod waits with FailedMount'),
+    claimName: honouredBy(
+      'this node where the claim is bound to a hostPath, local or nfs volume, or one of a CSI driver; else the pod waits with FailedMount',
+    ),
     readOnly: honoured,
   }),
   photonPersistentDisk: noPlugin,

@@ -4,7 +4,7 @@ import { silentLogger } from '../../../src/base/logger.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { Node } from '../../../src/csi/api/csi_pb.js';
 import { CsiDrivers } from '../../../src/csi/csi-drivers.ts';
-import { CsiCallError } from '../../../src/csi/csi-driver.ts';
+import { CsiCallError } from '../../../src/csi/csi-call-error.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { CsiDriverUnderTest } from '../../fakes/csi-driver.ts';
 
