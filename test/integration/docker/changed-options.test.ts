@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { AgentUnderTest } from '../agent/agent-under-test.ts';
 import { dockerOf } from '../agent/docker-test-engine.ts';
-import { pod } from '../agent/pod-specs.ts';
+import { app, pod, stays } from '../agent/pod-specs.ts';
 
 const config = (size: string, files: number): string =>
   `apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\ncontainerLogMaxSize: ${size}\ncontainerLogMaxFiles: ${files}\n`;
@@ -16,14 +16,19 @@ test(
     const agent = await AgentUnderTest.prepare(t);
     const file = join(agent.dir, 'config.yaml');
     await writeFile(file, config('20Mi', 2));
-    agent.run(`--config=${file}`);
+    agent.run(`--config=${file}`, '--cpu-cfs-quota-period=50ms');
     const { pid } = agent;
     const logConfigOf = async (name: string): Promise<unknown> => {
-      await agent.declare(name, pod());
-      const { app } = await agent.up(name);
-      const { HostConfig } = (await dockerOf(agent.engine).call('GET', `/containers/${app?.id}/json`)) as {
-        readonly HostConfig: { readonly LogConfig: { readonly Config: Readonly<Record<string, string>> } };
+      await agent.declare(name, pod([app(stays, { resources: { limits: { cpu: '500m' } } })]));
+      const { app: made } = await agent.up(name);
+      const { HostConfig } = (await dockerOf(agent.engine).call('GET', `/containers/${made?.id}/json`)) as {
+        readonly HostConfig: {
+          readonly CpuPeriod: number;
+          readonly CpuQuota: number;
+          readonly LogConfig: { readonly Config: Readonly<Record<string, string>> };
+        };
       };
+      assert.deepEqual([HostConfig.CpuPeriod, HostConfig.CpuQuota], [50_000, 25_000]);
       const { 'max-size': size, 'max-file': files } = HostConfig.LogConfig.Config;
       return [size, files];
     };

@@ -8,6 +8,7 @@ import { embeddedEngine } from '../../../src/engines/fake/engine.ts';
 import { fakeEngine } from '../../../src/engines/fake/fake-engine.ts';
 import { NodeUse } from '../../../src/model/node-use.ts';
 import type { Node } from '../../../src/model/node.ts';
+import type { KubeletOptions } from '../../../src/options/kubelet-options.ts';
 import { capability } from '../../../src/node/capability.ts';
 import type { NodeParticipant } from '../../../src/ports/node-participant.ts';
 import type { ResourceEvent, WatchedObject } from '../../../src/ports/kube-api.ts';
@@ -20,7 +21,11 @@ const path = '/api/v1/nodes/n1';
 const lease = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n1';
 
 /** A node of a cluster, whose services run until the test ends. */
-async function inCluster(t: TestContext, participants: readonly NodeParticipant[] = []): Promise<NodeUnderTest & { api: FakeKubeApi }> {
+async function inCluster(
+  t: TestContext,
+  participants: readonly NodeParticipant[] = [],
+  options: Partial<KubeletOptions> = {},
+): Promise<NodeUnderTest & { api: FakeKubeApi }> {
   const api = new FakeKubeApi();
   const clients = {
     main: api.door('main'),
@@ -36,7 +41,7 @@ async function inCluster(t: TestContext, participants: readonly NodeParticipant[
   const engine = fakeEngine({ clock: new FakeClock(), log: silentLogger, latencyMs: 0 });
   const under = nodeUnderTest({
     engine: embeddedEngine(engine),
-    options: { rootDir: tmpdir() },
+    options: { rootDir: tmpdir(), ...options },
     cluster: { ...withoutCluster, exists: true, clients, nodes },
   });
   const { services = [], node } = capability(under.node);
@@ -63,6 +68,29 @@ test('the node is in the API with its lease, and its start is an event', async (
   assert.ok(api.stored(lease));
   assert.equal(events[0]?.reason, 'Starting');
 });
+
+test('nodeLeaseDurationSeconds is in the lease', async (t) => {
+  const { api, clock } = await inCluster(t, [], { nodeLeaseDurationSeconds: 7 });
+  await clock.advance(1_000);
+  assert.deepEqual((api.stored(lease)?.['spec'] as { leaseDurationSeconds?: number }).leaseDurationSeconds, 7);
+});
+
+for (const [seconds, isSent] of [
+  [30, true],
+  [600, false],
+] as const)
+  test(`nodeStatusReportFrequency ${seconds} s: what has not changed is ${isSent ? '' : 'not '}sent again within 70 s`, async (t) => {
+    const { api, clock } = await inCluster(t, [], { nodeStatusUpdateFrequencyMs: 10_000, nodeStatusReportFrequencyMs: seconds * 1_000 });
+    const sent = (): number => api.requests.filter(({ method, path: to }) => method === 'PATCH' && to === `${path}/status`).length;
+    await clock.advance(1_000);
+    const before = sent();
+    for (let at = 0; at < 70; at++) {
+      await clock.advance(1_000);
+      // The facts are read from real files.
+      for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.equal(sent() > before, isSent);
+  });
 
 test('a condition, an error and a resource of participants are in the status', async (t) => {
   let errors = ['the disk is broken'];

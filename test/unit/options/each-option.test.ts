@@ -160,6 +160,25 @@ describe('a value of another kind is refused with its place:', async () => {
   }
 });
 
+/** Lists of objects, in which unknown fields are passed over. */
+const objects: ReadonlySet<OptionName> = new Set(['reservedMemory', 'shutdownGracePeriodByPodPriority', 'vmodule']);
+
+describe('a field of another kind is refused by itself, with its place:', () => {
+  for (const [name, option] of inFiles) {
+    const field = fieldOf(option) ?? '';
+    test(field, async () => {
+      const root: Record<string, unknown> = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
+      put(root, field.split('.'), objects.has(name) ? [7] : bad);
+      const text = JSON.stringify(root, null, 1);
+      const { problems } = await readOptions(parseFlags(['--config=f']), { readFile: async () => text }, 'with files');
+      assert.ok(problems.length >= 1, `${name} takes ${JSON.stringify(bad)}`);
+      const [, line = ''] = /^f:(\d+):\d+ /.exec(problems[0] ?? '') ?? [];
+      const fieldAt = text.split('\n').findIndex((each) => each.includes(`"${field.split('.').at(-1)}"`)) + 1;
+      assert.ok(Number(line) >= fieldAt && Number(line) <= fieldAt + 2, problems[0]);
+    });
+  }
+});
+
 describe('a word that is no value is refused by the flag:', () => {
   const takesAny = (kind: Kind<unknown>): boolean => {
     try {

@@ -210,3 +210,19 @@ test('a disk that takes nothing keeps a running pod on the shared CPUs, and does
   assert.equal(node.cpusOf(running), 'c0 0-15');
   await services.stop();
 });
+
+test('cpuManagerPolicyOptions: with full-pcpus-only a pod that would share a core with another is refused', async (t) => {
+  const node = await agent(t, { cpuManagerPolicyOptions: { 'full-pcpus-only': 'true' } });
+  t.after(node.begin().stop);
+  assert.match(await node.admit(pod('odd', '3')), /^SMTAlignmentError: /);
+  assert.equal(await node.admit(pod('even', '2')), 'c0 1,9');
+});
+
+test('topologyManagerPolicyOptions: more NUMA nodes than eight are for those who have asked for it', async (t) => {
+  const shape: MachineShape = { sockets: 1, nodes: 9, cores: 1, threads: 2 };
+  const options = { topologyManagerPolicy: 'best-effort' } as const;
+  await assert.rejects(agent(t, options, { shape }), /at most 8 NUMA nodes, and this machine has 9/);
+  const node = await agent(t, { ...options, topologyManagerPolicyOptions: { 'max-allowable-numa-nodes': '9' } }, { shape });
+  t.after(node.begin().stop);
+  assert.match(await node.admit(pod('own', '2')), /^c0 /);
+});
