@@ -4,17 +4,22 @@ import { usualBootIdFiles } from '../base/machine-facts.ts';
 import { unlessAborted } from '../base/unless-aborted.ts';
 import type { PodRefusal } from '../model/pod-admission.ts';
 import type { Pod, PodUid } from '../model/pod.ts';
+import { allContainers } from '../model/pod-predicates.ts';
+import { featureGates } from '../options/feature-gates/feature-gates.ts';
 import type { Contribution } from '../ports/contribution.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
 import { CLAIM_STATE_FILE, type ClaimCheckpoint, claimsIn } from './claim-checkpoint.ts';
 import { ClaimFaults } from './claim-faults.ts';
 import { ClaimStore } from './claim-store.ts';
+import { type DeviceReport, DeviceHealths, healthOfContainer } from './device-health.ts';
 import { DraPlugins } from './dra-plugins.ts';
 import { unprepareOrphans } from './orphaned-claims.ts';
 import { PodClaims } from './pod-claims.ts';
+import type { PreparedDevice } from './prepared-device.ts';
 import { ResourceApi } from './resource-api.ts';
 import { hasClaims } from './resource-claim.ts';
 import { SliceWiper } from './slice-wiper.ts';
+import { watchHealth } from './watch-health.ts';
 
 /**
  * Dynamic resource allocation: what is allocated to a pod's ResourceClaims is prepared by the drivers whose plugins register on this node, and
@@ -27,10 +32,20 @@ export function capability(node: NodeParts): Contribution {
   const api = new ResourceApi(cluster.clients.main);
   const store = new ClaimStore(files.open(CLAIM_STATE_FILE, decoded));
   const faults = new ClaimFaults();
+  const gates = featureGates(options.featureGates);
+  const healths = new DeviceHealths(clock);
   const wiper = new SliceWiper({ api, nodeName: node.node.name, clock, random, log });
   const plugins = new DraPlugins({
     // The first plugin loads it.
-    open: async (service, socketPath) => (await import('./dra-driver.ts')).openDraDriver(service, socketPath, clock, random),
+    open: async (services, socketPath) => (await import('./dra-driver.ts')).openDraDriver(services, socketPath, clock, random),
+    watch: async (driver, { reports }, signal) => {
+      if (reports === undefined || !gates.isOn('ResourceHealthStatus')) return;
+      const wakePods = (isAnother: (device: PreparedDevice) => boolean): void => {
+        for (const uid of store.podsWith(driver, isAnother)) wake(uid, 'resources changed');
+      };
+      const onReport = (devices: readonly DeviceReport[]): void => wakePods(healths.report(driver, devices));
+      await watchHealth({ driver, reports, onReport, onEnd: () => wakePods(healths.forget(driver)), clock, log }, signal);
+    },
     onChange: (driver, isThere) => {
       if (isThere) wiper.isBack(driver);
       else wiper.gone(driver);
@@ -54,6 +69,12 @@ export function capability(node: NodeParts): Contribution {
       container: async (pod, container) => {
         const cdiDevices = hasClaims(pod) ? claims.cdiDevicesOf(pod, container) : [];
         return cdiDevices.length > 0 ? { cdiDevices } : {};
+      },
+      resourceHealth: (uid) => {
+        const pod = pods.get(uid)?.pod;
+        if (pod === undefined || !hasClaims(pod)) return undefined;
+        const known = { store, healths, tellsMessages: gates.isOn('ResourceHealthStatusMessage') };
+        return Object.fromEntries(allContainers(pod.spec).map((each) => [each.name, healthOfContainer(pod, each, known)]));
       },
       tearDown: unprepare,
       release: unprepare,

@@ -1,5 +1,6 @@
 import type { PodUid } from '../model/pod.ts';
 import type { StateFile } from '../ports/state-files.ts';
+import type { PreparedDevice } from './prepared-device.ts';
 import { type ClaimCheckpoint, claimCheckpoint, type ClaimEntry, claimsIn } from './claim-checkpoint.ts';
 
 /** The claims that drivers have prepared on this node, or may have, and for which pods: in memory, and on disk for the next agent. */
@@ -27,6 +28,12 @@ export class ClaimStore {
   /** Those that have claims. */
   podUids(): ReadonlySet<PodUid> {
     return new Set([...this.#entries.values()].flatMap(({ podUids }) => [...podUids]));
+  }
+
+  /** Those that have one of a driver's devices. */
+  podsWith(driver: string, isOne: (device: PreparedDevice) => boolean): ReadonlySet<PodUid> {
+    const entries = [...this.#entries.values()].filter(({ drivers }) => drivers.get(driver)?.devices.some(isOne));
+    return new Set(entries.flatMap(({ podUids }) => [...podUids]));
   }
 
   drivers(): ReadonlySet<string> {

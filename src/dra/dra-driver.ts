@@ -1,15 +1,20 @@
-import type { DescMethodUnary } from '@bufbuild/protobuf';
+import type { DescMethodServerStreaming, DescMethodUnary } from '@bufbuild/protobuf';
 import type { Clock } from '../base/clock.ts';
 import { GrpcClient } from '../base/grpc/grpc-client.ts';
 import { version } from '../base/version.ts';
 import * as v1 from './api/dra_v1_pb.js';
 import * as v1beta1 from './api/dra_v1beta1_pb.js';
+import * as healthV1 from './api/health_v1_pb.js';
+import * as healthV1alpha1 from './api/health_v1alpha1_pb.js';
+import type { DeviceReport } from './device-health.ts';
 import type { PreparedDevice } from './prepared-device.ts';
 
 /** As grpc-go's, which the kubelet leaves as it is. */
 const MAX_MESSAGE_BYTES = 4 << 20;
 /** defaultClientCallTimeout in pkg/kubelet/cm/dra/plugin */
 const CALL_MS = 45_000;
+/** Every call has an end: then reports are asked for again. */
+const REPORTS_MS = 24 * 3_600_000;
 
 export interface ClaimToPrepare {
   readonly namespace: string;
@@ -28,6 +33,8 @@ export interface DriverAnswer {
 export interface DraDriver {
   prepare(claims: readonly ClaimToPrepare[], signal: AbortSignal): Promise<ReadonlyMap<string, DriverAnswer>>;
   unprepare(claims: readonly ClaimToPrepare[], signal: AbortSignal): Promise<ReadonlyMap<string, DriverAnswer>>;
+  /** How its devices do, all of them with each report; undefined: it does not say. */
+  readonly reports: ((signal: AbortSignal) => AsyncIterable<readonly DeviceReport[]>) | undefined;
   /** Once the calls that are under way have ended. */
   close(): void;
 }
@@ -36,7 +43,19 @@ export interface DraDriver {
 const services = { 'v1.DRAPlugin': v1.DRAPlugin, 'v1beta1.DRAPlugin': v1beta1.DRAPlugin } as const;
 export type DraService = keyof typeof services;
 
-export function openDraDriver(service: DraService, socketPath: string, clock: Clock, random: () => number): DraDriver {
+const healthServices = {
+  'v1.DRAResourceHealth': healthV1.DRAResourceHealth,
+  'v1alpha1.DRAResourceHealth': healthV1alpha1.DRAResourceHealth,
+} as const;
+export type DraHealthService = keyof typeof healthServices;
+
+/** What a plugin speaks. */
+export interface DraServices {
+  readonly service: DraService;
+  readonly health: DraHealthService | undefined;
+}
+
+export function openDraDriver({ service, health }: DraServices, socketPath: string, clock: Clock, random: () => number): DraDriver {
   const client = new GrpcClient({
     target: { socketPath },
     clock,
@@ -82,9 +101,27 @@ export function openDraDriver(service: DraService, socketPath: string, clock: Cl
         );
         return new Map(Object.entries(answers).map(([uid, { error }]) => [uid, { error, devices: [] }]));
       }),
+    reports: health && ((signal) => reportsOf(client, health, signal)),
     close: () => {
       isClosed = true;
       if (underWay === 0) client.close();
     },
   };
 }
+
+async function* reportsOf(client: GrpcClient, health: DraHealthService, signal: AbortSignal): AsyncGenerator<readonly DeviceReport[]> {
+  const method = healthServices[health].method.nodeWatchResources as DescMethodServerStreaming<
+    typeof healthV1.NodeWatchResourcesRequestSchema,
+    typeof healthV1.NodeWatchResourcesResponseSchema
+  >;
+  for await (const { devices } of client.stream(method, {}, { timeoutMs: REPORTS_MS }, signal))
+    yield devices.map(({ device, health: status, message, healthCheckTimeoutSeconds }) => ({
+      poolName: device?.poolName ?? '',
+      deviceName: device?.deviceName ?? '',
+      health: healths[status] ?? 'Unknown',
+      message,
+      holdsForMs: healthCheckTimeoutSeconds > 0n ? Number(healthCheckTimeoutSeconds) * 1000 : undefined,
+    }));
+}
+
+const healths = ['Unknown', 'Healthy', 'Unhealthy'] as const;

@@ -1,10 +1,15 @@
 import type { NamedPlugin, PluginHandler } from '../ports/plugin-handler.ts';
-import type { DraDriver, DraService } from './dra-driver.ts';
+import type { DraDriver, DraHealthService, DraService, DraServices } from './dra-driver.ts';
 
 const supported = ['v1.DRAPlugin', 'v1beta1.DRAPlugin'] as const satisfies readonly DraService[];
 
+/** The newest first. */
+const supportedHealth = ['v1.DRAResourceHealth', 'v1alpha1.DRAResourceHealth'] as const satisfies readonly DraHealthService[];
+
 export interface DraPluginsDeps {
-  readonly open: (service: DraService, socketPath: string) => Promise<DraDriver>;
+  readonly open: (services: DraServices, socketPath: string) => Promise<DraDriver>;
+  /** Runs for as long as the driver is registered. Never rejects. */
+  readonly watch: (name: string, driver: DraDriver, signal: AbortSignal) => Promise<void>;
   /** A driver can be called, or no longer. */
   readonly onChange: (driver: string, isThere: boolean) => void;
 }
@@ -13,23 +18,25 @@ export interface DraPluginsDeps {
 export class DraPlugins implements PluginHandler {
   readonly type = 'DRAPlugin';
   readonly #deps: DraPluginsDeps;
-  readonly #drivers = new Map<string, DraDriver>();
+  readonly #drivers = new Map<string, { readonly driver: DraDriver; readonly stop: AbortController }>();
 
   constructor(deps: DraPluginsDeps) {
     this.#deps = deps;
   }
 
   async register({ name, endpoint, versions }: NamedPlugin): Promise<void> {
-    const driver = await this.#deps.open(serviceOf(name, endpoint, versions), endpoint);
-    // What was asked of the one before goes on.
-    this.#drivers.get(name)?.close();
-    this.#drivers.set(name, driver);
+    const service = serviceOf(name, endpoint, versions);
+    const health = supportedHealth.find((each) => versions.includes(each));
+    const driver = await this.#deps.open({ service, health }, endpoint);
+    const stop = new AbortController();
+    this.#end(name);
+    this.#drivers.set(name, { driver, stop });
     this.#deps.onChange(name, true);
+    void this.#deps.watch(name, driver, stop.signal);
   }
 
   async deregister({ name }: NamedPlugin): Promise<void> {
-    this.#drivers.get(name)?.close();
-    this.#drivers.delete(name);
+    this.#end(name);
     this.#deps.onChange(name, false);
   }
 
@@ -39,14 +46,21 @@ export class DraPlugins implements PluginHandler {
 
   /** Throws in the kubelet's words where it is not registered. */
   get(name: string): DraDriver {
-    const driver = this.#drivers.get(name);
-    if (driver === undefined) throw new Error(`DRA driver ${name} is not registered`);
-    return driver;
+    const registered = this.#drivers.get(name);
+    if (registered === undefined) throw new Error(`DRA driver ${name} is not registered`);
+    return registered.driver;
   }
 
   close(): void {
-    for (const driver of this.#drivers.values()) driver.close();
-    this.#drivers.clear();
+    for (const name of this.#drivers.keys()) this.#end(name);
+  }
+
+  /** What was asked of it goes on, but for what it would go on saying. */
+  #end(name: string): void {
+    const registered = this.#drivers.get(name);
+    this.#drivers.delete(name);
+    registered?.stop.abort();
+    registered?.driver.close();
   }
 }
 

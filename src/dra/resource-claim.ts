@@ -41,6 +41,12 @@ function nameOf(pod: Pod, { name, resourceClaimName, resourceClaimTemplateName }
   return made.resourceClaimName === undefined ? undefined : { name: made.resourceClaimName, isOwn: true };
 }
 
+/** The claim that the pod calls by this name; undefined: there is none, or not yet. */
+export function claimNamed(pod: Pod, name: string): string | undefined {
+  const claim = pod.spec.resourceClaims?.find((each) => each.name === name);
+  return claim?.resourceClaimName ?? pod.status?.resourceClaimStatuses?.find((each) => each.name === name)?.resourceClaimName;
+}
+
 /** Throws as `claimsOf`. */
 export function claimsUsedBy(pod: Pod, { name, resources }: Container): readonly UsedClaim[] {
   const used = (resources?.claims ?? []).flatMap((each) => {

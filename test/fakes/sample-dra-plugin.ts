@@ -1,4 +1,6 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import { DRAPlugin } from '../../src/dra/api/dra_v1_pb.js';
+import { DRAResourceHealth, HealthStatus, type NodeWatchResourcesResponseSchema } from '../../src/dra/api/health_v1_pb.js';
 import { RegisteringPlugin } from './registering-plugin.ts';
 
 /** What becomes of a call: it is answered, fails with these words, hangs, or ends with the connection. */
@@ -9,19 +11,33 @@ export class SampleDraPlugin implements AsyncDisposable {
   prepares: Behaviour = 'well';
   unprepares: Behaviour = 'well';
   readonly plugin: RegisteringPlugin;
+  #say: ((report: MessageInitShape<typeof NodeWatchResourcesResponseSchema>) => void) | undefined;
   /** "prepare NAME" and "unprepare NAME" of each claim that it was asked about. */
   readonly asked: string[] = [];
 
   static async listen(path: string, name: string): Promise<SampleDraPlugin> {
     return new SampleDraPlugin(
-      await RegisteringPlugin.listen(path, { type: 'DRAPlugin', name, supportedVersions: ['v1.DRAPlugin'] }),
+      await RegisteringPlugin.listen(path, { type: 'DRAPlugin', name, supportedVersions: ['v1.DRAPlugin', 'v1.DRAResourceHealth'] }),
       name,
     );
+  }
+
+  /** Says how a device does, to who listens. */
+  say(deviceName: string, health: 'HEALTHY' | 'UNHEALTHY', message: string): void {
+    const device = { poolName: 'n1', deviceName };
+    this.#say?.({ devices: [{ device, health: HealthStatus[health], message }] });
+  }
+
+  get isHeard(): boolean {
+    return this.#say !== undefined;
   }
 
   private constructor(plugin: RegisteringPlugin, name: string) {
     this.plugin = plugin;
     plugin.server
+      .on(DRAResourceHealth.method.nodeWatchResources, ({ send }) => {
+        this.#say = send;
+      })
       .on(DRAPlugin.method.nodePrepareResources, ({ input, send, end, hangUp }) => {
         for (const claim of input.claims) this.asked.push(`prepare ${claim.name}`);
         if (this.prepares === 'hangs') return;

@@ -31,6 +31,7 @@ export const decidingGates = {
   QOSReserved: 'keeps memory from lower QoS classes by qosReserved',
   ReduceDefaultCrashLoopBackOffDecay: 'begins crash loops with a wait of 1 s rather than 10 s',
   ResourceHealthStatus: "shows in a container's status how its devices do",
+  ResourceHealthStatusMessage: 'shows there what a DRA driver says of a device',
   RestartAllContainersOnContainerExits: 'has the node declare that rules may restart all containers of a pod',
   RotateKubeletServerCertificate: "allows for serverTLSBootstrap, by which the cluster signs the server's certificate",
 } as const satisfies Readonly<Record<string, string>>;

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { NEVER } from 'rxjs';
 import { silentLogger } from '../../../src/base/logger.ts';
 import * as dra from '../../../src/dra/capability.ts';
@@ -167,6 +168,27 @@ describe('dynamic resource allocation', () => {
     driver.unprepares = 'well';
     const before = driver.asked.length;
     await until('it is asked again', () => driver.asked.length > before);
+  });
+
+  it("shows how a pod's devices do, as their driver says it", async () => {
+    const pod = using('web', 'a');
+    allocate('a', [pod]);
+    const driver = await listen();
+    agent.declare([pod]);
+    await runs(pod);
+    const shown = (): unknown => agent.statuses.get(pod.metadata.uid)?.containerStatuses?.[0]?.allocatedResourcesStatus;
+    const says = (health: string, message?: string): Promise<void> => {
+      const wanted = [{ name: 'claim:gpus', resources: [{ resourceID: 'gpu.org/device=a', health, ...(message && { message }) }] }];
+      return until(`it is ${health}`, () => isDeepStrictEqual(shown(), wanted));
+    };
+    await says('Unknown');
+    await until('it is heard', () => driver.isHeard);
+    driver.say('a', 'UNHEALTHY', 'too hot');
+    await says('Unhealthy', 'too hot');
+    driver.say('a', 'HEALTHY', '');
+    await says('Healthy');
+    await rm(join(rootDir, 'plugins_registry', `${DRIVER}.sock`));
+    await says('Unknown');
   });
 
   it('unprepares what was left by pods that ended while no agent ran', async () => {

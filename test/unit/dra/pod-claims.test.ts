@@ -46,7 +46,7 @@ describe('claims of pods', () => {
         asked.push(`${name} ${verb} ${batch.map((claim) => claim.name).join()}`);
         return (answers.get(`${name} ${verb}`) ?? well)(batch, signal);
       };
-    return { prepare: answer('prepares'), unprepare: answer('unprepares'), close: () => {} };
+    return { prepare: answer('prepares'), unprepare: answer('unprepares'), reports: undefined, close: () => {} };
   };
   const register = (name: string): Promise<void> => plugins.register({ name, endpoint: `/run/${name}`, versions: ['v1.DRAPlugin'] });
   const news = (): readonly string[] => asked.splice(0).toSorted();
@@ -79,7 +79,11 @@ describe('claims of pods', () => {
     answers = new Map();
     files = filesInMemory();
     onSave = () => {};
-    plugins = new DraPlugins({ open: async (_service, path) => driver(path.slice('/run/'.length)), onChange: () => {} });
+    plugins = new DraPlugins({
+      open: async (_service, path) => driver(path.slice('/run/'.length)),
+      onChange: () => {},
+      watch: async () => {},
+    });
     restart();
     await register('gpu.org');
     await register('nic.org');
