@@ -149,6 +149,6 @@ test('there is no other state file', () => {
     .flatMap((name) => [...readFileSync(join(sources, name), 'utf8').matchAll(opens)])
     .map(([, file, record]) => (file ?? record ?? '').replaceAll("'", ''));
   const own = forms.filter(({ version }) => version !== undefined).map(({ file }) => file.split('/').at(-1));
-  const ofKubernetes = ['CPU_STATE_FILE', 'MEMORY_STATE_FILE', 'FILE', 'graceful_node_shutdown_state'];
+  const ofKubernetes = ['CHECKPOINT', 'CLAIM_STATE_FILE', 'CPU_STATE_FILE', 'MEMORY_STATE_FILE', 'FILE', 'graceful_node_shutdown_state'];
   assert.deepEqual(new Set(named), new Set([...own, ...ofKubernetes]));
 });
