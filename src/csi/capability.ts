@@ -1,78 +1,94 @@
+import { access, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Subject } from 'rxjs';
 import { aborted } from '../base/aborted.ts';
+import { firstOf } from '../base/first-of.ts';
 import { unlessAborted } from '../base/unless-aborted.ts';
 import type { Contribution } from '../ports/contribution.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
-import { tellGrown } from './claim-growth.ts';
 import { CsiDrivers } from './csi-drivers.ts';
-import { CsiNodeKeeper } from './csi-node-keeper.ts';
-import { KnownVolumes } from './known-volumes.ts';
-import { NodeVolumes } from './node-volumes.ts';
-import { Unstager } from './unstager.ts';
-import { Upkeep } from './upkeep.ts';
-import type { VolumeCalls } from './volume-calls.ts';
-import { VolumeObjects } from './volume-objects.ts';
-import { CsiPaths } from './volume-paths.ts';
+import type { OpenCsi } from './open-csi.ts';
 
-/** Volumes that drivers bring which register on the node (CSI). Before the first one, nothing is asked for and nothing runs. */
+/**
+ * Volumes that drivers bring which register on the node (CSI). Before the first driver, or the first such volume, nothing is asked for, nothing runs,
+ * and next to nothing is loaded.
+ */
 export function capability(node: NodeParts): Contribution {
-  const { clock, random, folded: log, cluster, events, options } = node;
-  const { tokens, claims } = node.objects;
-  const nodeName = node.node.name;
+  const { clock, random, folded: log, options } = node;
   const drivers = new CsiDrivers({ clock, random, log });
-  const keeper = new CsiNodeKeeper({ cluster, nodeName, drivers, clock, random, log });
-  const paths = new CsiPaths(options.rootDir);
-  const known = new KnownVolumes(paths);
-  const objects = new VolumeObjects({ cluster, nodeName, tokens, clock });
-  const volumes = new NodeVolumes({
-    drivers,
-    paths,
-    nodeName,
-    known,
-    objects,
-    calls: () => calls(objects),
-    grown: (task, signal) => tellGrown(task, cluster.clients.main, signal),
-    idle: () => unstager.look(),
-  });
-  const unstager = new Unstager({ known, volumes, drivers, clock, log });
-  const upkeep = new Upkeep({ known, volumes, drivers, objects, claims, events, clock, random, log });
-  const read = Promise.withResolvers<void>();
+  const changes = new Subject<void>();
+  const first = Promise.withResolvers<OpenCsi>();
+  let opening: Promise<OpenCsi> | undefined;
+  let opened: OpenCsi | undefined;
+  let looked = false;
+  const open = (): Promise<OpenCsi> =>
+    (opening ??= (async () => {
+      const { openCsi } = await import('./open-csi.ts');
+      opened = await openCsi(node, drivers);
+      opened.known.changes.subscribe(changes);
+      first.resolve(opened);
+      return opened;
+    })());
+  const ready = Promise.withResolvers<void>();
   return {
     plugins: [drivers],
-    node: { volumesInUse: () => known.inUse(), changes: known.changes },
+    node: { volumesInUse: () => opened?.known.inUse() ?? (looked ? [] : undefined), changes },
     csi: {
-      publish: async (task, signal) => {
-        const path = await volumes.publish(task, signal);
-        upkeep.look();
-        return path;
-      },
-      unpublish: (uid, signal) => volumes.unpublish(uid, signal),
-      remain: (uid) => volumes.remain(uid),
-      usage: async (uid, name, signal) => {
-        if (known.usesOfPod(uid).length === 0) return undefined;
-        const { volumeUsage } = await import('./volume-usage.ts');
-        return volumeUsage({ known, drivers, clock }, uid, name, signal);
-      },
+      publish: async (task, signal) => (await open()).publish(task, signal),
+      // What is on the disk has been found, or is being found, before the first pod is looked at.
+      unpublish: async (uid, signal) => (await opening)?.unpublish(uid, signal),
+      remain: async (uid) => (await opening)?.remain(uid) ?? false,
+      usage: async (uid, name, signal) => (await opening)?.usage(uid, name, signal),
     },
     services: [
       {
         name: 'CSI volumes',
         stage: 'before pods',
         run: async (signal) => {
-          await known.read(log);
-          read.resolve();
+          if (await hasVolumes(options.rootDir)) await open();
+          looked = true;
+          changes.next();
+          ready.resolve();
+          if (opening === undefined) await firstOf(drivers.changes, signal).then(open).catch(failedUnlessAborted(signal));
           await aborted(signal);
           drivers.close();
         },
-        ready: (signal) => unlessAborted(read.promise, signal),
+        ready: (signal) => unlessAborted(ready.promise, signal),
       },
-      { name: 'CSI volumes of no pod', stage: 'beside pods', run: (signal) => unstager.run(signal) },
-      { name: 'upkeep of CSI volumes', stage: 'beside pods', run: (signal) => upkeep.run(signal) },
-      ...(cluster.exists ? [{ name: 'CSINode', stage: 'followers', run: (signal: AbortSignal) => keeper.run(signal) } as const] : []),
+      {
+        name: 'upkeep of CSI volumes',
+        stage: 'beside pods',
+        run: async (signal) => {
+          const csi = await unlessAborted(first.promise, signal).catch(failedUnlessAborted(signal));
+          await csi?.run(signal);
+        },
+      },
     ],
   };
 }
 
-/** What the calls are made with is loaded with the first one. */
-async function calls(objects: VolumeObjects): Promise<VolumeCalls> {
-  return new (await import('./volume-calls.ts')).VolumeCalls(objects);
+/** What an error is for, where it is not the end. */
+const failedUnlessAborted =
+  (signal: AbortSignal) =>
+  (error: unknown): undefined => {
+    if (!signal.aborted) throw error;
+    return undefined;
+  };
+
+/** Whether an agent before this one had such volumes here. */
+async function hasVolumes(rootDir: string): Promise<boolean> {
+  const pods = join(rootDir, 'pods');
+  const uids = await readdir(pods).catch(() => []);
+  const places = [
+    join(rootDir, 'plugins/kubernetes.io/csi'),
+    ...uids.flatMap((uid) => ['volumes', 'volumeDevices'].map((each) => join(pods, uid, each, 'kubernetes.io~csi'))),
+  ];
+  for (const place of places) {
+    const isThere = await access(place).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return true;
+  }
+  return false;
 }

@@ -14,11 +14,20 @@ export interface CsiVolumeTask {
   readonly pod: Pod;
   /** As directories and messages name it: the pod's own name for it, or the persistent volume's. One part of a path. */
   readonly name: string;
+  /** What the pod calls it. */
+  readonly volume: string;
   readonly source: CsiSource;
   /** Of a claim that is only read. */
   readonly readOnly: boolean;
   /** Gives what is in the directory to the pod's fsGroup. */
   readonly giveToGroup: (directory: string, fsGroup: number, signal: AbortSignal) => Promise<void>;
+}
+
+export interface CsiVolumeUsage {
+  /** What the pod calls it. */
+  readonly volume: string;
+  /** As its driver says; undefined: it does not say, or not in time. */
+  readonly stats: FilesystemStats | undefined;
 }
 
 /** Volumes that CSI drivers make. What one call of a driver takes is bounded; calls about one volume are made one after the other. */
@@ -32,8 +41,8 @@ export interface CsiVolumes {
   unpublish(uid: PodUid, signal: AbortSignal): Promise<void>;
   /** Whether the pod has such volumes here, or something of them. */
   remain(uid: PodUid): Promise<boolean>;
-  /** What a pod's volume of that name holds, as its driver says; undefined: it does not say, or not in time. */
-  usage(uid: PodUid, name: string, signal: AbortSignal): Promise<FilesystemStats | undefined>;
+  /** What is to be told of a pod's volume of that name; undefined: it is not known here. */
+  usage(uid: PodUid, name: string, signal: AbortSignal): Promise<CsiVolumeUsage | undefined>;
 }
 
 /** Where there are none. */

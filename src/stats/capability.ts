@@ -1,7 +1,7 @@
 import { aborted } from '../base/aborted.ts';
 import { unlessAborted } from '../base/unless-aborted.ts';
 import { cgroupPath, podsCgroup } from '../model/cgroup-name.ts';
-import type { Contribution } from '../ports/contribution.ts';
+import type { Contribution, Given } from '../ports/contribution.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
 import type { PodStats } from '../ports/pod-stats.ts';
 import { podStats } from './pod-stats.ts';
@@ -15,12 +15,13 @@ export function capability({ options, clock, cgroups, engine, pods, statuses, ho
     node: async (signal, only) => (await opened.promise).node(signal, only),
     pods: async (signal, how) => (await opened.promise).pods(signal, how),
   };
-  const run = async (signal: AbortSignal): Promise<void> => {
+  const run = async (signal: AbortSignal, { csi }: Pick<Given, 'csi'>): Promise<void> => {
     const own = podStats({
       clock,
       cgroups,
       running: engine.running,
       pods,
+      csi: (uid, name, asker) => csi.usage(uid, name, asker),
       statuses,
       rootDir: options.rootDir,
       imageDir: (asker) => engine.dataDirectory(asker),

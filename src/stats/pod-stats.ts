@@ -1,6 +1,7 @@
 import { anySignal } from '../base/any-signal.ts';
 import type { CgroupHierarchy } from '../base/cgroup-hierarchy.ts';
 import type { Clock } from '../base/clock.ts';
+import type { CsiVolumes } from '../ports/csi-volumes.ts';
 import type { HostFiles } from '../ports/host-files.ts';
 import type { PodStats } from '../ports/pod-stats.ts';
 import type { PodStore } from '../ports/pod-store.ts';
@@ -19,6 +20,8 @@ export interface PodStatsDeps {
   readonly running: RunningPods;
   /** For claims that volumes refer to. */
   readonly pods: Pick<PodStore, 'get'>;
+  /** What CSI drivers say of their volumes. */
+  readonly csi?: CsiVolumes['usage'];
   /** For when a pod started. */
   readonly statuses: Pick<PodStatuses, 'get'>;
   /** --root-dir */
@@ -55,6 +58,7 @@ const AFRESH_MS = 10_000;
 export function podStats(deps: PodStatsDeps): OwnedPodStats {
   const {
     clock,
+    csi,
     running,
     pods,
     statuses,
@@ -87,6 +91,7 @@ export function podStats(deps: PodStatsDeps): OwnedPodStats {
     fileSystems,
     directories,
     declared: (uid) => pods.get(uid)?.pod,
+    csi: csi && ((uid, name) => csi(uid, name, signal)),
     signal,
   });
   const everyPod = async (): ReturnType<PodMeter['everything']> => {

@@ -1,6 +1,7 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod, PodUid } from '../model/pod.ts';
+import type { CsiVolumeUsage } from '../ports/csi-volumes.ts';
 import type { FilesystemStats, VolumeUsage } from '../ports/pod-stats.ts';
 import type { DirectoryUsages } from './directory-usages.ts';
 import { type FileSystems, partOf } from './file-systems.ts';
@@ -12,6 +13,8 @@ export interface VolumeUsagesDeps {
   readonly fileSystems: FileSystems;
   readonly directories: DirectoryUsages;
   readonly declared: (uid: PodUid) => Pod | undefined;
+  /** What CSI drivers say of their volumes. */
+  readonly csi?: ((uid: PodUid, name: string) => Promise<CsiVolumeUsage | undefined>) | undefined;
 }
 
 /** One volume, and whether what it holds counts as the pod's own use of the node's disk (server/stats isVolumeEphemeral). */
@@ -22,6 +25,7 @@ export interface FoundVolume {
   readonly counted: string | undefined;
 }
 
+const CSI = 'kubernetes.io~csi';
 const ephemeralPlugins: ReadonlySet<string> = new Set(['kubernetes.io~empty-dir', 'kubernetes.io~configmap', 'kubernetes.io~git-repo']);
 
 /** What a pod's volumes hold, as they lie below --root-dir: pods/UID/volumes/PLUGIN/NAME. What lies elsewhere (hostPath) is not the pod's. */
@@ -40,19 +44,25 @@ export async function volumeUsages(deps: VolumeUsagesDeps, uid: PodUid, mountInf
   return (await Promise.all(found)).flat().filter((volume) => volume !== undefined);
 
   async function one(plugin: string, name: string): Promise<FoundVolume | undefined> {
-    const path = join(above, plugin, name);
+    const told = plugin === CSI ? await deps.csi?.(uid, name) : undefined;
+    // A driver mounts it within its directory.
+    const path =
+      plugin === CSI && mounted.has(join(above, plugin, name, 'mount')) ? join(above, plugin, name, 'mount') : join(above, plugin, name);
     const own = mounted.has(path);
     // All that is not mounted lies on one file system, which need not be asked for each.
-    const whole: FilesystemStats | undefined = own
-      ? await deps.fileSystems.holding(path, () => mountInfo, true)
-      : await deps.fileSystems.holding(join(deps.rootDir, 'pods'), () => mountInfo);
-    const stats = own ? whole : partOf(whole, deps.directories.latest(path));
+    const whole: FilesystemStats | undefined = told?.stats
+      ? told.stats
+      : own
+        ? await deps.fileSystems.holding(path, () => mountInfo, true)
+        : await deps.fileSystems.holding(join(deps.rootDir, 'pods'), () => mountInfo);
+    const stats = own || told?.stats ? whole : partOf(whole, deps.directories.latest(path));
     if (stats === undefined) return undefined;
-    const claim = claims.get(name);
+    const shown = told?.volume ?? name;
+    const claim = claims.get(shown);
     return {
-      usage: { name, ...stats, ...(claim ? { claim } : {}) },
+      usage: { name: shown, ...stats, ...(claim ? { claim } : {}) },
       ephemeral: !own && ephemeralPlugins.has(plugin),
-      counted: own ? undefined : path,
+      counted: own || told?.stats ? undefined : path,
     };
   }
 }

@@ -12,11 +12,11 @@ export const csiVolume: KindOf = (source) => {
     plugin: PLUGIN,
     changes: false,
     takesMountOptions: true,
-    setUp: async ({ pod, name, readOnly, csi, hostFiles }, signal) => {
+    setUp: async ({ pod, name, volume, readOnly, csi, hostFiles }, signal) => {
       const { fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
       const give = (directory: string, fsGroup: number, giving: AbortSignal): Promise<void> =>
         hostFiles.run(giveToGroup, { directory, ownership: { fsGroup, policy, readOnly } }, giving);
-      const hostPath = await csi.publish({ pod, name, source: asked, readOnly, giveToGroup: give }, signal);
+      const hostPath = await csi.publish({ pod, name, volume, source: asked, readOnly, giveToGroup: give }, signal);
       const onlyRead = readOnly || ('inline' in asked && asked.inline.readOnly === true);
       return { hostPath, readOnly: onlyRead, isHosts: true, ...(!onlyRead && { isOwn: true }) };
     },

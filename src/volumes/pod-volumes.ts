@@ -119,6 +119,7 @@ export function podVolumes({
 
   const setUp = async (
     pod: Pod,
+    volume: string,
     { name, readOnly, mountOptions, supplementalGroup }: ResolvedVolume,
     kind: VolumeKind,
     signal: AbortSignal,
@@ -130,6 +131,7 @@ export function podVolumes({
     const task = {
       pod,
       name,
+      volume,
       directory,
       readOnly,
       mountOptions,
@@ -171,7 +173,7 @@ export function podVolumes({
       tell.volumeMounted({ plugin: plugin.replace('~', '/'), tookMs: clock.monotonicMs() - beganMs, failed });
     try {
       if (resolved.refusal) throw resolved.refusal;
-      const made = await setUp(pod, resolved, kind, signal);
+      const made = await setUp(pod, volume.name, resolved, kind, signal);
       const shown = { ...made, changes, ...(how === 'device' && { isDevice: true as const }) };
       present.set(uid, ofPod.set(volume.name, shown));
       mounted(false);

@@ -21,6 +21,8 @@ export interface VolumeTask {
   readonly pod: Pod;
   /** As directories and messages name it. */
   readonly name: string;
+  /** What the pod calls it. */
+  readonly volume: string;
   /** Its directory under the pod's; not there yet at first. A kind that has none of its own leaves it alone. */
   readonly directory: string;
   /** Of a claim that is only read. */

@@ -108,7 +108,14 @@ export class CsiNodeUnderTest implements AsyncDisposable {
   }
 
   task(pod: Pod, name: string, source: CsiSource, readOnly = false): CsiVolumeTask {
-    return { pod, name, source, readOnly, giveToGroup: async (directory, fsGroup) => void this.given.push(`${directory} ${fsGroup}`) };
+    return {
+      pod,
+      name,
+      volume: name,
+      source,
+      readOnly,
+      giveToGroup: async (directory, fsGroup) => void this.given.push(`${directory} ${fsGroup}`),
+    };
   }
 
   /** The volume of a claim "data" and the claim, bound, attached and in use. */

@@ -225,6 +225,15 @@ describe('stats', () => {
     assert.equal(pod?.ephemeralStorage?.inodesUsed, 4);
   });
 
+  test('of a CSI driver’s volume are the driver’s, by the name that the pod has for it', async (t) => {
+    const csi = async (_uid: PodUid, name: string) =>
+      name === 'claimed' ? { volume: 'mine', stats: { atMs: 7, usedBytes: 5, capacityBytes: 9 } } : undefined;
+    const { clock, stats } = await setUp(t, 'version 1', { deps: { csi } });
+    const [pod] = await answer(clock, stats.pods(never));
+    const mine = pod?.volumes.find(({ name }) => name === 'mine');
+    assert.deepEqual(mine, { name: 'mine', atMs: 7, usedBytes: 5, capacityBytes: 9 });
+  });
+
   test('of a volume on a file system of its own are that one’s', async (t) => {
     const { clock, stats, machine } = await setUp(t, 'version 1');
     const path = machine.at('root/pods/uid-web/volumes/kubernetes.io~csi/claimed');
