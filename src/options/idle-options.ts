@@ -2,8 +2,6 @@ import { bool, duration, int32, int64, oneOf, opaque, string, strings, uint } fr
 import { durationOrNanoseconds, quantity } from './accepted-kinds.ts';
 import type { IdleOption } from './option.ts';
 
-const volumePlugins = '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/';
-
 /** Keeps the type of the option's value. */
 const idle = <T>(declared: IdleOption<T>): IdleOption<T> => declared;
 
@@ -178,14 +176,6 @@ export const idleOptions: readonly IdleOption[] = [
     flag: 'keep-terminated-pod-volumes',
     kind: bool,
     noMeaning: 'volumes stay for as long as the pod is declared, and are removed with it, never through a mount',
-  },
-  {
-    flag: 'volume-plugin-dir',
-    config: 'volumePluginDir',
-    kind: string,
-    unset: volumePlugins,
-    path: true,
-    noMeaning: 'FlexVolume plugins are not run, and pods that ask for one are refused',
   },
   {
     flag: 'volume-stats-agg-period',

@@ -7,6 +7,7 @@ import { noCsiVolumes } from '../ports/csi-volumes.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
 import type { ContainerAdditions } from '../ports/pod-participant.ts';
 import type { Staged } from '../ports/staged.ts';
+import { flexDrivers } from './flex-drivers.ts';
 import { systemMounts } from './mounts.ts';
 import { orphanSweeper } from './orphan-sweeper.ts';
 import { podVolumes } from './pod-volumes.ts';
@@ -26,6 +27,7 @@ export function capability(node: NodeParts): Contribution {
     events,
     tell,
     mounts,
+    flex: flexDrivers(options.volumePluginDir, clock),
     csi: () => csi,
     hostFiles,
     selinux: selinuxIsOn(),

@@ -16,6 +16,7 @@ import { holdsState } from './atomic-writer.ts';
 import { containerMounts } from './container-mounts.ts';
 import { exportedImage } from './exported-image.ts';
 import { FailedMounts, unableToMount } from './failed-mounts.ts';
+import type { FlexDrivers } from './flex-drivers.ts';
 import type { HostFiles } from '../ports/host-files.ts';
 import type { Mounts } from './mounts.ts';
 import type { PayloadFacts } from './payload.ts';
@@ -81,6 +82,7 @@ export interface PodVolumesDeps {
   readonly mounts: Mounts;
   /** What drivers make; known when the first pod is looked at. */
   readonly csi: () => CsiVolumes;
+  readonly flex: FlexDrivers;
   readonly hostFiles: HostFiles;
   readonly engineFeatures: (signal: AbortSignal) => Promise<EngineFeatures>;
   readonly images: Pick<ImageService, 'exportImage'>;
@@ -97,6 +99,7 @@ export function podVolumes({
   factsFor,
   mounts,
   csi,
+  flex,
   hostFiles,
   engineFeatures,
   images,
@@ -138,6 +141,7 @@ export function podVolumes({
       facts,
       mounts,
       csi: csi(),
+      flex,
       hostFiles,
       podsDir: directories.root,
       nowMs: clock.now(),
@@ -234,6 +238,7 @@ export function podVolumes({
     // What is shown of drivers' volumes goes before they do; they are their drivers' to take back.
     await mounts.unmountBelow(directories.subPaths(uid));
     await csi().unpublish(uid, signal);
+    await flex.unmountBelow(directories.volumes(uid), signal);
     // One that is in use rejects here: nothing is deleted through a mount.
     await mounts.unmountBelow(directories.of(uid));
     for (const directory of whole ? [directories.of(uid)] : [directories.subPaths(uid), directories.volumes(uid)])

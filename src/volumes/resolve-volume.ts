@@ -125,13 +125,13 @@ function persistentSource(
   node: Node | undefined,
 ): ResolvedVolume {
   const { metadata, spec = {} } = claimed.persistent;
-  const { hostPath, nfs, local } = spec;
+  const { hostPath, nfs, local, flexVolume } = spec;
   const group = metadata?.annotations?.[VOLUME_GID];
   const required = spec.nodeAffinity?.required;
   const elsewhere = required !== undefined && (node === undefined || !matchesNodeSelector(required, node));
   return {
     name: metadata?.name ?? ofPod,
-    source: { ...(hostPath && { hostPath }), ...(nfs && { nfs }), ...(local && { local }), claimed },
+    source: { ...(hostPath && { hostPath }), ...(nfs && { nfs }), ...(local && { local }), ...(flexVolume && { flexVolume }), claimed },
     kind: kindNamed(spec),
     readOnly,
     mountOptions: spec.mountOptions ?? [],

@@ -4,6 +4,7 @@ import type { Wire } from '../model/wire.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../ports/claim-reader.ts';
 import type { CsiVolumes } from '../ports/csi-volumes.ts';
 import type { HostFiles } from '../ports/host-files.ts';
+import type { FlexDrivers } from './flex-drivers.ts';
 import type { Mounts } from './mounts.ts';
 import type { PayloadFacts } from './payload.ts';
 
@@ -31,6 +32,7 @@ export interface VolumeTask {
   readonly facts: PayloadFacts;
   readonly mounts: Mounts;
   readonly csi: CsiVolumes;
+  readonly flex: FlexDrivers;
   /** Looks at what is not the agent's own. */
   readonly hostFiles: HostFiles;
   /** Where all pods have their directories. */

@@ -2,6 +2,7 @@ import { configMapPayload } from './config-map-volume.ts';
 import { csiVolume } from './csi-volume.ts';
 import { downwardApiPayload } from './downward-api-volume.ts';
 import { emptyDirVolume } from './empty-dir-volume.ts';
+import { flexVolume } from './flex-volume.ts';
 import { hostPathVolume } from './host-path-volume.ts';
 import { imageVolume } from './image-volume.ts';
 import { localVolume } from './local-volume.ts';
@@ -22,6 +23,7 @@ const kinds: readonly KindOf[] = [
   nfsVolume,
   localVolume,
   csiVolume,
+  flexVolume,
   imageVolume,
 ];
 

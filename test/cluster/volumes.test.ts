@@ -20,6 +20,7 @@ import type { ObjectStore } from '../../src/ports/object-store.ts';
 import { systemMounts } from '../../src/volumes/mounts.ts';
 import { directHostFiles } from '../fakes/direct-host-files.ts';
 import { silentHappenings } from '../fakes/silent-happenings.ts';
+import { flexDrivers } from '../../src/volumes/flex-drivers.ts';
 import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
 import { connectAs } from '../builders/clients-under-test.ts';
 import { kubeconfigOf, kubectl, nodeKubeconfig } from '../builders/cluster-under-test.ts';
@@ -67,6 +68,7 @@ before(async () => {
     events: { record: () => {} },
     tell: silentHappenings,
     csi: () => noCsiVolumes,
+    flex: flexDrivers('/nowhere', systemClock),
     selinux: false,
     engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: 'never' }),
     images: { exportImage: () => Promise.reject(new Error('there is no engine')) },

@@ -3,6 +3,7 @@ import { readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, beforeEach } from 'node:test';
+import { systemClock } from '../../src/base/clock.ts';
 import { ApiError } from '../../src/model/api-error.ts';
 import { type ObjectReferenceOfPod, referenceKey } from '../../src/model/pod-references.ts';
 import { noCsiVolumes } from '../../src/ports/csi-volumes.ts';
@@ -12,6 +13,7 @@ import type { EngineFeatures } from '../../src/ports/engine-features.ts';
 import type { ImageService } from '../../src/ports/image-service.ts';
 import type { ReferencedObject } from '../../src/ports/object-store.ts';
 import type { TokenRequest } from '../../src/ports/service-account-tokens.ts';
+import { flexDrivers } from '../../src/volumes/flex-drivers.ts';
 import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
 import { directHostFiles } from './direct-host-files.ts';
 import { aContainer, aPod } from '../builders/a-pod.ts';
@@ -73,6 +75,7 @@ export class VolumeStage {
       engineFeatures: async () => this.features,
       images: { exportImage: (...asked) => this.exportImage(...asked) },
       csi: () => noCsiVolumes,
+      flex: flexDrivers(join(this.rootDir, 'flex'), systemClock),
       selinux: this.selinux,
       clock: { now: () => this.nowMs, monotonicMs: () => this.nowMs },
       events: { record: (_about, type, reason, message) => events.push(`${type} ${reason} ${message}`) },

@@ -18,6 +18,7 @@ import { realSurroundings } from '../../src/surroundings.ts';
 import { systemMounts } from '../../src/volumes/mounts.ts';
 import { mountTable } from '../../src/volumes/mount-table.ts';
 import { checkHostPath } from '../../src/volumes/host-path-volume.ts';
+import { flexDrivers } from '../../src/volumes/flex-drivers.ts';
 import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
 import { DeadMounts } from '../builders/dead-mounts.ts';
 import { aContainer, aPod } from '../builders/a-pod.ts';
@@ -143,6 +144,7 @@ async function stage(t: TestContext, hang: 'killable' | 'unkillable'): Promise<S
     events: { record: () => {} },
     tell: silentHappenings,
     csi: () => noCsiVolumes,
+    flex: flexDrivers('/nowhere', systemClock),
     selinux: false,
     engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: 'never' }),
     images: { exportImage: () => Promise.reject(new Error('there is no engine')) },

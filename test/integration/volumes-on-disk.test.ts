@@ -15,6 +15,7 @@ import { directHostFiles } from '../fakes/direct-host-files.ts';
 import { silentHappenings } from '../fakes/silent-happenings.ts';
 import { systemMounts } from '../../src/volumes/mounts.ts';
 import { mountTable } from '../../src/volumes/mount-table.ts';
+import { flexDrivers } from '../../src/volumes/flex-drivers.ts';
 import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
 import { removeTree } from '../../src/volumes/remove-tree.ts';
 import { aContainer, aPod } from '../builders/a-pod.ts';
@@ -51,6 +52,7 @@ const newVolumes = (
     mounts,
     hostFiles,
     csi: () => noCsiVolumes,
+    flex: flexDrivers('/nowhere', systemClock),
     selinux: false,
     engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: 'never' }),
     images: { exportImage: () => Promise.reject(new Error('there is no engine')) },

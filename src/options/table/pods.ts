@@ -93,4 +93,13 @@ export const podOptions = {
     deprecated: 'newer Kubernetes releases discourage this mode',
     help: 'Start the pods that the manifests declare, then exit and leave them running.',
   }),
+  volumePluginDir: option<string>({
+    flag: 'volume-plugin-dir',
+    config: 'volumePluginDir',
+    kind: string,
+    default: '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/',
+    path: true,
+    group: 'Pods',
+    help: 'Where FlexVolume drivers are: programs VENDOR~DRIVER/DRIVER that mount and unmount. Those that attach volumes to nodes are not run.',
+  }),
 } as const;

@@ -130,6 +130,7 @@ test("without arguments every option has the kubelet's default", async () => {
     evictionMaxPodGracePeriodSeconds: 0,
     mergeDefaultEvictionSettings: false,
     localStorageCapacityIsolation: true,
+    volumePluginDir: '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/',
     networkPlugin: '',
     cniConfDir: '/etc/cni/net.d',
     cniBinDir: '/opt/cni/bin',

@@ -1,0 +1,179 @@
+import { access, constants, lstat, readdir, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import { isMissingFile } from '../base/error-code.ts';
+import { isJsonObject, type JsonObject } from '../base/json-object.ts';
+import { LruMap } from '../base/lru-map.ts';
+import { printable } from '../base/printable.ts';
+import { type CommandEnd, runCommand } from '../base/run-command.ts';
+import { MountStepError } from '../model/mount-step-error.ts';
+
+/** What a driver says that it can, and leaves to others where not. */
+export interface FlexCapabilities {
+  readonly fsGroup: boolean;
+  readonly relabel: boolean;
+}
+
+/** A driver that is there. */
+export interface FlexDriver {
+  readonly can: FlexCapabilities;
+  /** Rejects in the driver's words. */
+  mount(directory: string, options: Readonly<Record<string, string>>, signal: AbortSignal): Promise<void>;
+}
+
+/** FlexVolume drivers: programs below a directory of the node that mount and unmount (pkg/volume/flexvolume). */
+export interface FlexDrivers {
+  /** Rejects with MountStepError where there is no such driver, or one that would attach. */
+  find(driver: string, signal: AbortSignal): Promise<FlexDriver>;
+  /** What drivers that are there have mounted in a pod's directory of volumes. Rejects in the words of the first that fails, after all others. */
+  unmountBelow(volumes: string, signal: AbortSignal): Promise<void>;
+}
+
+/** Of a pod's directory of volumes: "vendor~driver". */
+export const flexPlugin = (driver: string): string => driver.replace('/', '~');
+
+const MOUNT_MS = 110_000;
+const UNMOUNT_MS = 30_000;
+const INIT_MS = 10_000;
+/** As they are named in the directory of drivers and in those of pods. No other name becomes part of a path. */
+const PLUGIN = /^[A-Za-z0-9][\w.-]{0,127}(?:~[A-Za-z0-9][\w.-]{0,127})?$/;
+/** As pods name it. */
+const DRIVER = /^[\w.-]+(?:\/[\w.-]+)?$/;
+const MAX_WORDS = 1_000;
+
+/** A call that the driver leaves to the kubelet. */
+class NotSupportedError extends Error {
+  override readonly name = 'NotSupportedError';
+}
+
+export function flexDrivers(directory: string, clock: Pick<Clock, 'schedule'>): FlexDrivers {
+  const known = new LruMap<string, FlexCapabilities>(100);
+
+  const programOf = async (plugin: string): Promise<string | undefined> => {
+    if (!PLUGIN.test(plugin)) return undefined;
+    const program = join(directory, plugin, plugin.slice(plugin.indexOf('~') + 1));
+    return (await access(program, constants.X_OK).then(
+      () => true,
+      () => false,
+    ))
+      ? program
+      : undefined;
+  };
+
+  const call = async (
+    program: string,
+    argv: readonly [string, ...string[]],
+    deadlineMs: number,
+    signal: AbortSignal,
+  ): Promise<JsonObject> => {
+    const [verb] = argv;
+    const end = await runCommand(program, argv, { clock, deadlineMs, signal });
+    const answer = answerIn(end);
+    if (answer === undefined) throw new Error(`${verb} command failed: ${whatHappened(program, end)}`);
+    const { status, message } = answer;
+    if (status === 'Not supported') throw new NotSupportedError('Not supported');
+    if (status !== 'Success') throw new Error(words(`${verb} command failed, status: ${textOf(status)}, reason: ${textOf(message)}`));
+    return answer;
+  };
+
+  const capabilitiesOf = async (driver: string, program: string, signal: AbortSignal): Promise<FlexCapabilities> => {
+    const before = known.get(program);
+    if (before) return before;
+    const { capabilities } = await call(program, ['init'], INIT_MS, signal);
+    const can = isJsonObject(capabilities) ? capabilities : {};
+    if (can['attach'] !== false)
+      throw new MountStepError(
+        'WaitForAttach',
+        `FlexVolume driver ${driver} attaches volumes to nodes, which this node does not wait for: only drivers whose init says {"attach": false} are run`,
+      );
+    const found = { fsGroup: can['fsGroup'] !== false, relabel: can['selinuxRelabel'] !== false };
+    known.set(program, found);
+    return found;
+  };
+
+  const unmount = async (program: string, target: string, signal: AbortSignal): Promise<void> => {
+    try {
+      await call(program, ['unmount', target], UNMOUNT_MS, signal);
+    } catch (error) {
+      // Then it is unmounted as all others are.
+      if (error instanceof NotSupportedError) return;
+      throw error;
+    }
+    // It is not asked again; what is not empty is removed, or found to be mounted, with the rest.
+    await rmdir(target).catch(() => {});
+  };
+
+  return {
+    find: async (driver, signal) => {
+      const program = DRIVER.test(driver) ? await programOf(flexPlugin(driver)) : undefined;
+      if (program === undefined)
+        throw new MountStepError('CanMount', `no volume plugin matched: there is no FlexVolume driver ${words(driver)} in ${directory}`);
+      return {
+        can: await capabilitiesOf(driver, program, signal),
+        mount: async (target, options, mounting) => {
+          await call(program, ['mount', target, JSON.stringify(options)], MOUNT_MS, mounting);
+        },
+      };
+    },
+    unmountBelow: async (volumes, signal) => {
+      const failed: unknown[] = [];
+      for (const plugin of (await namesIn(volumes)).filter((name) => !name.startsWith('kubernetes.io~'))) {
+        const program = await programOf(plugin);
+        if (program === undefined) continue;
+        for (const name of await namesIn(join(volumes, plugin))) {
+          const target = join(volumes, plugin, name);
+          // Not looked into: its server may be gone.
+          if (!(await lstat(target)).isDirectory()) continue;
+          await unmount(program, target, signal).catch((error: unknown) => failed.push(error));
+          signal.throwIfAborted();
+        }
+      }
+      if (failed.length > 0) throw failed[0];
+    },
+  };
+}
+
+async function namesIn(directory: string): Promise<readonly string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if (isMissingFile(error)) return [];
+    throw error;
+  }
+}
+
+/** Drivers answer, and say why they failed, by what they print. */
+function answerIn(end: CommandEnd): JsonObject | undefined {
+  if (end.is !== 'exited') return undefined;
+  try {
+    const json: unknown = JSON.parse(end.stdout);
+    // Whoever fails cannot have succeeded.
+    return isJsonObject(json) && !(end.code !== 0 && json['status'] === 'Success') ? json : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function whatHappened(program: string, end: CommandEnd): string {
+  switch (end.is) {
+    case 'exited': {
+      const said = words(`${end.stdout} ${end.stderr}`.trim());
+      return end.code === 0 ? `${program} answered with what is no status: ${said}` : `${program}: exit status ${end.code}: ${said}`;
+    }
+    case 'killed':
+      return `${program}: signal: ${end.by}`;
+    case 'late':
+      return `${program}: timed out`;
+    case 'missing':
+      return end.error.message;
+    default:
+      return end satisfies never;
+  }
+}
+
+const textOf = (json: unknown): string => (typeof json === 'string' ? json : '');
+
+function words(text: string): string {
+  const line = printable(text);
+  return line.length > MAX_WORDS ? `${line.slice(0, MAX_WORDS)}…` : line;
+}
