@@ -56,6 +56,7 @@ export function capability(node: NodeParts): Contribution {
   const unprepare = (uid: PodUid, signal: AbortSignal): Promise<void> => faults.during(uid, () => claims.unprepare(uid, signal));
   return {
     plugins: [plugins],
+    assigned: { claims: (pod, container) => claims.assignedTo(pod, container) },
     pod: {
       isPrepared: (pod) => claims.isPrepared(pod),
       prepare: async (pod, signal) => {

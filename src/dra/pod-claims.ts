@@ -2,6 +2,7 @@ import { errorText } from '../base/error-text.ts';
 import { SerialByKey } from '../base/serial-by-key.ts';
 import { unlessAborted } from '../base/unless-aborted.ts';
 import type { Container, Pod, PodUid } from '../model/pod.ts';
+import type { AssignedClaim } from '../ports/assigned-resources.ts';
 import { callDriver } from './call-driver.ts';
 import type { ClaimEntry, DriverState } from './claim-checkpoint.ts';
 import { type ClaimStore, keyOf } from './claim-store.ts';
@@ -77,6 +78,21 @@ export class PodClaims {
         throw new Error(`internal error: unable to get claim info for ResourceClaim ${name} in namespace ${namespace}`);
       const devices = [...entry.drivers.values()].flatMap((state) => state.devices);
       return devices.filter((device) => isFor(device, request)).flatMap(({ cdiDeviceIds }) => cdiDeviceIds);
+    });
+  }
+
+  /** What the container uses; nothing where that is not prepared. */
+  assignedTo(pod: Pod, container: Container): readonly AssignedClaim[] {
+    const { namespace } = pod.metadata;
+    if (!this.isPrepared(pod)) return [];
+    return claimsUsedBy(pod, container).map(({ name, request }) => {
+      const drivers = [...(this.#deps.store.get(namespace, name)?.drivers ?? [])];
+      const devices = drivers.flatMap(([driver, state]) =>
+        state.devices
+          .filter((device) => isFor(device, request))
+          .map(({ poolName, deviceName, cdiDeviceIds }) => ({ driver, pool: poolName, device: deviceName, cdiDevices: cdiDeviceIds })),
+      );
+      return { name, namespace, devices };
     });
   }
 

@@ -1,3 +1,4 @@
+import type { ProvidedResources } from '../ports/this-node.ts';
 import { map, merge, type Observable } from 'rxjs';
 import { anySignal } from '../base/any-signal.ts';
 import type { Clock } from '../base/clock.ts';
@@ -32,7 +33,9 @@ export interface NodeStatusReporterDeps {
   readonly errors: () => NodeErrors;
   /** What its participants say of the node, now. */
   readonly conditions: () => readonly GivenCondition[];
-  /** Emits when `errors` or `conditions` may say something else. */
+  /** What the node has besides the machine's, now. */
+  readonly provided: () => ProvidedResources;
+  /** Emits when one of these may say something else. */
   readonly wakes: Observable<unknown>;
   /** This node as the informer has it. */
   readonly nodes: Observable<ResourceEvent<Node>>;
@@ -50,6 +53,8 @@ const registerBackoffMs = exponential(100, 7_000);
 const firstRetryMs = 1_000;
 /** Changes of readiness and conditions that come closer together are sent together. */
 const READINESS_GAP_MS = 100;
+/** Devices of a plugin come one after the other, and may come and go. */
+const RESOURCES_GAP_MS = 1_000;
 /** Another writer's change of our status is put right, but two who disagree do not fight in a tight loop. */
 const FOREIGN_CHANGE_GAP_MS = 1_000;
 const PERIOD_JITTER = 0.04;
@@ -57,8 +62,8 @@ const PERIOD_JITTER = 0.04;
 type News = { readonly kind: 'wake' } | { readonly kind: 'node'; readonly event: ResourceEvent<Node> };
 
 /**
- * Registers the node and keeps its status true: computed every `updateMs` and when readiness or a condition changes, sent when it differs from
- * what the API server has, and every `reportMs` in any case.
+ * Registers the node and keeps its status true: computed every `updateMs` and when readiness, a condition or what is provided changes, sent when it
+ * differs from what the API server has, and every `reportMs` in any case.
  */
 export class NodeStatusReporter implements Service {
   readonly name = 'node status';
@@ -66,7 +71,7 @@ export class NodeStatusReporter implements Service {
   /** As the API server is last known to have it. */
   #latest: Node | undefined;
   /** As it was last computed, with what was said of it. */
-  #composed: { readonly status: NodeStatus; readonly said: string } | undefined;
+  #composed: { readonly status: NodeStatus; readonly said: string; readonly provided: string } | undefined;
   #registered: boolean;
   /** On the clock's monotonic time. */
   #lastReportMs: number | undefined;
@@ -187,15 +192,20 @@ export class NodeStatusReporter implements Service {
   #compose(node: Node, facts: NodeFacts): ComposedNode {
     const whole = composeNodeStatus(node, facts);
     const composed = { ...whole, node: { ...whole.node, status: withoutDropped(whole.node.status, this.#dropped) } };
-    this.#composed = { status: composed.node.status, said: JSON.stringify([facts.readiness.errors, facts.conditions]) };
+    this.#composed = {
+      status: composed.node.status,
+      said: JSON.stringify([facts.readiness.errors, facts.conditions]),
+      provided: ofResources(facts.devices ?? nothingProvided),
+    };
     for (const fault of composed.faults) if (this.#faults.fault(fault)) this.#deps.log.warn('node status incomplete', { fault });
     return composed;
   }
 
   #hear(news: News): void {
     if (news.kind === 'wake') {
-      const { errors, conditions } = this.#deps;
+      const { errors, conditions, provided } = this.#deps;
       if (this.#composed?.said !== JSON.stringify([errors(), conditions()])) this.#wake(READINESS_GAP_MS);
+      else if (this.#composed?.provided !== ofResources(provided())) this.#wake(RESOURCES_GAP_MS);
       return;
     }
     const { event } = news;
@@ -259,6 +269,9 @@ export class NodeStatusReporter implements Service {
     this.#failures = 0;
   }
 }
+
+const nothingProvided: ProvidedResources = { capacity: {}, allocatable: {} };
+const ofResources = ({ capacity, allocatable }: ProvidedResources): string => JSON.stringify([capacity, allocatable]);
 
 /** Not registered a second time by itself, as a node is deleted on purpose. */
 const missingNode = (registers: boolean): string =>

@@ -51,6 +51,7 @@ export function nodeStatus(node: NodeParts, participants: Given['node']): Servic
     }),
     errors,
     conditions,
+    provided: () => node.node.resources.provided(),
     wakes: merge(node.pleg.relists, ...participants.flatMap(({ changes }) => changes ?? [])),
     nodes: cluster.nodes,
     record: ({ type, reason, message }) => node.events.record(nodeReference(node.node.name), type, reason, message),

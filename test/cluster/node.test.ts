@@ -80,6 +80,7 @@ class TestedNode {
       clock: systemClock,
       log,
       api,
+      provided: () => ({ capacity: {}, allocatable: {} }),
       nodeName: name,
       initial: initialNode({
         ...settings,

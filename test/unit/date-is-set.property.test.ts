@@ -274,6 +274,7 @@ const stories: Readonly<Record<string, (clock: FakeClock) => Promise<unknown>>> 
       facts: async () => someNodeFacts({ nowMs: clock.now() }),
       errors: () => [],
       conditions: () => [],
+      provided: () => ({ capacity: {}, allocatable: {} }),
       wakes: new Subject(),
       nodes: new Subject(),
       record: () => {},

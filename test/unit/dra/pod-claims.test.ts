@@ -101,10 +101,18 @@ describe('claims of pods', () => {
     });
     put(aClaim('a1', ['gpu.org', 'nic.org'], [pod]), aClaim('b1', ['gpu.org'], [pod]));
     answers.set('nic.org prepares', (all) => new Map(all.map(({ uid }) => [uid, device('example.org/nic=0', 'example.org/nic=1')])));
+    assert.deepEqual(
+      pod.spec.containers.map((container) => claims.assignedTo(pod, container).length),
+      [0, 0, 0, 0],
+    );
     assert.equal(claims.isPrepared(pod), false);
     await claims.prepare(pod, ever);
     assert.deepEqual(news(), ['gpu.org prepares a1,b1', 'nic.org prepares a1']);
     assert.equal(claims.isPrepared(pod), true);
+    const other = pod.spec.containers[1];
+    assert.ok(other);
+    const gpu = { driver: 'gpu.org', pool: 'n1', device: 'gpu-0', cdiDevices: ['example.org/gpu=b1'] };
+    assert.deepEqual(claims.assignedTo(pod, other), [{ name: 'b1', namespace: 'default', devices: [gpu] }]);
     const given = pod.spec.containers.map((container) => claims.cdiDevicesOf(pod, container));
     assert.deepEqual(given, [['example.org/gpu=a1', 'example.org/nic=0', 'example.org/nic=1'], ['example.org/gpu=b1'], [], []]);
     await claims.unprepare(pod.metadata.uid, ever);

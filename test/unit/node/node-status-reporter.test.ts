@@ -4,6 +4,7 @@ import { map, Subject } from 'rxjs';
 import { isJsonObject } from '../../../src/base/json-object.ts';
 import { ApiError } from '../../../src/model/api-error.ts';
 import type { Node } from '../../../src/model/node.ts';
+import type { ProvidedResources } from '../../../src/ports/this-node.ts';
 import type { GivenCondition, NodeErrors } from '../../../src/node/node-conditions.ts';
 import { NodeStatusReporter, type NodeStatusReporterDeps } from '../../../src/node/node-status-reporter.ts';
 import type { ResourceEvent, WatchedObject } from '../../../src/ports/kube-api.ts';
@@ -22,6 +23,7 @@ class World {
   readonly events: string[] = [];
   errors: NodeErrors = [];
   conditions: readonly GivenCondition[] = [];
+  provided: ProvidedResources = { capacity: {}, allocatable: {} };
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
 
@@ -32,9 +34,16 @@ class World {
       api: this.api.door('heartbeat'),
       nodeName: 'n1',
       initial: { metadata: { name: 'n1' } },
-      facts: async () => someNodeFacts({ nowMs: this.clock.now(), conditions: this.conditions, readiness: { errors: this.errors } }),
+      facts: async () =>
+        someNodeFacts({
+          nowMs: this.clock.now(),
+          conditions: this.conditions,
+          readiness: { errors: this.errors },
+          devices: { ...this.provided, removed: [] },
+        }),
       errors: () => this.errors,
       conditions: () => this.conditions,
+      provided: () => this.provided,
       wakes: this.wakes,
       nodes: this.api
         .informer<WatchedObject & Node>({ path: '/api/v1/nodes', fieldSelector: 'metadata.name=n1' })
@@ -124,6 +133,21 @@ test('a change of a condition is sent at once, with its event', async () => {
   const status = world.api.stored(path)?.['status'] as Node['status'] | undefined;
   assert.equal(status?.conditions?.find(({ type }) => type === 'DiskPressure')?.status, 'True');
   assert.equal(world.events.at(-1), 'NodeHasDiskPressure');
+  await world.stop();
+});
+
+test('devices of a plugin are in the status within a second', async () => {
+  const world = new World();
+  world.start();
+  await world.clock.advance(1_000);
+  for (const count of ['1', '2', '3']) {
+    world.provided = { capacity: { 'example.com/gpu': count }, allocatable: { 'example.com/gpu': '1' } };
+    world.wakes.next();
+  }
+  await world.clock.advance(1_000);
+  const { capacity, allocatable } = (world.api.stored(path)?.['status'] as Node['status']) ?? {};
+  assert.deepEqual([capacity?.['example.com/gpu'], allocatable?.['example.com/gpu']], ['3', '1']);
+  assert.equal(world.api.calls().length, 2);
   await world.stop();
 });
 

@@ -3,6 +3,13 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { create } from '@bufbuild/protobuf';
+import { silentLogger } from '../../../src/base/logger.ts';
+import { ContainerAllocateResponseSchema } from '../../../src/deviceplugins/api/deviceplugin_pb.js';
+import { DeviceAllocations } from '../../../src/deviceplugins/device-allocations.ts';
+import { DeviceInventory } from '../../../src/deviceplugins/device-inventory.ts';
+import { DeviceManager } from '../../../src/deviceplugins/device-manager.ts';
+import type { TopologyHintProvider } from '../../../src/ports/topology-hint-provider.ts';
 import { NodeUse } from '../../../src/model/node-use.ts';
 import type { Pod, PodUid } from '../../../src/model/pod.ts';
 import type { KubeletOptions } from '../../../src/options/kubelet-options.ts';
@@ -125,6 +132,39 @@ for (const [policy, scope, cpus, expected] of [
     assert.equal(await node.admit(pod('a', ...cpus)), expected);
     assert.equal((await node.admit(pod('b', '500m'))) !== '', true);
   });
+
+test('devices are aligned with CPUs: what no single node has of both is refused', async (t) => {
+  const inventory = new DeviceInventory();
+  inventory.connected('example.com/gpu');
+  inventory.list('example.com/gpu', [{ id: 'g', healthy: true, nodes: [1] }]);
+  const allocations = new DeviceAllocations();
+  const response = create(ContainerAllocateResponseSchema);
+  const plugin = { allocate: async () => ({ containerResponses: [response] }) };
+  const devices = new DeviceManager({
+    inventory,
+    allocations,
+    plugins: { get: () => ({ plugin, options: { preStartRequired: false, getPreferredAllocationAvailable: false } }) as never },
+    save: async () => {},
+    numaNodes: () => [0, 1],
+    log: silentLogger,
+  });
+  const hints: TopologyHintProvider = {
+    hints: (of, container) => devices.hints(of, container),
+    podHints: (of) => devices.podHints(of),
+    allocate: (of, container, { nodes }, until) => devices.allocate(of, container, nodes, until),
+  };
+  for (const topologyManagerScope of ['container', 'pod']) {
+    const node = await agent(t, { topologyManagerPolicy: 'single-numa-node', topologyManagerScope }, { hints: [hints] });
+    t.after(node.begin().stop);
+    const amounts = { cpu: '2', memory: '1Mi', 'example.com/gpu': '1' };
+    const gpu = aPod('gpu', { containers: [aContainer('c0', { resources: { requests: amounts, limits: amounts } })] });
+    assert.equal(await node.admit(gpu), 'c0 4,12', "the CPUs are of the device's node");
+    assert.deepEqual([...(allocations.of(gpu.metadata.uid, 'c0')?.get('example.com/gpu')?.byNode ?? [])], [[1, ['g']]]);
+    const another = aPod('another', { containers: gpu.spec.containers });
+    assert.match(await node.admit(another), /^TopologyAffinityError/);
+    await devices.release(gpu.metadata.uid);
+  }
+});
 
 for (const [what, options, shape, fault] of [
   ['nothing is reserved', { reservedSystemCpus: '' }, server, /needs a reservation of CPU/],
