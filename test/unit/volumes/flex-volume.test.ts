@@ -3,7 +3,9 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/model/pod.ts';
+import { capability } from '../../../src/volumes/capability.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
+import { nodeUnderTest } from '../../builders/node-parts.ts';
 import { VolumeStage } from '../../fakes/volume-stage.ts';
 
 const stage = VolumeStage.forTests();
@@ -111,6 +113,13 @@ describe('flexVolume', () => {
       await assert.rejects(stage.volumes.prepare(podWith(flex()), signal), { message: `MountVolume.${message}` });
     });
   }
+
+  it('has its driver where volumePluginDir says', async () => {
+    await drive({ init: INIT, mount: OK });
+    const { node } = nodeUnderTest({ options: { rootDir, volumePluginDir: join(rootDir, 'flex') } });
+    await capability(node).pod?.prepare?.(podWith(flex()), signal);
+    assert.equal((await calls()).length, 2);
+  });
 
   it('runs no program that is not a driver', async () => {
     await drive({ init: INIT, mount: OK });
