@@ -12,14 +12,19 @@ const run = promisify(execFile);
 const isMounted = (path: string): boolean => mountsNow().some((each) => each.path === path);
 const isBlock = (capability: VolumeCapability | undefined): boolean => capability?.accessType.case === 'block';
 
-/** Each volume is a directory below `root`, mounted where it is wanted: quick, and what is written stays. */
+/** Each volume is a directory below `root`, or for a block device /dev/null, mounted where it is wanted: quick, and what is written stays. */
 export const bindBacking = (root: string): CsiBacking => ({
-  stage: ({ volumeId, stagingTargetPath }) => bind(place(root, volumeId), stagingTargetPath),
+  stage: async ({ volumeId, stagingTargetPath, volumeCapability }) => {
+    if (!isBlock(volumeCapability)) await bind(place(root, volumeId), stagingTargetPath);
+  },
   unstage: (_id, path) => unmount(path),
-  publish: ({ volumeId, stagingTargetPath, targetPath }) => bind(stagingTargetPath || place(root, volumeId), targetPath),
+  publish: async ({ volumeId, stagingTargetPath, targetPath, volumeCapability }) => {
+    if (isBlock(volumeCapability)) await bindDevice('/dev/null', targetPath);
+    else await bind(stagingTargetPath || place(root, volumeId), targetPath);
+  },
   unpublish: async (_id, path) => {
     await unmount(path);
-    await rmdir(path).catch(() => {});
+    await rmdir(path).catch(() => unlink(path).catch(() => {}));
   },
 });
 
@@ -27,6 +32,13 @@ async function bind(source: string, target: string): Promise<void> {
   await mkdir(source, { recursive: true });
   await mkdir(target, { recursive: true });
   if (!isMounted(target)) await run('mount', ['--bind', source, target]);
+}
+
+async function bindDevice(device: string, target: string): Promise<void> {
+  await mkdir(dirname(target), { recursive: true });
+  if (isMounted(target)) return;
+  if (!existsSync(target)) await writeFile(target, '');
+  await run('mount', ['--bind', device, target]);
 }
 
 async function unmount(path: string): Promise<void> {
@@ -47,12 +59,9 @@ export const loopBacking = (root: string): CsiBacking => ({
   publish: async ({ volumeId, stagingTargetPath, targetPath, volumeCapability, readonly }) => {
     if (isBlock(volumeCapability)) {
       await image(root, volumeId, false);
-      await mkdir(dirname(targetPath), { recursive: true });
-      if (isMounted(targetPath)) return;
-      if (!existsSync(targetPath)) await writeFile(targetPath, '');
       const before = await loopOf(place(root, volumeId));
       const device = before ?? (await run('losetup', ['--find', '--show', place(root, volumeId)])).stdout.trim();
-      await run('mount', ['--bind', device, targetPath]);
+      await bindDevice(device, targetPath);
       return;
     }
     if (stagingTargetPath !== '') {

@@ -57,11 +57,13 @@ async function oneRun(seed: number): Promise<void> {
     node.claimed({ accessModes: ['ReadWriteMany'] }),
     node.claimed({ accessModes: ['ReadWriteMany'], csi: { driver: CSI, volumeHandle: 'h2' } }),
   ];
+  const device = node.claimed({ accessModes: ['ReadWriteMany'], volumeMode: 'Block', csi: { driver: CSI, volumeHandle: 'h3' } });
   node.driverObject({ volumeLifecycleModes: ['Persistent', 'Ephemeral'] });
   const sources: readonly (readonly [name: string, source: CsiSource])[] = [
     ['pv-1', claims[0] ?? { inline: { driver: CSI } }],
     ['pv-2', claims[1] ?? { inline: { driver: CSI } }],
     ['own', { inline: { driver: CSI } }],
+    ['device', device],
   ];
   const wanted = new Map<Pod, boolean>();
   const written = new Map<string, string>();
@@ -86,6 +88,7 @@ async function oneRun(seed: number): Promise<void> {
     for (const [name, source] of sources) {
       const path = await node.volumes.publish(node.task(pod, name, source), signal);
       assert.equal(mountsNow().filter((each) => each.path === path).length, 1, `${name} is mounted once`);
+      if (name === 'device') continue;
       const key = name === 'own' ? `${uid} own` : name;
       if (written.has(key)) assert.equal(await readFile(join(path, 'data'), 'utf8'), written.get(key), `${name} has what was written`);
       const text = `${seed} ${uid} ${name} ${left}`;

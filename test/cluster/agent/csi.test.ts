@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
 import { app, pod, stays } from '../../integration/agent/pod-specs.ts';
 import { kubectl } from '../../builders/cluster-under-test.ts';
 import { loopBacking } from '../../fakes/csi-backings.ts';
@@ -12,6 +14,8 @@ import { isJsonObject } from '../../../src/base/json-object.ts';
 import { mountsNow } from '../../../src/base/mount-info.ts';
 import type { ClusterNode } from './cluster-node.ts';
 import { sharedNode } from './shared-node.ts';
+
+const run = promisify(execFile);
 
 /** A driver of this test alone, whose volumes are file systems on loop devices; the test provisions and attaches as controllers do. */
 describe('volumes of a CSI driver', { timeout: 400_000 }, () => {
@@ -49,6 +53,9 @@ describe('volumes of a CSI driver', { timeout: 400_000 }, () => {
     for (const handle of volumes.values())
       await kubectl('delete', 'volumeattachment', attachmentName(handle, name, node.name), '--wait=false', '--ignore-not-found');
     await kubectl('delete', 'csidriver', name, '--ignore-not-found');
+    await node.agent.kill();
+    // Nothing of this where all went well.
+    for (const path of mountedHere().toReversed()) await run('umount', [path]);
     await shared.stop();
     await plugin[Symbol.asyncDispose]();
     await driver[Symbol.asyncDispose]();

@@ -111,6 +111,21 @@ test('of a call that was given up on nobody knows; one that was refused has not 
   assert.equal(await failing(), true);
 });
 
+test('an answer that is larger than any has to be ends its call alone', async (t) => {
+  const drivers = someDrivers(t);
+  const fake = await aDriver(t);
+  await drivers.register(fake.plugin, signal);
+  fake.server.on(Node.method.nodeGetVolumeStats, (call) => {
+    const frame = Buffer.alloc(5 + (5 << 20));
+    frame.writeUInt32BE(5 << 20, 1);
+    call.sendBytes(frame);
+    call.end();
+  });
+  const driver = drivers.get(fake.name);
+  await assert.rejects(driver.call(Node.method.nodeGetVolumeStats, {}, signal), /code = ResourceExhausted/);
+  await driver.call(Node.method.nodePublishVolume, {}, signal);
+});
+
 test('no more than 128 drivers are taken, and one that is known is taken again', async (t) => {
   const drivers = someDrivers(t);
   const fake = await aDriver(t);
