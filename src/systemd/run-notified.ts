@@ -1,6 +1,7 @@
 import { auditTime, map, merge, of } from 'rxjs';
 import type { Clock } from '../base/clock.ts';
 import { drainInto } from '../base/drain-into.ts';
+import { monotonicUsec } from '../base/monotonic-usec.ts';
 import type { Logger } from '../base/logger.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
 import type { Staged } from '../ports/staged.ts';
@@ -16,7 +17,7 @@ export interface RunNotifiedDeps {
 }
 
 /** Makes what runs beside the agent's own services. */
-export type Announcing = (node: Pick<NodeParts, 'pods' | 'updates'>) => readonly Staged[];
+export type Announcing = (node: Pick<NodeParts, 'pods' | 'updates' | 'live'>) => readonly Staged[];
 
 const CLOSED_WITHIN_MS = 2000;
 /** A STATUS says how it is, not each change. */
@@ -24,7 +25,7 @@ const STATUS_AFTER_MS = 1000;
 
 /**
  * Runs the agent and says to the service manager what becomes of it: READY once it serves and has looked at what it could read, STATUS,
- * STOPPING; and WATCHDOG at half of its time from the start on, for as long as the main loop turns.
+ * STOPPING, RELOADING and READY where the configuration has changed; and WATCHDOG at half of its time from the start on, for as long as the main loop turns.
  */
 export async function runNotified<T>(
   agent: (announcing: Announcing) => Promise<T>,
@@ -59,16 +60,24 @@ async function keepWatchdog(notifier: ServiceNotifier, everyMs: number, clock: C
 }
 
 const announcement = (
-  { pods, updates }: Pick<NodeParts, 'pods' | 'updates'>,
+  { pods, updates, live }: Pick<NodeParts, 'pods' | 'updates' | 'live'>,
   notifier: Pick<ServiceNotifier, 'notify'>,
   clock: Clock,
 ): Staged => ({
   name: 'service manager',
   stage: 'announcements',
-  run: (signal) => {
+  run: async (signal) => {
     notifier.notify({ READY: '1' });
     const changes = merge(of(undefined), updates.pipe(auditTime(STATUS_AFTER_MS, clock)), pods.syncedOnce);
-    return drainInto(changes.pipe(map(() => statusOf(pods))), (state) => notifier.notify(state), signal);
+    // A change of the config file counts at once: when that is heard of it is over.
+    const reloaded = (): void => {
+      notifier.notify({ RELOADING: '1', MONOTONIC_USEC: `${monotonicUsec()}` });
+      notifier.notify({ READY: '1' });
+    };
+    await Promise.all([
+      drainInto(changes.pipe(map(() => statusOf(pods))), (state) => notifier.notify(state), signal),
+      drainInto(live.changes, reloaded, signal),
+    ]);
   },
 });
 

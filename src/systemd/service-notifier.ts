@@ -5,7 +5,7 @@ import type { Logger } from '../base/logger.ts';
 import { runCommand } from '../base/run-command.ts';
 
 /** What becomes of a service, in systemd's words (sd_notify(3)). */
-export type ServiceState = Readonly<Partial<Record<'READY' | 'STATUS' | 'STOPPING' | 'WATCHDOG', string>>>;
+export type ServiceState = Readonly<Partial<Record<'READY' | 'RELOADING' | 'MONOTONIC_USEC' | 'STATUS' | 'STOPPING' | 'WATCHDOG', string>>>;
 
 export interface ServiceNotifierDeps {
   readonly clock: Pick<Clock, 'schedule' | 'sleep'>;
@@ -25,12 +25,14 @@ const MAX_STATUS_CHARS = 500;
 
 /**
  * Says to the service manager what becomes of this process, by systemd's own program (docs/adr/0039). One is under way at a time; what is said
- * meanwhile is sent next, and of each word the last counts. What cannot be sent is tried again a few times, and logged once.
+ * meanwhile is sent next, and of each word the last counts; what comes after a RELOADING is sent after it. What cannot be sent is tried again a few times, and logged once.
  */
 export class ServiceNotifier {
   readonly #deps: ServiceNotifierDeps;
   readonly #left = new AbortController();
   #next: ServiceState = {};
+  /** Not before `#next`, which is a RELOADING that this ends. */
+  #after: ServiceState | undefined;
   #sending: Promise<void> | undefined;
   #fault: string | undefined;
 
@@ -39,7 +41,9 @@ export class ServiceNotifier {
   }
 
   notify(state: ServiceState): void {
-    this.#next = { ...this.#next, ...state };
+    if (this.#after !== undefined) this.#after = { ...this.#after, ...withoutReload(state) };
+    else if (this.#next.RELOADING !== undefined && state.READY !== undefined) this.#after = state;
+    else this.#next = { ...this.#next, ...state };
     this.#sending ??= this.#drain().finally(() => {
       this.#sending = undefined;
     });
@@ -56,7 +60,8 @@ export class ServiceNotifier {
   async #drain(): Promise<void> {
     for (let failures = 0; !this.#left.signal.aborted && Object.keys(this.#next).length > 0;) {
       const state = this.#next;
-      this.#next = {};
+      this.#next = this.#after ?? {};
+      this.#after = undefined;
       const fault = await this.#send(state).catch(errorText);
       this.#note(fault);
       if (fault === undefined) {
@@ -65,9 +70,17 @@ export class ServiceNotifier {
       }
       failures++;
       if (failures === TRIES) return;
-      this.#next = { ...state, ...this.#next };
+      this.#again(state);
       await this.#deps.clock.sleep(backoffMs(failures), this.#left.signal).catch(() => {});
     }
+  }
+
+  /** What was not sent goes before what has come meanwhile. */
+  #again(state: ServiceState): void {
+    if (state.RELOADING !== undefined && this.#next.READY !== undefined) {
+      this.#after = { ...this.#next, ...this.#after };
+      this.#next = state;
+    } else this.#next = { ...state, ...this.#next };
   }
 
   /** Undefined: it was sent. */
@@ -99,4 +112,9 @@ export class ServiceNotifier {
     if (fault === undefined) log.info('the service manager is notified again', { socket });
     else log.warn('the service manager cannot be notified', { socket, fault });
   }
+}
+
+/** One more reload before the end of the last one was told is part of that. */
+function withoutReload({ RELOADING: _reloading, MONOTONIC_USEC: _since, ...rest }: ServiceState): ServiceState {
+  return rest;
 }

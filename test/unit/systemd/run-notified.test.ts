@@ -2,12 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Subject } from 'rxjs';
 import { aborted } from '../../../src/base/aborted.ts';
+import { LiveValue } from '../../../src/base/live.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { DesiredPods } from '../../../src/agent/mux/desired-pods.ts';
 import type { PodUpdate } from '../../../src/model/pod-update.ts';
+import type { LiveOptions } from '../../../src/options/kubelet-options.ts';
 import { runNotified } from '../../../src/systemd/run-notified.ts';
 import { aPod } from '../../builders/a-pod.ts';
+import { someOptions } from '../../builders/some-options.ts';
 import { nothingGiven } from '../../builders/node-parts.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { notifyProgram } from '../../fakes/notify-program.ts';
@@ -15,6 +18,7 @@ import { notifyProgram } from '../../fakes/notify-program.ts';
 test('the agent is ready once it serves, says how it is, and that it stops', async (t) => {
   const { path: program, sent } = notifyProgram(t);
   const [clock, stop, updates, pods] = [new FakeClock(), new AbortController(), new Subject<PodUpdate>(), new DesiredPods()];
+  const live = new LiveValue<LiveOptions>(someOptions());
   pods.expect(['file', 'api']);
   const serving = Promise.withResolvers<void>();
   const until = async (text: string): Promise<void> => {
@@ -23,7 +27,7 @@ test('the agent is ready once it serves, says how it is, and that it stops', asy
   const agent = runNotified(
     async (announcing) => {
       await serving.promise;
-      const services = announcing({ pods, updates });
+      const services = announcing({ pods, updates, live });
       assert.deepEqual(
         services.map(({ stage }) => stage),
         ['announcements'],
@@ -47,6 +51,11 @@ test('the agent is ready once it serves, says how it is, and that it stops', asy
   update('file', aPod('web'));
   update('api');
   await until('STATUS=serving; pods: 1|');
+  live.set({ ...live.now, maxPods: 7 });
+  await until('RELOADING=1|MONOTONIC_USEC=');
+  const reloading = sent().findIndex((line) => line.includes('RELOADING=1'));
+  while (sent().length < reloading + 2) await clock.advance(10);
+  assert.match(sent()[reloading + 1] ?? '', /READY=1/);
   stop.abort();
   assert.equal(await clock.until(agent), 3);
   assert.match(sent().at(-1) ?? '', /STOPPING=1/);

@@ -96,3 +96,31 @@ test('without the program it is said what to do', async (t) => {
   await close();
   assert.match(String(log.lines[0]?.fields['fault']), /ENOENT: install systemd's programs, or start the agent without NOTIFY_SOCKET/);
 });
+
+test('a reload and its end are two words, in their order, also where both wait', async (t) => {
+  const { notifier, close, sent } = setUp(t);
+  const reload = (since: string): void => {
+    notifier.notify({ RELOADING: '1', MONOTONIC_USEC: since });
+    notifier.notify({ READY: '1' });
+  };
+  notifier.notify({ STATUS: 'busy' });
+  for (const since of ['1', '2', '3']) reload(since);
+  notifier.notify({ STATUS: 'serving' });
+  await close();
+  assert.deepEqual(sent(), [
+    '--no-block|STATUS=busy|/run/notify',
+    '--no-block|RELOADING=1|MONOTONIC_USEC=1|/run/notify',
+    '--no-block|READY=1|STATUS=serving|/run/notify',
+  ]);
+});
+
+test('a reload that could not be sent comes before its end when it is tried again', async (t) => {
+  const { notifier, close, sent } = setUp(t, { script: '[ -e "$0.tried" ] || { touch "$0.tried"; exit 1; }' });
+  notifier.notify({ RELOADING: '1', MONOTONIC_USEC: '1' });
+  notifier.notify({ READY: '1' });
+  await close();
+  assert.deepEqual(
+    sent().map((line) => line.split('|')[1]),
+    ['RELOADING=1', 'RELOADING=1', 'READY=1'],
+  );
+});
