@@ -18,22 +18,20 @@ export interface RootlessMachine {
 
 const inItsNamespace = "run the agent in the engine's user namespace: podman unshare rxlet …";
 
+/** What pods go without where the agent is not root. */
+export const withoutRoot = (toDo: string): readonly RootlessLimit[] => [
+  {
+    cannot:
+      'mount volumes that lie in memory (Secrets, tokens, the downward API, emptyDir of medium Memory) or on a server (nfs): pods with one wait',
+    toDo,
+  },
+  { cannot: "give volumes to a pod's fsGroup, and remove what its containers wrote there as other users than root", toDo },
+];
+
 /** What pods of an ordinary user's engine go without. */
 export function rootlessLimits({ agentIsRoot, cgroups, firstOpenPort, reachesPods }: RootlessMachine): readonly RootlessLimit[] {
   return [
-    ...(agentIsRoot
-      ? []
-      : [
-          {
-            cannot:
-              'mount volumes that lie in memory (Secrets, tokens, the downward API, emptyDir of medium Memory) or on a server (nfs): pods with one wait',
-            toDo: inItsNamespace,
-          },
-          {
-            cannot: "give volumes to a pod's fsGroup, and remove what its containers wrote there as other users than root",
-            toDo: inItsNamespace,
-          },
-        ]),
+    ...(agentIsRoot ? [] : withoutRoot(inItsNamespace)),
     ...(cgroups?.version === 2
       ? []
       : [

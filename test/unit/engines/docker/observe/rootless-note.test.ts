@@ -29,11 +29,13 @@ test('what an ordinary user goes without depends on what he may do: mount, limit
   assert.deepEqual(begins({ ...least, reachesPods: false }), ['connect']);
 });
 
-for (const [rootless, lines] of [
-  [true, 2],
-  [false, 0],
+for (const [rootless, agentIsRoot, message, lines] of [
+  [true, true, 'the engine runs without root', 2],
+  [true, false, 'the engine runs without root', 4],
+  [false, true, '', 0],
+  [false, false, 'the agent runs without root', 2],
 ] as const)
-  test(`it is said once, as soon as the engine answers, one line each, where that is rootless: ${rootless}`, async () => {
+  test(`it is said once, as soon as the engine answers, one line each, where that is rootless: ${rootless}, and the agent is root: ${agentIsRoot}`, async () => {
     const clock = new FakeClock();
     const log = new RecordingLogger();
     let asks = 0;
@@ -46,7 +48,7 @@ for (const [rootless, lines] of [
               return { ...features, rootless };
             },
           },
-          machine: async () => ({ agentIsRoot: true, firstOpenPort: 80, reachesPods: false }),
+          machine: async () => ({ agentIsRoot, firstOpenPort: 80, reachesPods: false }),
           clock,
           log,
         }),
@@ -54,9 +56,6 @@ for (const [rootless, lines] of [
       nothingGiven,
     );
     await clock.advance(60_000);
-    assert.deepEqual(
-      [asks, log.lines.map(({ message }) => message)],
-      [2, Array.from({ length: lines }, () => 'the engine runs without root')],
-    );
+    assert.deepEqual([asks, log.lines.map(({ message: said }) => said)], [2, Array.from({ length: lines }, () => message)]);
     await services.stop();
   });
