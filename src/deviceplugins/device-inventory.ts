@@ -10,6 +10,7 @@ interface Resource {
   /** Its plugin has listed its devices since it registered. */
   listed: boolean;
   devices: ReadonlyMap<string, PluginDevice>;
+  healthyCount: number;
   /** Its plugin is gone since then; undefined: it is there. */
   stoppedAtMs: number | undefined;
 }
@@ -26,14 +27,14 @@ export class DeviceInventory {
 
   /** Resources that plugins had listed when the agent ran last: known, without devices, until their plugins register or are forgotten. */
   restore(names: Iterable<string>, nowMs: number): void {
-    for (const name of names) this.#resources.set(name, { listed: false, devices: new Map(), stoppedAtMs: nowMs });
+    for (const name of names) this.#resources.set(name, { listed: false, devices: new Map(), healthyCount: 0, stoppedAtMs: nowMs });
   }
 
   /** The resource's plugin has registered. */
   connected(name: string): void {
     const known = this.#resources.get(name);
     if (known) known.stoppedAtMs = undefined;
-    else this.#resources.set(name, { listed: false, devices: new Map(), stoppedAtMs: undefined });
+    else this.#resources.set(name, { listed: false, devices: new Map(), healthyCount: 0, stoppedAtMs: undefined });
   }
 
   /** All that the plugin has by now. Returns the devices that are new, gone, or otherwise than before, by their ids. */
@@ -45,6 +46,7 @@ export class DeviceInventory {
     const resource = this.#resources.get(name);
     if (resource) {
       resource.devices = devices;
+      resource.healthyCount = [...devices.values()].filter(({ healthy }) => healthy).length;
       resource.listed = true;
     }
     return changed;
@@ -58,6 +60,7 @@ export class DeviceInventory {
     resource.listed = false;
     const lost = [...resource.devices.values()].filter(({ healthy }) => healthy);
     resource.devices = new Map([...resource.devices].map(([id, device]) => [id, { ...device, healthy: false }]));
+    resource.healthyCount = 0;
     return new Set(lost.map(({ id }) => id));
   }
 
@@ -91,6 +94,12 @@ export class DeviceInventory {
   healthOf(name: string, id: string): 'Healthy' | 'Unhealthy' | 'Unknown' {
     if (!this.isListed(name)) return 'Unknown';
     return this.device(name, id)?.healthy === true ? 'Healthy' : 'Unhealthy';
+  }
+
+  /** How many there are, and how many are not healthy. */
+  counts(name: string): { readonly all: number; readonly unhealthy: number } {
+    const { devices, healthyCount } = this.#resources.get(name) ?? { devices: none, healthyCount: 0 };
+    return { all: devices.size, unhealthy: devices.size - healthyCount };
   }
 
   /** In the order in which they are listed. */

@@ -1,3 +1,4 @@
+import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { SerialByKey } from '../base/serial-by-key.ts';
 import { unlessAborted } from '../base/unless-aborted.ts';
@@ -7,6 +8,7 @@ import type { PodRefusal } from '../model/pod-admission.ts';
 import { isSidecar } from '../model/pod-predicates.ts';
 import { type Container, type Pod, type PodUid, aboutPod } from '../model/pod.ts';
 import type { TopologyHint, TopologyHints } from '../model/topology-hint.ts';
+import type { Happenings } from '../ports/happenings.ts';
 import type { ContainerAdditions } from '../ports/pod-participant.ts';
 import { byNode, chooseDevices } from './choose-devices.ts';
 import { allocationFault, deviceAdditions } from './device-additions.ts';
@@ -26,6 +28,8 @@ export interface DeviceManagerDeps {
   /** Of this machine. */
   readonly numaNodes: () => readonly number[];
   readonly log: Logger;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly tell: Pick<Happenings, 'devicesAllocated'>;
 }
 
 /** Gives containers of pods the devices of plugins (ManagerImpl in pkg/kubelet/cm/devicemanager), in its words where it cannot. */
@@ -168,7 +172,7 @@ export class DeviceManager {
     });
     const letGo = allocations.hold(resource, chosen);
     try {
-      const { containerResponses } = await plugin.allocate([...chosen], signal);
+      const { containerResponses } = await this.#timed(resource, plugin.allocate([...chosen], signal));
       signal.throwIfAborted();
       const [response] = containerResponses;
       if (!response) throw new Error('no containers return in allocation response');
@@ -179,6 +183,16 @@ export class DeviceManager {
       letGo();
     }
     return true;
+  }
+
+  async #timed<T>(resource: string, answer: Promise<T>): Promise<T> {
+    const { clock, tell } = this.#deps;
+    const askedAtMs = clock.monotonicMs();
+    try {
+      return await answer;
+    } finally {
+      tell.devicesAllocated({ resource, tookMs: clock.monotonicMs() - askedAtMs });
+    }
   }
 
   #unavailable(resource: string): string | undefined {

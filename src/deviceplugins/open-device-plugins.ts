@@ -24,7 +24,7 @@ export const CHECKPOINT = `${DEVICE_PLUGINS}/kubelet_internal_checkpoint`;
 
 export type DevicePluginsNeeds = Pick<
   NodeParts,
-  'options' | 'files' | 'clock' | 'random' | 'log' | 'folded' | 'wake' | 'pods' | 'lives'
+  'options' | 'files' | 'clock' | 'random' | 'log' | 'folded' | 'tell' | 'wake' | 'pods' | 'lives'
 > & {
   /** What the node has of devices is otherwise than before. */
   readonly onChange: () => void;
@@ -50,7 +50,7 @@ export interface OpenDevicePlugins extends Required<Pick<AssignedResources, 'dev
 
 /** Goes on with what was allocated before, where that can be read. */
 export function openDevicePlugins(needs: DevicePluginsNeeds): OpenDevicePlugins {
-  const { files, clock, random, folded, log, wake, pods, lives, onChange, makeDirectory } = needs;
+  const { files, clock, random, folded, log, tell, wake, pods, lives, onChange, makeDirectory } = needs;
   const inventory = new DeviceInventory();
   const allocations = new DeviceAllocations();
   const file = files.open<DeviceCheckpoint>(CHECKPOINT, (json) => {
@@ -112,6 +112,7 @@ export function openDevicePlugins(needs: DevicePluginsNeeds): OpenDevicePlugins 
     random,
     log: folded,
     onConnected: (resource) => {
+      tell.devicePluginRegistered({ resource });
       inventory.connected(resource);
       forgetInTime();
     },
@@ -119,8 +120,8 @@ export function openDevicePlugins(needs: DevicePluginsNeeds): OpenDevicePlugins 
       const isFirst = !inventory.isListed(resource);
       const ids = inventory.list(resource, devices);
       if (ids.size === 0 && !isFirst) return;
-      const healthy = inventory.healthy(resource).length;
-      folded.info('devices listed', { resource, devices: devices.length, healthy });
+      const { all, unhealthy } = inventory.counts(resource);
+      folded.info('devices listed', { resource, devices: all, unhealthy });
       wakeUsers(resource, isFirst ? new Set([...ids, ...idsOf(resource)]) : ids);
       changed();
     },
@@ -131,7 +132,7 @@ export function openDevicePlugins(needs: DevicePluginsNeeds): OpenDevicePlugins 
       changed();
     },
   });
-  const manager = new DeviceManager({ inventory, allocations, plugins, save, numaNodes: machineNodes(), log: folded });
+  const manager = new DeviceManager({ inventory, allocations, plugins, save, numaNodes: machineNodes(), log: folded, clock, tell });
   const health = deviceHealth(inventory, allocations);
   forgetInTime();
 
@@ -144,9 +145,8 @@ export function openDevicePlugins(needs: DevicePluginsNeeds): OpenDevicePlugins 
       allocate: async (pod, container, { nodes }, signal) =>
         lives.wasFound(pod.metadata.uid) ? undefined : manager.allocate(pod, container, nodes, signal),
     },
-    resources: () => Object.fromEntries(inventory.names.map((name) => [name, String(inventory.devices(name).length)])),
-    unusable: () =>
-      Object.fromEntries(inventory.names.map((name) => [name, String(inventory.devices(name).length - inventory.healthy(name).length)])),
+    resources: () => Object.fromEntries(inventory.names.map((name) => [name, String(inventory.counts(name).all)])),
+    unusable: () => Object.fromEntries(inventory.names.map((name) => [name, String(inventory.counts(name).unhealthy)])),
     health,
     devices: (uid, container) => [...(allocations.of(uid, container) ?? [])].flatMap(assigned),
     allocatableDevices: () =>

@@ -8,6 +8,7 @@ import type { StatusChange } from '../ports/pod-statuses.ts';
 import { apiMetrics } from './api-metrics.ts';
 import { cgroupMetrics } from './cgroup-metrics.ts';
 import { certificateMetrics } from './certificate-metrics.ts';
+import { deviceMetrics } from './device-metrics.ts';
 import { evictionMetrics } from './eviction-metrics.ts';
 import { healthMetrics } from './health-metrics.ts';
 import { imageMetrics } from './image-metrics.ts';
@@ -96,6 +97,7 @@ export function kubeletMetrics({ clock, nodeName, version }: KubeletMetricsOptio
       ...serverMetrics(set, monotonicMs),
       ...storageMetrics(set),
       ...topologyMetrics(set),
+      ...deviceMetrics(set),
       ...evictionMetrics(set),
       ...preemptionMetrics(set),
       ...cgroupMetrics(set),

@@ -299,6 +299,16 @@ export interface HappeningKinds {
   readonly cpusAssigned: CpusAssigned;
   /** It was decided from which NUMA nodes a pod is given what it asks for. */
   readonly topologyAligned: { readonly tookMs: number; readonly failed: boolean };
+  /** A device plugin has registered, and is taken. */
+  readonly devicePluginRegistered: { readonly resource: string };
+  /** A device plugin was asked for devices of a container, and has answered, or not. */
+  readonly devicesAllocated: { readonly resource: string; readonly tookMs: number };
+  /** Somebody asked the pod resources API. */
+  readonly podResourcesAsked: {
+    readonly version: 'v1' | 'v1alpha1';
+    readonly method: 'list' | 'get' | 'getAllocatable';
+    readonly failed: boolean;
+  };
   readonly requestBegun: ServedRequest;
   readonly requestEnded: ServedRequest;
 }

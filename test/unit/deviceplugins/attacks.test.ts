@@ -14,6 +14,7 @@ import { aContainer, aPod } from '../../builders/a-pod.ts';
 import { someOptions } from '../../builders/some-options.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { FakeDevicePlugin, healthy } from '../../fakes/device-plugin.ts';
+import { silentHappenings } from '../../fakes/silent-happenings.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
 
 const never = new AbortController().signal;
@@ -46,6 +47,7 @@ async function open(clock: Clock = systemClock): Promise<void> {
     random: () => 0.5,
     log,
     folded: log,
+    tell: silentHappenings,
     wake: () => {},
     pods: { get: () => undefined } as never,
     lives: { isHeld: () => false, wasFound: () => false },

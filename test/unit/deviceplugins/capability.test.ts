@@ -14,6 +14,7 @@ import { aContainer, aPod } from '../../builders/a-pod.ts';
 import { someOptions } from '../../builders/some-options.ts';
 import { nothingGiven } from '../../builders/node-parts.ts';
 import { FakeDevicePlugin, healthy, type PluginAnswers } from '../../fakes/device-plugin.ts';
+import { silentHappenings } from '../../fakes/silent-happenings.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
 
 const never = new AbortController().signal;
@@ -64,6 +65,7 @@ async function started({ clock = systemClock, declared = [] as readonly Pod[], f
     random: () => 0.5,
     log,
     folded: log,
+    tell: silentHappenings,
     wake: (uid) => void woken.push(uid),
     pods,
     lives: { isHeld: () => false, wasFound: (uid) => sets.found.has(uid) },

@@ -60,6 +60,27 @@ const table: readonly (readonly [string, Happening, Readonly<Record<string, numb
     },
   ],
   [
+    'device plugins, and who asks which pod has what',
+    (tell) => {
+      for (let n = 0; n < 502; n++) tell.devicePluginRegistered({ resource: `example.com/r${n}` });
+      tell.devicePluginRegistered({ resource: 'example.com/r0' });
+      tell.devicesAllocated({ resource: 'example.com/r0', tookMs: 30 });
+      for (const failed of [false, true]) tell.podResourcesAsked({ version: 'v1', method: 'get', failed });
+      tell.podResourcesAsked({ version: 'v1', method: 'getAllocatable', failed: false });
+      tell.podResourcesAsked({ version: 'v1alpha1', method: 'list', failed: false });
+    },
+    {
+      'kubelet_device_plugin_registration_total{resource_name="example.com/r0"}': 2,
+      'kubelet_device_plugin_registration_total{resource_name="other"}': 2,
+      'kubelet_device_plugin_alloc_duration_seconds_bucket{le="0.05",resource_name="example.com/r0"}': 1,
+      'kubelet_pod_resources_endpoint_requests_total{server_api_version="v1"}': 3,
+      'kubelet_pod_resources_endpoint_requests_total{server_api_version="v1alpha1"}': 1,
+      'kubelet_pod_resources_endpoint_requests_get{server_api_version="v1"}': 2,
+      'kubelet_pod_resources_endpoint_errors_get{server_api_version="v1"}': 1,
+      'kubelet_pod_resources_endpoint_requests_get_allocatable{server_api_version="v1"}': 1,
+    },
+  ],
+  [
     'relists, of which the last one says what runs',
     (tell) => {
       const part = (container: string | undefined, phase: 'running' | 'exited') => ({ id: container ?? 's', container, phase });

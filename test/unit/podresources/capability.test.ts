@@ -16,6 +16,7 @@ import type { AssignedResources } from '../../../src/ports/assigned-resources.ts
 import { aContainer, aPod } from '../../builders/a-pod.ts';
 import { nothingGiven } from '../../builders/node-parts.ts';
 import { someOptions } from '../../builders/some-options.ts';
+import { silentHappenings } from '../../fakes/silent-happenings.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 
 const never = new AbortController().signal;
@@ -47,6 +48,7 @@ beforeEach(async () => {
       options: someOptions({ rootDir }),
       clock: new FakeClock(),
       log: silentLogger,
+      tell: silentHappenings,
       pods: store,
       statuses: reader as never,
     }).services ?? [];

@@ -16,6 +16,8 @@ import type { KubeletOptions } from '../../../src/options/kubelet-options.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
 import { type AligningAgent, aligningAgent, type AligningWorld, aRootDir as directory } from '../../builders/aligning-agent.ts';
 import type { MachineShape } from '../../builders/machine.ts';
+import { FakeClock } from '../../fakes/fake-clock.ts';
+import { silentHappenings } from '../../fakes/silent-happenings.ts';
 import { nodeUnderTest } from '../../builders/node-parts.ts';
 
 const { signal } = new AbortController();
@@ -147,6 +149,8 @@ test('devices are aligned with CPUs: what no single node has of both is refused'
     save: async () => {},
     numaNodes: () => [0, 1],
     log: silentLogger,
+    clock: new FakeClock(),
+    tell: silentHappenings,
   });
   const hints: TopologyHintProvider = {
     hints: (of, container) => devices.hints(of, container),
