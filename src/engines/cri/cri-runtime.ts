@@ -5,6 +5,7 @@ import type { PodUid } from '../../model/pod.ts';
 import type { ContainerRuntime, EngineInfo } from '../../ports/container-runtime.ts';
 import { TerminationMessages } from '../common/containers/termination-messages.ts';
 import type { KnownFeatures } from '../common/known-features.ts';
+import type { CriFeatures } from './features/engine-features.ts';
 import type { LogNames } from '../common/logs/rotated-logs.ts';
 import { readLog } from '../common/logs/read-log.ts';
 import { RuntimeService } from './api/runtime_pb.js';
@@ -40,7 +41,7 @@ export interface CriRuntimeOptions {
   /** Whether the machine labels processes and files. */
   readonly selinux: boolean;
   readonly node: CriNode;
-  readonly features: Pick<KnownFeatures, 'now'>;
+  readonly features: Pick<KnownFeatures<CriFeatures>, 'now'>;
 }
 
 /** A runtime that speaks CRI v1 as a ContainerRuntime. Names, labels, annotations and log paths are a kubelet's, so that either adopts what the other started. */

@@ -7,6 +7,7 @@ import type { MessageFile } from '../../common/containers/termination-messages.t
 import { type MessageMounting, withMessageFile } from '../../common/containers/with-message-file.ts';
 import { ContainerState, RuntimeService } from '../api/runtime_pb.js';
 import { runtimeWords } from '../client/grpc-words.ts';
+import type { CriFeatures } from '../features/engine-features.ts';
 import type { CriImageFacts } from '../observe/image-facts.ts';
 import type { SandboxConfigs } from '../sandbox/sandbox-configs.ts';
 import { type ContainerConfig, containerConfig } from './container-config.ts';
@@ -17,6 +18,7 @@ import { inItsUserNamespace } from './user-namespace.ts';
 
 export interface ContainerStarting extends ContainerCreating, MessageMounting<CriMessageOwner> {
   readonly images: CriImageFacts;
+  readonly features: { readonly now: (signal: AbortSignal) => Promise<Pick<CriFeatures, 'cdi'>> };
   readonly configs: SandboxConfigs;
   readonly node: CriNode;
   readonly seccompProfileRoot: string;
@@ -86,6 +88,7 @@ async function make(
   ahead?: Made,
 ): Promise<Made> {
   const { container, attempt } = spec;
+  await orStartError('CreateContainerError', signal, () => checkCdi(context, spec, signal));
   const { message, ...mounted } = await withMessageFile(context, pod, spec, ahead);
   const config = await configOf(context, pod, mounted.spec, signal);
   if (ahead && isDeepStrictEqual(ahead.config, config)) return ahead;
@@ -101,6 +104,12 @@ async function make(
   });
   if (!adopted) await message?.clear();
   return { id, config, attempt, message, adopted };
+}
+
+/** The runtime is asked only where it matters: one that does not know of CDI would make the container without its devices. */
+async function checkCdi({ features }: ContainerStarting, { cdiDevices = [] }: ContainerSpec, signal: AbortSignal): Promise<void> {
+  if (cdiDevices.length === 0 || (await features.now(signal)).cdi) return;
+  throw new Error(`device ${cdiDevices[0]}: this runtime has no CDI, by which it is named: use containerd from 1.7 on`);
 }
 
 async function configOf(context: ContainerStarting, pod: Pod, spec: ContainerSpec, signal: AbortSignal): Promise<ContainerConfig> {

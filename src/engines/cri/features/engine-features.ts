@@ -10,6 +10,8 @@ export interface CriFeatures extends EngineFeatures {
   readonly sandboxImage: string | undefined;
   /** Where it keeps what it downloads, if it does not itself give up a pull that makes no progress: containerd of before 1.7. */
   readonly unwatchedPullsIn: string | undefined;
+  /** A container can have devices by their CDI names: containerd of before 1.7 passes over them. */
+  readonly cdi: boolean;
 }
 
 export interface FeaturesDeps {
@@ -24,6 +26,7 @@ export interface FeaturesDeps {
 const IMAGE_VOLUMES: Readonly<Record<string, readonly [major: number, minor: number]>> = { containerd: [2, 1], 'cri-o': [1, 31] };
 /** From this on a pull that makes no progress is given up by containerd itself. */
 const WATCHES_PULLS = [1, 7] as const;
+const KNOWS_CDI = [1, 7] as const;
 /** A runtime that lists more is not believed. */
 const MAX_HANDLERS = 1000;
 
@@ -44,6 +47,7 @@ export async function engineFeatures({ client, cgroupVersion, cgroupDriver }: Fe
     cgroups: cgroupVersion && { driver: driver ?? config.driver ?? cgroupDriver, version: cgroupVersion },
     sandboxImage: config.sandboxImage,
     unwatchedPullsIn: runtimeName === 'containerd' && !isAtLeast(runtimeVersion, WATCHES_PULLS) ? config.rootDir : undefined,
+    cdi: runtimeName !== 'containerd' || isAtLeast(runtimeVersion, KNOWS_CDI),
   };
 }
 

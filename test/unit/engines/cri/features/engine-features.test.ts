@@ -45,6 +45,7 @@ describe('what a runtime can do', () => {
       cgroups: { driver: 'systemd', version: 2 },
       sandboxImage: undefined,
       unwatchedPullsIn: undefined,
+      cdi: true,
     });
   });
 
@@ -62,6 +63,7 @@ describe('what a runtime can do', () => {
       cgroups: { driver: 'systemd', version: 2 },
       sandboxImage: 'registry.k8s.io/pause:3.6',
       unwatchedPullsIn: '/var/lib/containerd',
+      cdi: false,
     });
   });
 
@@ -79,6 +81,7 @@ describe('what a runtime can do', () => {
         cgroups: { driver: 'systemd', version: 2 },
         sandboxImage: undefined,
         unwatchedPullsIn: undefined,
+        cdi: true,
       });
     });
 
