@@ -1,7 +1,7 @@
 import type { Clock } from './base/clock.ts';
 import { errorText } from './base/error-text.ts';
 import type { Logger } from './base/logger.ts';
-import { openFileLimit } from './base/open-file-limit.ts';
+import { mayRaiseLimits, openFileLimit } from './base/open-file-limit.ts';
 import { runCommand } from './base/run-command.ts';
 
 const WITHIN_MS = 5_000;
@@ -11,21 +11,23 @@ export interface SetOpenFilesDeps {
   readonly log: Pick<Logger, 'v' | 'warn'>;
   /** What the limit is now. */
   readonly limit?: () => number;
+  /** Whether this process may raise it. */
+  readonly mayRaise?: () => boolean;
   readonly program?: string;
 }
 
 /**
  * Sets how many files this process may have open, soft and hard limit alike, to maxOpenFiles (rlimit.SetNumFiles in cmd/kubelet/app). Node has no
- * call for it: util-linux's prlimit does it. Where nobody has asked for a number the limit is only raised; 0 leaves it. Never rejects but with
- * the signal's reason: what cannot be is said, and the agent goes on with what it has.
+ * call for it: util-linux's prlimit does it. Where nobody has asked for a number the limit is only raised, where this process may; 0 leaves it.
+ * Never rejects but with the signal's reason: what cannot be is said, and the agent goes on with what it has.
  */
 export async function setOpenFiles(
   { maxOpenFiles, asked }: { readonly maxOpenFiles: number; readonly asked: boolean },
-  { clock, log, limit = openFileLimit, program = 'prlimit' }: SetOpenFilesDeps,
+  { clock, log, limit = openFileLimit, mayRaise = mayRaiseLimits, program = 'prlimit' }: SetOpenFilesDeps,
   signal: AbortSignal,
 ): Promise<void> {
   const now = limit();
-  if (maxOpenFiles <= 0 || (asked ? now === maxOpenFiles : now >= maxOpenFiles)) return;
+  if (maxOpenFiles <= 0 || (asked ? now === maxOpenFiles : now >= maxOpenFiles || !mayRaise())) return;
   const why = await failureOf(program, maxOpenFiles, clock, signal);
   if (why === undefined) return;
   const fields = { maxOpenFiles, mayOpen: limit(), why, advice: 'LimitNOFILE= in a unit of systemd sets it as well' };

@@ -23,12 +23,13 @@ test('a number that is asked for is the limit from then on, soft and hard', asyn
 
 for (const [what, wanted, now] of [
   ['is the limit', { maxOpenFiles: 5, asked: true }, 5],
+  ['is higher, nobody has asked for it, and this process may not raise it', { maxOpenFiles: 9, asked: false }, 5],
   ['is lower, and nobody has asked for it', { maxOpenFiles: 1_000_000, asked: false }, 1_048_576],
   ['is nothing', { maxOpenFiles: 0, asked: true }, 5],
 ] as const)
   test(`nothing is started where the number ${what}`, async () => {
     const log = new RecordingLogger();
-    await setOpenFiles(wanted, deps(log, { limit: () => now, program: MISSING }), never);
+    await setOpenFiles(wanted, deps(log, { limit: () => now, mayRaise: () => false, program: MISSING }), never);
     assert.deepEqual(log.lines, []);
   });
 
@@ -42,7 +43,7 @@ for (const [what, program, why] of [
     const [line, ...more] = log.lines;
     assert.deepEqual([line?.level, line?.fields['mayOpen'], more], ['warn', 7, []]);
     assert.match(String(line?.fields['why']), why);
-    await setOpenFiles({ maxOpenFiles: 9, asked: false }, deps(log, { limit: () => 7, program }), never);
+    await setOpenFiles({ maxOpenFiles: 9, asked: false }, deps(log, { limit: () => 7, mayRaise: () => true, program }), never);
     assert.deepEqual(
       log.lines.slice(1).filter(({ level }) => level === 'warn'),
       [],
