@@ -16,16 +16,18 @@ export const allPodFields: PodFieldGates = { envFiles: true, containerRestartRul
  * where it has no such field.
  */
 export function withoutGatedFields(pod: Pod, gates: PodFieldGates): Pod {
-  const { containers, initContainers } = pod.spec;
+  const { containers, initContainers, ephemeralContainers } = pod.spec;
   const trimmed = {
     containers: trimEach(containers, (container) => trim(container, gates, false)),
     ...(initContainers && { initContainers: trimEach(initContainers, (container) => trim(container, gates, true)) }),
+    ...(ephemeralContainers && { ephemeralContainers: trimEach(ephemeralContainers, (container) => trimEnv(container, gates)) }),
   };
-  const isWhole = trimmed.containers === containers && trimmed.initContainers === initContainers;
+  const isWhole =
+    trimmed.containers === containers && trimmed.initContainers === initContainers && trimmed.ephemeralContainers === ephemeralContainers;
   return isWhole ? pod : { ...pod, spec: { ...pod.spec, ...trimmed } };
 }
 
-function trimEach(containers: readonly Container[], each: (container: Container) => Container): readonly Container[] {
+function trimEach<C>(containers: readonly C[], each: (container: C) => C): readonly C[] {
   const trimmed = containers.map(each);
   return trimmed.every((container, index) => container === containers[index]) ? containers : trimmed;
 }
@@ -35,9 +37,14 @@ function trim(container: Container, gates: PodFieldGates, isInit: boolean): Cont
   const isSidecar = isInit && restartPolicy === 'Always';
   const hasRules = (restartPolicy !== undefined && !isSidecar) || restartPolicyRules !== undefined;
   const ruled = gates.containerRestartRules || !hasRules ? container : { ...rest, ...(isSidecar && { restartPolicy }) };
-  if (gates.envFiles || !ruled.env?.some(({ valueFrom }) => valueFrom?.fileKeyRef !== undefined)) return ruled;
+  return trimEnv(ruled, gates);
+}
+
+function trimEnv<C extends Pick<Container, 'env'>>(container: C, { envFiles }: PodFieldGates): C {
+  const { env } = container;
+  if (envFiles || !env?.some(({ valueFrom }) => valueFrom?.fileKeyRef !== undefined)) return container;
   return {
-    ...ruled,
-    env: ruled.env.map((variable) => (variable.valueFrom?.fileKeyRef === undefined ? variable : { name: variable.name, value: '' })),
+    ...container,
+    env: env.map((variable) => (variable.valueFrom?.fileKeyRef === undefined ? variable : { name: variable.name, value: '' })),
   };
 }

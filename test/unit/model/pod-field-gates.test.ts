@@ -40,7 +40,13 @@ test('without ContainerRestartRules only sidecars have a policy of their own', (
 });
 
 test('without EnvFiles variables from files are empty', () => {
-  const [app] = withoutGatedFields(full, { ...allPodFields, envFiles: false }).spec.containers;
+  const debugged = {
+    ...full,
+    spec: { ...full.spec, ephemeralContainers: [{ name: 'debug', env: [{ name: 'A', valueFrom: { fileKeyRef } }] }] },
+  };
+  const { containers, ephemeralContainers = [] } = withoutGatedFields(debugged, { ...allPodFields, envFiles: false }).spec;
+  const [app] = containers;
+  assert.deepEqual(ephemeralContainers[0]?.env, [{ name: 'A', value: '' }]);
   assert.deepEqual(app?.env, [
     { name: 'A', value: '' },
     { name: 'B', value: 'b' },
