@@ -3,7 +3,7 @@ import { exponential } from '../base/exponential.ts';
 import { OngoingFaults } from '../base/ongoing-faults.ts';
 import type { Contribution } from '../ports/contribution.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
-import { PluginRegistry } from './plugin-registry.ts';
+import type { PluginRegistry } from './plugin-registry.ts';
 import { SocketTree } from './socket-tree.ts';
 
 /** What comes at once is one look; and between the socket and who listens on it there is a moment. */
@@ -23,18 +23,22 @@ export function capability({ options, clock, random, log }: Pick<NodeParts, 'opt
         stage: 'before pods',
         run: async (signal, { plugins: handlers }) => {
           const tree = new SocketTree(directory, log);
-          const registry = new PluginRegistry({
-            handlers,
-            clock,
-            log,
-            // The first socket loads it.
-            connect: async (socketPath) => (await import('./plugin-connection.ts')).openPluginConnection(socketPath, clock, random),
-          });
+          let registry: PluginRegistry | undefined;
+          // The first socket loads it, and what speaks to it.
+          const open = async (): Promise<PluginRegistry> => {
+            const [{ PluginRegistry: Registry }, { openPluginConnection }] = await Promise.all([
+              import('./plugin-registry.ts'),
+              import('./plugin-connection.ts'),
+            ]);
+            return new Registry({ handlers, clock, log, connect: (socketPath) => openPluginConnection(socketPath, clock, random) });
+          };
           const faults = new OngoingFaults<string>();
           try {
             for (let failures = 0; !signal.aborted;) {
               try {
-                registry.update(await tree.look());
+                const sockets = await tree.look();
+                if (sockets.size > 0) registry ??= await open();
+                registry?.update(sockets);
                 failures = 0;
                 faults.clear();
                 await tree.changed(signal);
@@ -48,7 +52,7 @@ export function capability({ options, clock, random, log }: Pick<NodeParts, 'opt
             }
           } finally {
             tree.close();
-            await registry.stop();
+            await registry?.stop();
           }
         },
       },

@@ -27,7 +27,7 @@ export interface PluginRegistryDeps {
   readonly handlers: readonly PluginHandler[];
   readonly clock: Clock;
   readonly log: Logger;
-  readonly connect: (socketPath: string) => Promise<PluginConnection>;
+  readonly connect: (socketPath: string) => PluginConnection;
 }
 
 interface Registered {
@@ -129,7 +129,7 @@ export class PluginRegistry {
 
   async #register(followed: Followed, wanted: string, signal: AbortSignal): Promise<void> {
     const { path } = followed;
-    const connection = await this.#deps.connect(path);
+    const connection = this.#deps.connect(path);
     try {
       const info = await this.#dials.run(() => connection.info(signal), signal);
       let as: Registered;

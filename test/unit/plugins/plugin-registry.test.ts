@@ -38,7 +38,7 @@ describe('plugin registry', () => {
     },
   });
 
-  const connect = async (path: string): Promise<PluginConnection> => {
+  const connect = (path: string): PluginConnection => {
     open++;
     return {
       info: async (signal) => {

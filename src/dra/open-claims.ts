@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs';
+import { aborted } from '../base/aborted.ts';
+import { usualBootIdFiles } from '../base/machine-facts.ts';
+import { unlessAborted } from '../base/unless-aborted.ts';
+import type { PodUid } from '../model/pod.ts';
+import { allContainers } from '../model/pod-predicates.ts';
+import { featureGates } from '../options/feature-gates/feature-gates.ts';
+import type { Contribution } from '../ports/contribution.ts';
+import type { NodeParts } from '../ports/node-parts.ts';
+import { CLAIM_STATE_FILE, type ClaimCheckpoint, claimsIn } from './claim-checkpoint.ts';
+import { ClaimFaults } from './claim-faults.ts';
+import { ClaimStore } from './claim-store.ts';
+import { type DeviceReport, DeviceHealths, healthOfContainer } from './device-health.ts';
+import { DraPlugins } from './dra-plugins.ts';
+import { unprepareOrphans } from './orphaned-claims.ts';
+import { PodClaims } from './pod-claims.ts';
+import type { PreparedDevice } from './prepared-device.ts';
+import { ResourceApi } from './resource-api.ts';
+import { hasClaims } from './resource-claim.ts';
+import { SliceWiper } from './slice-wiper.ts';
+import { watchHealth } from './watch-health.ts';
+
+/** What the agent does about claims where there is an API server that has them. */
+export function openClaims(node: NodeParts): Contribution {
+  const { cluster, options, clock, random, log, events, files, pods, engine, wake } = node;
+  const api = new ResourceApi(cluster.clients.main);
+  const store = new ClaimStore(files.open(CLAIM_STATE_FILE, decoded));
+  const faults = new ClaimFaults();
+  const gates = featureGates(options.featureGates);
+  const healths = new DeviceHealths(clock);
+  const wiper = new SliceWiper({ api, nodeName: node.node.name, clock, random, log });
+  const plugins = new DraPlugins({
+    // The first plugin loads it.
+    open: async (services, socketPath) => (await import('./dra-driver.ts')).openDraDriver(services, socketPath, clock, random),
+    watch: async (driver, { reports }, signal) => {
+      if (reports === undefined || !gates.isOn('ResourceHealthStatus')) return;
+      const wakePods = (isAnother: (device: PreparedDevice) => boolean): void => {
+        for (const uid of store.podsWith(driver, isAnother)) wake(uid, 'resources changed');
+      };
+      const onReport = (devices: readonly DeviceReport[]): void => wakePods(healths.report(driver, devices));
+      await watchHealth({ driver, reports, onReport, onEnd: () => wakePods(healths.forget(driver)), clock, log }, signal);
+    },
+    onChange: (driver, isThere) => {
+      if (isThere) wiper.isBack(driver);
+      else wiper.gone(driver);
+      if (isThere) for (const uid of faults.pods()) wake(uid, 'resources changed');
+    },
+  });
+  const claims = new PodClaims({ api, plugins, store, bootId: bootId() });
+  const unprepare = (uid: PodUid, signal: AbortSignal): Promise<void> => faults.during(uid, () => claims.unprepare(uid, signal));
+  return {
+    plugins: [plugins],
+    assigned: { claims: (pod, container) => claims.assignedTo(pod, container) },
+    pod: {
+      isPrepared: (pod) => claims.isPrepared(pod),
+      prepare: async (pod, signal) => {
+        await faults.during(
+          pod.metadata.uid,
+          () => claims.prepare(pod, signal),
+          (why) => events.record(pod, 'Warning', 'FailedPrepareDynamicResources', `Failed to prepare dynamic resources: ${why}`),
+        );
+        return undefined;
+      },
+      container: async (pod, container) => {
+        const cdiDevices = hasClaims(pod) ? claims.cdiDevicesOf(pod, container) : [];
+        return cdiDevices.length > 0 ? { cdiDevices } : {};
+      },
+      resourceHealth: (uid) => {
+        const pod = pods.get(uid)?.pod;
+        if (pod === undefined || !hasClaims(pod)) return undefined;
+        const known = { store, healths, tellsMessages: gates.isOn('ResourceHealthStatusMessage') };
+        return Object.fromEntries(allContainers(pod.spec).map((each) => [each.name, healthOfContainer(pod, each, known)]));
+      },
+      tearDown: unprepare,
+      release: unprepare,
+      remains: async (uid) => {
+        const left = store.ofPod(uid).map(({ name }) => name);
+        const why = faults.of(uid);
+        return left.length === 0 ? undefined : `ResourceClaims ${left.join(', ')}${why === undefined ? '' : `: ${why}`}`;
+      },
+    },
+    services: [
+      {
+        name: 'drivers of claims',
+        stage: 'before pods',
+        run: async (signal) => {
+          // Whoever does not come back is no longer there.
+          for (const driver of store.drivers()) if (!plugins.has(driver)) wiper.gone(driver);
+          await aborted(signal);
+          wiper.close();
+          plugins.close();
+        },
+      },
+      {
+        name: 'claims of pods that are gone',
+        stage: 'beside pods',
+        run: async (signal) => {
+          // None of a pod that comes later is an orphan's.
+          const uids = store.podUids();
+          if (uids.size > 0) await unlessAborted(pods.syncedOnce, signal);
+          await unprepareOrphans({
+            uids,
+            isKnown: async (uid) => {
+              if (pods.get(uid) !== undefined) return true;
+              const { containers, sandboxes } = await engine.runtime.observePod(uid, signal);
+              return containers.length > 0 || sandboxes.length > 0;
+            },
+            unprepare: (uid) => claims.unprepare(uid, signal),
+            clock,
+            log,
+            signal,
+          });
+          await aborted(signal);
+        },
+      },
+    ],
+  };
+}
+
+const decoded = (json: unknown): ClaimCheckpoint | undefined => (claimsIn(json) === undefined ? undefined : (json as ClaimCheckpoint));
+
+/** Empty where the kernel does not say. */
+function bootId(): string {
+  for (const path of usualBootIdFiles) {
+    try {
+      return readFileSync(path, 'utf8').trim();
+    } catch {
+      // Another may have it.
+    }
+  }
+  return '';
+}
