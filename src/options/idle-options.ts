@@ -10,7 +10,10 @@ const isOn = (value: unknown): boolean => value === true;
 
 const cadvisor = { noMeaning: 'it is for the cAdvisor inside of a kubelet, and this agent measures by itself, when somebody asks' };
 const kubenet = { noMeaning: 'it is for kubenet: here the engine or a CNI plugin connects pods, each by settings of its own' };
-const chains = { noMeaning: 'kube-proxy makes all chains of iptables that it needs, since Kubernetes 1.28' };
+const chains = {
+  noMeaning:
+    'kube-proxy makes all chains of iptables that it needs, since Kubernetes 1.28; the empty chain KUBE-IPTABLES-HINT, by which some images choose their iptables, is not made',
+};
 const standardError = { noMeaning: 'nothing of the log goes to standard output' };
 const sourceFiles = { noMeaning: 'a line of the log names its stream, and no file of the source' };
 const clouds = { noMeaning: 'no cloud provider is built in: --cloud-provider=external leaves the node to a controller of the cloud' };
