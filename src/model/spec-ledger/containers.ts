@@ -19,6 +19,7 @@ import type {
   V1VolumeDevice,
   V1VolumeMount,
 } from '@kubernetes/client-node';
+import { isExtendedResourceName } from '../validation/resources.ts';
 import { approximated, honoured, honouredBy, names, refused, section } from './entry.ts';
 import { lifecycle, probe } from './probes.ts';
 import { securityContext } from './security.ts';
@@ -61,9 +62,12 @@ const perContainer: ReadonlySet<string> = new Set(['cpu', 'memory']);
 export const resources = section<V1ResourceRequirements>('ResourceRequirements', {
   claims: honoured,
   limits: approximated(
-    'counted where the pod is admitted; no container is held to them, and none is given a device; a pod of the API server that exceeds ephemeral-storage is evicted',
+    'counted where the pod is admitted; no container is held to them; a pod of the API server that exceeds ephemeral-storage is evicted',
     {
-      when: names('resources beside cpu and memory', (name) => !perContainer.has(name)),
+      when: names(
+        'resources beside cpu, memory and devices of plugins',
+        (name) => !perContainer.has(name) && !isExtendedResourceName(name),
+      ),
     },
   ),
   requests: honoured,

@@ -5,6 +5,7 @@ import { describe, test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { GrpcClient } from '../../../src/base/grpc/grpc-client.ts';
 import { PodResourcesLister } from '../../../src/podresources/api/podresources-v1_pb.js';
+import { engineOfTests } from '../../builders/engine-of-tests.ts';
 import { FakeDevicePlugin, healthy } from '../../fakes/device-plugin.ts';
 import { AgentUnderTest } from './agent-under-test.ts';
 import { inside } from './exec-in.ts';
@@ -65,6 +66,16 @@ describe('devices of a plugin', { timeout: 300_000 }, () => {
       return (first?.devices ?? []).map(({ resourceName, deviceIds }) => `${declared} ${resourceName} ${deviceIds.join()}`);
     });
     assert.deepEqual(told.toSorted(), [`one ${NUL} ${before[0]}`, `two ${NUL} ${before[1]}`]);
+
+    if (engineOfTests === 'docker') {
+      const cdi = { resource: 'example.com/cdi', devices: healthy('c'), allocate: () => ({ cdiDevices: [{ name: 'example.com/cdi=c' }] }) };
+      const named = await new FakeDevicePlugin(agent.rootDir, cdi).start();
+      t.after(() => named.stop());
+      await agent.logged('its devices', ({ msg, ...fields }) => msg === 'devices listed' && fields['resource'] === cdi.resource);
+      await agent.declare('by-name', pod([app(stays, { resources: { limits: { 'example.com/cdi': '1' } } })]));
+      // Of an engine before 28; later ones know no such device.
+      await agent.logged('why it has no container', (line) => /CDI/.test(String(line['message'])) && line['reason'] === 'Failed');
+    }
 
     await agent.remove('one');
     await agent.gone('one');
