@@ -10,20 +10,26 @@ import { anAgent } from './an-agent.ts';
 import { datagramReceiver } from '../../fakes/datagram-receiver.ts';
 
 const run = promisify(execFile);
+const config = (maxPods: number): string => `apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: ${maxPods}\n`;
 const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec: { containers: [{ name: 'app', image: 'busybox:1.35' }] } };
 
 describe('what a service manager hears', { timeout: 120_000 }, () => {
   for (const kind of ['a path', 'an abstract name'] as const) {
-    test(`over ${kind}: that the agent starts, is ready, runs a pod, and stops`, async (t) => {
+    test(`over ${kind}: that the agent starts, is ready, runs a pod, takes another configuration, and stops`, async (t) => {
       const dir = await freshDirectory(t);
       const socket = kind === 'a path' ? join(dir, 'notify') : `@rxlet-test-${process.pid}`;
       const manager = await datagramReceiver(t, socket);
-      const agent = await anAgent(t, { dir, env: { NOTIFY_SOCKET: socket } });
+      const file = join(dir, 'config.yaml');
+      await writeFile(file, config(10));
+      const agent = await anAgent(t, { dir, env: { NOTIFY_SOCKET: socket }, flags: [`--config=${file}`] });
       await manager.next('STATUS=starting');
       await manager.next('READY=1');
       await manager.next('STATUS=serving; pods: 0');
       await writeFile(join(dir, 'manifests/web.json'), JSON.stringify(pod));
       await manager.next('STATUS=serving; pods: 1');
+      await writeFile(file, config(20));
+      assert.match(await manager.next('RELOADING=1'), /^RELOADING=1 MONOTONIC_USEC=[1-9]\d{6,}\s*$/);
+      await manager.next('READY=1');
       assert.doesNotMatch(manager.all.join('\n'), /WATCHDOG/);
       agent.child.kill('SIGTERM');
       await manager.next('STOPPING=1');
