@@ -1,4 +1,5 @@
 import type {
+  CoreV1ResourceClaim,
   V1ConfigMapEnvSource,
   V1ConfigMapKeySelector,
   V1Container,
@@ -60,7 +61,7 @@ const ports = section<V1ContainerPort>('ContainerPort', {
 const perContainer: ReadonlySet<string> = new Set(['cpu', 'memory']);
 
 export const resources = section<V1ResourceRequirements>('ResourceRequirements', {
-  claims: honoured,
+  claims: section<CoreV1ResourceClaim>('ResourceClaim', { name: honoured, request: honoured }),
   limits: approximated(
     'counted where the pod is admitted; no container is held to them; a pod of the API server that exceeds ephemeral-storage is evicted',
     {
