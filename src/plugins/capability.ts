@@ -8,6 +8,9 @@ import { SocketTree } from './socket-tree.ts';
 
 /** What comes at once is one look; and between the socket and who listens on it there is a moment. */
 const SETTLE_MS = 50;
+/** A look at many thousand names takes a while: while these go on changing, so many times as long is waited before the next one. */
+const REST = 9;
+const LONGEST_REST_MS = 5_000;
 const retryMs = exponential(1_000, 60_000);
 
 /**
@@ -36,13 +39,15 @@ export function capability({ options, clock, random, log }: Pick<NodeParts, 'opt
           try {
             for (let failures = 0; !signal.aborted;) {
               try {
+                const beganMs = clock.monotonicMs();
                 const sockets = await tree.look();
+                const restMs = Math.min(LONGEST_REST_MS, REST * (clock.monotonicMs() - beganMs));
                 if (sockets.size > 0) registry ??= await open();
                 registry?.update(sockets);
                 failures = 0;
                 faults.clear();
                 await tree.changed(signal);
-                await clock.sleep(SETTLE_MS, signal);
+                await clock.sleep(Math.max(SETTLE_MS, restMs), signal);
               } catch (error) {
                 if (signal.aborted) break;
                 if (faults.fault(directory, error))
