@@ -33,6 +33,8 @@ export interface NodeStatusReporterDeps {
   readonly errors: () => NodeErrors;
   /** What its participants say of the node, now. */
   readonly conditions: () => readonly GivenCondition[];
+  /** Undefined: not known yet. A pod waits for its volume to be among them. */
+  readonly volumesInUse?: () => readonly string[] | undefined;
   /** What the node has besides the machine's, now. */
   readonly provided: () => ProvidedResources;
   /** Emits when one of these may say something else. */
@@ -194,7 +196,7 @@ export class NodeStatusReporter implements Service {
     const composed = { ...whole, node: { ...whole.node, status: withoutDropped(whole.node.status, this.#dropped) } };
     this.#composed = {
       status: composed.node.status,
-      said: JSON.stringify([facts.readiness.errors, facts.conditions]),
+      said: JSON.stringify([facts.readiness.errors, facts.conditions, facts.volumesInUse]),
       provided: ofResources(facts.devices ?? nothingProvided),
     };
     for (const fault of composed.faults) if (this.#faults.fault(fault)) this.#deps.log.warn('node status incomplete', { fault });
@@ -203,8 +205,9 @@ export class NodeStatusReporter implements Service {
 
   #hear(news: News): void {
     if (news.kind === 'wake') {
-      const { errors, conditions, provided } = this.#deps;
-      if (this.#composed?.said !== JSON.stringify([errors(), conditions()])) this.#wake(READINESS_GAP_MS);
+      const { errors, conditions, volumesInUse, provided } = this.#deps;
+      const said = JSON.stringify([errors(), conditions(), volumesInUse?.()]);
+      if (this.#composed?.said !== said) this.#wake(READINESS_GAP_MS);
       else if (this.#composed?.provided !== ofResources(provided())) this.#wake(RESOURCES_GAP_MS);
       return;
     }

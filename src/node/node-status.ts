@@ -51,6 +51,7 @@ export function nodeStatus(node: NodeParts, participants: Given['node']): Servic
     }),
     errors,
     conditions,
+    volumesInUse: () => volumesOf(participants),
     provided: () => node.node.resources.provided(),
     wakes: merge(node.pleg.relists, ...participants.flatMap(({ changes }) => changes ?? [])),
     nodes: cluster.nodes,

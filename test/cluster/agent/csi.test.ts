@@ -4,6 +4,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import type { V1CSINode, V1PersistentVolumeClaim, V1VolumeAttachment } from '@kubernetes/client-node';
+import type { Wire } from '../../../src/model/wire.ts';
 import { app, pod, stays } from '../../integration/agent/pod-specs.ts';
 import { kubectl } from '../../builders/cluster-under-test.ts';
 import { loopBacking } from '../../fakes/csi-backings.ts';
@@ -13,6 +15,7 @@ import { attachmentName, uniqueVolumeName } from '../../../src/csi/volume-paths.
 import { isJsonObject } from '../../../src/base/json-object.ts';
 import { mountsNow } from '../../../src/base/mount-info.ts';
 import type { ClusterNode } from './cluster-node.ts';
+import { KubeWatch } from './kube-watch.ts';
 import { sharedNode } from './shared-node.ts';
 
 const run = promisify(execFile);
@@ -23,12 +26,19 @@ describe('volumes of a CSI driver', { timeout: 400_000 }, () => {
   let node: ClusterNode;
   let driver: CsiDriverUnderTest;
   let plugin: RegisteringPlugin;
+  let csiNodes: KubeWatch<Wire<V1CSINode>>;
+  let claims: KubeWatch<Wire<V1PersistentVolumeClaim>>;
+  let attachments: KubeWatch<Wire<V1VolumeAttachment>>;
   let backing: string;
   let name: string;
   const volumes = new Map<string, string>();
 
   before(async () => {
     node = await shared.start();
+    const told = (): void => node.agent.look();
+    csiNodes = new KubeWatch(['csinodes'], told);
+    claims = new KubeWatch(['persistentvolumeclaims', '-n', node.namespace], told);
+    attachments = new KubeWatch(['volumeattachments'], told);
     name = `csi-${node.name}.example.com`;
     backing = join(node.agent.dir, 'backing');
     driver = await CsiDriverUnderTest.listen(name, {
@@ -38,15 +48,14 @@ describe('volumes of a CSI driver', { timeout: 400_000 }, () => {
     driver.info.accessibleTopology = { $typeName: 'csi.v1.Topology', segments: { 'topology.csi.example.com/rack': '7' } };
     const spec = { attachRequired: true, podInfoOnMount: true, fsGroupPolicy: 'File', volumeLifecycleModes: ['Persistent', 'Ephemeral'] };
     await node.apply({ apiVersion: 'storage.k8s.io/v1', kind: 'CSIDriver', metadata: { name }, spec });
+    driver.server.calls.subscribe(told);
     plugin = await RegisteringPlugin.listen(join(node.agent.rootDir, 'plugins_registry', 'csi.sock'), {
       type: 'CSIPlugin',
       name,
       endpoint: driver.plugin.endpoint,
       supportedVersions: ['1.0.0'],
     });
-    await node.until('the driver is in the CSINode', async () =>
-      (await node.kubectl('get', 'csinode', node.name, '-o', 'jsonpath={.spec.drivers[*].name}', '--ignore-not-found')).includes(name),
-    );
+    await node.until('the driver is in the CSINode', () => csiNodes.get(node.name)?.spec.drivers.some((each) => each.name === name));
   });
   after(async () => {
     for (const pv of volumes.keys()) await kubectl('delete', 'pv', pv, '--wait=false', '--ignore-not-found');
@@ -56,6 +65,7 @@ describe('volumes of a CSI driver', { timeout: 400_000 }, () => {
     await node.agent.kill();
     // Nothing of this where all went well.
     for (const path of mountedHere().toReversed()) await run('umount', [path]);
+    await Promise.all([csiNodes.close(), claims.close(), attachments.close()]);
     await shared.stop();
     await plugin[Symbol.asyncDispose]();
     await driver[Symbol.asyncDispose]();
@@ -92,10 +102,7 @@ describe('volumes of a CSI driver', { timeout: 400_000 }, () => {
         spec: { accessModes, volumeMode, volumeName: pv, storageClassName: '', resources: { requests: { storage: '16Mi' } } },
       },
     );
-    await node.until(
-      'the claim is bound',
-      async () => (await node.kubectl('get', 'pvc', claim, '-o', 'jsonpath={.status.phase}')) === 'Bound',
-    );
+    await node.until('the claim is bound', () => claims.get(claim)?.status?.phase === 'Bound');
     return handle;
   }
 
@@ -105,10 +112,7 @@ describe('volumes of a CSI driver', { timeout: 400_000 }, () => {
     await node.until('the volume is in use', () =>
       node.nodes.get(node.name)?.status?.volumesInUse?.includes(uniqueVolumeName(name, handle)),
     );
-    await node.until(
-      'the volume is to be attached',
-      async () => (await kubectl('get', 'volumeattachment', attachment, '--ignore-not-found')) !== '',
-    );
+    await node.until('the volume is to be attached', () => attachments.get(attachment));
     await kubectl('patch', 'volumeattachment', attachment, '--subresource=status', '--type=merge', '-p', '{"status":{"attached":true}}');
   }
 

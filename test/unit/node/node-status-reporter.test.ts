@@ -23,6 +23,7 @@ class World {
   readonly events: string[] = [];
   errors: NodeErrors = [];
   conditions: readonly GivenCondition[] = [];
+  volumesInUse: readonly string[] | undefined;
   provided: ProvidedResources = { capacity: {}, allocatable: {} };
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
@@ -38,11 +39,13 @@ class World {
         someNodeFacts({
           nowMs: this.clock.now(),
           conditions: this.conditions,
+          volumesInUse: this.volumesInUse,
           readiness: { errors: this.errors },
           devices: { ...this.provided, removed: [] },
         }),
       errors: () => this.errors,
       conditions: () => this.conditions,
+      volumesInUse: () => this.volumesInUse,
       provided: () => this.provided,
       wakes: this.wakes,
       nodes: this.api
@@ -120,6 +123,24 @@ test('what the API server drops because it does not know it is sent with each re
   assert.equal(world.api.calls().length, 3);
   assert.deepEqual(stored()?.declaredFeatures, ['ExtendWebSocketsToKubelet']);
   assert.equal(stored()?.runtimeHandlers?.[0]?.name, 'x');
+  await world.stop();
+});
+
+test('a volume that comes into use is sent at once, and that it is so no longer; that none is costs nothing', async () => {
+  const world = new World();
+  world.start();
+  await world.clock.advance(0);
+  const become = async (volumes: readonly string[]): Promise<unknown> => {
+    world.volumesInUse = volumes;
+    world.wakes.next();
+    await world.clock.advance(200);
+    return (world.api.stored(path)?.['status'] as Node['status'] | undefined)?.volumesInUse;
+  };
+  const { length } = world.api.requests;
+  assert.equal(await become([]), undefined);
+  assert.equal(world.api.requests.length, length);
+  assert.deepEqual(await become(['a']), ['a']);
+  assert.deepEqual((await become([])) ?? [], []);
   await world.stop();
 });
 
