@@ -101,9 +101,9 @@ export class NodeVolumes {
     const driver = drivers.get(plan.driver);
     const object = await objects.driver(driver.name, signal);
     const staging = plan.isPersistent && driver.can('STAGE_UNSTAGE_VOLUME') ? this.#stagedPaths(plan).staging : '';
+    const publishContext = change === 'publish' && needsAttach(plan, object) ? await objects.attached(plan, signal) : {};
     await this.#alone(volumeKey(plan.driver, plan.handle), signal, async () => {
       if (known.used(use.paths.directory) !== use) return;
-      const publishContext = change === 'publish' && needsAttach(plan, object) ? await objects.attached(plan, signal) : {};
       const order = { plan, pod: task.pod, driver, object, publishContext, staging, target: use.paths.target };
       const bytes = bytesToGrowTo(task);
       if (change === 'publish') await (await calls()).publish(order, signal);

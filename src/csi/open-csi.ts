@@ -32,7 +32,12 @@ export async function openCsi(node: NodeParts, drivers: CsiDrivers): Promise<Ope
     known,
     objects,
     calls: () => calls(objects),
-    grown: (task, signal) => tellGrown(task, cluster.clients.main, signal),
+    grown: (task, signal) =>
+      tellGrown(task, cluster.clients.main, signal).catch((error: unknown) => {
+        signal.throwIfAborted();
+        // The pod has its volume. It is told with the next look at the volume.
+        log.warn('a claim that has grown is not told of', { claim: task.name, error });
+      }),
     idle: () => unstager.look(),
   });
   const unstager = new Unstager({ known, volumes, drivers, clock, log });
