@@ -13,8 +13,9 @@ import { listedDevices } from './listed-devices.ts';
 /** The only version of the protocol that there is (SupportedVersions in k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1). */
 export const VERSION = 'v1beta1';
 
-/** Resources with a plugin, and registrations that wait for their plugin to answer: far more than nodes have. */
-const MOST_PLUGINS = 256;
+/** Resources that have had a plugin since the agent began: the node's status keeps their names. Far more than nodes have. */
+const MOST_RESOURCES = 512;
+/** Registrations that wait for their plugin to answer. */
 const MOST_CONNECTING = 32;
 /** Lists of one plugin that are taken at once and a second; the next ones wait in its own socket. */
 const LISTS = { qps: 10, burst: 20 };
@@ -39,6 +40,7 @@ export interface ConnectedPlugin {
 export class DevicePlugins {
   readonly #deps: DevicePluginsDeps;
   readonly #connected = new Map<string, ConnectedPlugin>();
+  readonly #resources = new Set<string>();
   readonly #stopping = new AbortController();
   /** The newest registration of each resource that waits for its plugin. */
   readonly #connecting = new Map<string, AbortController>();
@@ -57,8 +59,8 @@ export class DevicePlugins {
   async register(resource: string, socketPath: string, signal: AbortSignal): Promise<void> {
     if (!isExtendedResourceName(resource)) throw new Error(`the ResourceName ${JSON.stringify(resource)} is invalid`);
     const { clock, random, log, onConnected } = this.#deps;
-    if (!this.#connected.has(resource) && this.#connected.size + this.#connecting.size >= MOST_PLUGINS)
-      throw exhausted(`${MOST_PLUGINS} device plugins are registered, and no more are taken`);
+    if (!this.#resources.has(resource) && this.#resources.size >= MOST_RESOURCES)
+      throw exhausted(`${MOST_RESOURCES} resources have had a device plugin since the agent began: no more are taken`);
     if (this.#waiting >= MOST_CONNECTING) throw exhausted(`${MOST_CONNECTING} device plugins are being connected to: try again later`);
     log.info('device plugin registers', { resource, socketPath: printable(socketPath) });
     this.#connecting.get(resource)?.abort(new Error(`another plugin has registered for ${resource} meanwhile`));
@@ -71,6 +73,7 @@ export class DevicePlugins {
       const options = await plugin.connect(any.signal);
       this.#connected.get(resource)?.plugin.close();
       this.#connected.set(resource, { plugin, options });
+      this.#resources.add(resource);
     } catch (error) {
       plugin.close();
       log.warn('device plugin not taken', { resource, error });
