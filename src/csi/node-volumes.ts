@@ -59,7 +59,8 @@ export class NodeVolumes {
     const driver = inStep(stepsOf(plan).device, `kubernetes.io/csi: ${clientWords(plan)}`, () => drivers.get(plan.driver));
     const object = await objects.driver(driver.name, signal);
     const fault = lifecycleFault(plan, object);
-    if (fault !== undefined) throw new MountStepError('SetUp', `kubernetes.io/csi: mounter.SetUpAt failed: ${fault}`);
+    if (fault !== undefined)
+      throw new MountStepError('SetUp', `kubernetes.io/csi: mounter.SetupAt failed to check volume lifecycle mode: ${fault}`);
     // From here on somebody has it, or may have: nobody unstages or detaches it.
     if (found === undefined) known.use(use);
     const isAttached = needsAttach(plan, object);
