@@ -3,7 +3,7 @@
 # Chromium; contract and all from integration on against a Docker Engine of its own, contract and integration also against a containerd;
 # cluster, faults and leaks also against a Kubernetes control plane of its
 # own, with the kubectl on PATH and those that RXLET_TEST_KUBECTL names (a:b); kubeadm on machines of hack/kubeadm.sh.
-#   hack/test.sh               everything; leaks, which only waits and measures memory, and packages beside the rest
+#   hack/test.sh               everything; leaks, faults after it, and packages beside the rest: they mostly wait, measure memory or compress
 #   hack/test.sh unit|contract|vectors|page|integration|cluster|faults|kubeadm|leaks|packages ...   some of it, one after the other; faults: of the control plane, 4 minutes
 . "$(dirname "$0")/setup.sh"
 say() { echo "test.sh: $*" >&2; }
@@ -108,9 +108,10 @@ prepare_machines() {
 }
 
 if [ $# = 0 ]; then
-  set -- unit contract vectors page integration cluster faults kubeadm
+  set -- unit contract vectors page integration cluster kubeadm
   begin_build
   begin_beside leaks RXLET_TEST_ENGINE_DIR=/var/lib/rxlet-test-leaks-engine RXLET_TEST_CLUSTER_DIR=/var/lib/rxlet-test-leaks-cluster "$build_pid"
+  begin_beside faults RXLET_TEST_ENGINE_DIR=/var/lib/rxlet-test-faults-engine RXLET_TEST_CLUSTER_DIR=/var/lib/rxlet-test-faults-cluster "${beside_pid[leaks]}"
   begin_beside packages
 else
   case " $* " in *" kubeadm "*) begin_build ;; esac
