@@ -87,7 +87,7 @@ export async function capability(needs: Omit<DevicePluginsNeeds, 'onChange' | 'm
                 log,
                 onTried: (does) => {
                   listens = does;
-                  if (does) log.info('device plugins register at this socket', { path: join(directory, SOCKET) });
+                  if (does) log.v(2, 'device plugins register at this socket', { path: join(directory, SOCKET) });
                   tried.resolve();
                 },
               },
