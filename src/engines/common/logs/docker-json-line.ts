@@ -1,3 +1,6 @@
+import type { QuickLine } from './quick-line.ts';
+import { isDigit, UtcTime } from './utc-time.ts';
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const NEWLINE = 0x0a;
@@ -12,25 +15,16 @@ const AFTER_TIME = Buffer.from('"}');
 /** From here on copying by the runtime is faster than byte by byte. */
 const COPY_BYTES = 40;
 
-/** `2021-02-03T04:05:06` */
-const SECOND_BYTES = 19;
-/** `2021-02-03T04:05:06.123456789Z ` */
-export const TIMESTAMP_BYTES = 31;
-
 const escapes = new Uint8Array(128);
 for (const [char, meant] of Object.entries({ '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' })) {
   escapes[char.charCodeAt(0)] = meant.charCodeAt(0);
 }
 
 /** Where the parts of a line lie, filled in by each `read`: one object for many lines. */
-export class DockerJsonLine {
+export class DockerJsonLine implements QuickLine {
   stderr = false;
-  /** In `out`, after the line's text. */
   outEnd = 0;
-  /** In `block`, of the time's first character, and how many digits its fraction has. */
-  timeAt = 0;
-  fractionDigits = 0;
-  /** In `block`, of the next line. */
+  readonly time = new UtcTime();
   next = 0;
 
   /**
@@ -88,92 +82,18 @@ export class DockerJsonLine {
     i += OUT.length;
     if (!matches(block, i, BEFORE_TIME)) return false;
     i += BEFORE_TIME.length;
-    if (!isSecond(block, i)) return false;
-    this.timeAt = i;
-    i += SECOND_BYTES;
-    this.fractionDigits = 0;
-    if (block[i] === 0x2e) {
-      i++;
-      while (isDigit(block[i] ?? 0)) {
-        i++;
-        this.fractionDigits++;
-      }
-      if (this.fractionDigits === 0 || this.fractionDigits > 9) return false;
-    }
-    if (block[i] !== 0x5a || !matches(block, i + 1, AFTER_TIME)) return false;
-    i += 1 + AFTER_TIME.length;
+    i = this.time.read(block, i);
+    if (i < 0 || !matches(block, i, AFTER_TIME)) return false;
+    i += AFTER_TIME.length;
     if (i < end && block[i] !== NEWLINE) return false;
     this.next = Math.min(end, i + 1);
     return i <= end;
-  }
-
-  /** Puts the line's time before its text, as `kubectl logs --timestamps` shows it: TIMESTAMP_BYTES of them. */
-  writeTimestamp(block: Buffer, out: Buffer, outAt: number): void {
-    for (let i = 0; i < SECOND_BYTES; i++) out[outAt + i] = block[this.timeAt + i] ?? 0;
-    out[outAt + 19] = 0x2e;
-    for (let i = 0; i < 9; i++) out[outAt + 20 + i] = i < this.fractionDigits ? (block[this.timeAt + 20 + i] ?? 0) : 0x30;
-    out[outAt + 29] = 0x5a;
-    out[outAt + 30] = 0x20;
-  }
-
-  /** Milliseconds since the epoch, with a fraction. */
-  timeMs(block: Buffer): number {
-    const at = this.timeAt;
-    const year = twoDigits(block, at) * 100 + twoDigits(block, at + 2);
-    const seconds = Date.UTC(
-      year,
-      twoDigits(block, at + 5) - 1,
-      twoDigits(block, at + 8),
-      twoDigits(block, at + 11),
-      twoDigits(block, at + 14),
-      twoDigits(block, at + 17),
-    );
-    let nanos = 0;
-    for (let i = 0; i < 9; i++) nanos = nanos * 10 + (i < this.fractionDigits ? (block[at + 20 + i] ?? 0) - 0x30 : 0);
-    return seconds + nanos / 1e6;
   }
 }
 
 function matches(block: Buffer, at: number, bytes: Buffer): boolean {
   for (let i = 0; i < bytes.length; i++) if (block[at + i] !== bytes[i]) return false;
   return true;
-}
-
-const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
-
-/** Not a number when one is no digit. */
-function twoDigits(block: Buffer, at: number): number {
-  const [tens, ones] = [block[at] ?? 0, block[at + 1] ?? 0];
-  return isDigit(tens) && isDigit(ones) ? tens * 10 + ones - 0x30 * 11 : Number.NaN;
-}
-
-function daysIn(month: number, year: number): number {
-  if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
-  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
-}
-
-/** A point in time that exists, after the year 100. */
-function isSecond(block: Buffer, at: number): boolean {
-  const century = twoDigits(block, at);
-  const year = century * 100 + twoDigits(block, at + 2);
-  const month = twoDigits(block, at + 5);
-  const day = twoDigits(block, at + 8);
-  return (
-    century >= 1 &&
-    year >= 100 &&
-    block[at + 4] === 0x2d &&
-    month >= 1 &&
-    month <= 12 &&
-    block[at + 7] === 0x2d &&
-    day >= 1 &&
-    day <= daysIn(month, year) &&
-    block[at + 10] === 0x54 &&
-    twoDigits(block, at + 11) < 24 &&
-    block[at + 13] === 0x3a &&
-    twoDigits(block, at + 14) < 60 &&
-    block[at + 16] === 0x3a &&
-    twoDigits(block, at + 17) < 60
-  );
 }
 
 function hex4(block: Buffer, at: number): number {

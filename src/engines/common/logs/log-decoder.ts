@@ -1,8 +1,11 @@
 import { quote } from '../../../model/go-text.ts';
 import type { LogOptions, LogPiece } from '../../../ports/container-access.ts';
-import { DockerJsonLine, TIMESTAMP_BYTES } from './docker-json-line.ts';
+import { CriLine } from './cri-line.ts';
+import { DockerJsonLine } from './docker-json-line.ts';
 import { ZERO_TIME } from './log-time.ts';
-import { type LogLine, lineParser, type ParseLine, parseDockerLine } from './log-line.ts';
+import { type LogLine, lineParser, type ParseLine, parseCriLine, parseDockerLine } from './log-line.ts';
+import type { QuickLine } from './quick-line.ts';
+import { TIMESTAMP_BYTES } from './utc-time.ts';
 
 const NEWLINE = 0x0a;
 const nothing = Buffer.alloc(0);
@@ -15,7 +18,10 @@ export type DecodeOptions = Pick<LogOptions, 'timestamps' | 'sinceMs' | 'limitBy
  */
 export class LogDecoder {
   readonly #options: DecodeOptions;
-  readonly #line = new DockerJsonLine();
+  readonly #quick: readonly (readonly [line: QuickLine, parse: ParseLine])[] = [
+    [new CriLine(), parseCriLine],
+    [new DockerJsonLine(), parseDockerLine],
+  ];
   #parse: ParseLine | undefined;
   #remaining: number;
   #full = false;
@@ -53,11 +59,12 @@ export class LogDecoder {
     this.#pieces = [];
     this.#used = 0;
     this.#runAt = 0;
-    // Around its text a line in Docker's shape has more bytes than a timestamp.
-    if (this.#mayBeDocker && this.#out.length < block.length) this.#out = Buffer.allocUnsafeSlow(block.length);
+    // What is around a line's text has at least 30 bytes, and a timestamp 31.
+    const most = block.length + (block.length >> 4);
+    if (this.#out.length < most) this.#out = Buffer.allocUnsafeSlow(most);
     try {
       for (let at = 0; at < block.length && !this.#full;) {
-        if (this.#mayBeDocker) at = this.#decodeFast(block, at);
+        at = this.#decodeFast(block, at);
         if (at < block.length && !this.#full) at = this.#decodeSlow(block, at);
       }
     } catch (error) {
@@ -67,28 +74,24 @@ export class LogDecoder {
     return this.#pieces;
   }
 
-  get #mayBeDocker(): boolean {
-    return this.#parse === undefined || this.#parse === parseDockerLine;
-  }
-
-  /** Goes on while lines have Docker's very own shape. Returns where the first other one is. */
+  /** Goes on while lines have the very shape in which an engine writes them. Returns where the first other one is. */
   #decodeFast(block: Buffer, from: number): number {
-    const line = this.#line;
     const { timestamps, sinceMs, stream } = this.#options;
     const prefixBytes = timestamps ? TIMESTAMP_BYTES : 0;
-    let at = from;
-    while (at < block.length && !this.#full && line.read(block, at, block.length, this.#out, this.#used + prefixBytes)) {
-      this.#parse = parseDockerLine;
+    const read = (line: QuickLine, at: number): boolean => line.read(block, at, block.length, this.#out, this.#used + prefixBytes);
+    const found = this.#quick.find(([candidate, parse]) => (this.#parse ?? parse) === parse && read(candidate, from));
+    if (found === undefined) return from;
+    const [line, parse] = found;
+    this.#parse = parse;
+    let at: number;
+    do {
       at = line.next;
-      if (sinceMs !== undefined && line.timeMs(block) < sinceMs) continue;
+      if (sinceMs !== undefined && line.time.ms(block) < sinceMs) continue;
       if (stream !== undefined && (stream === 'Stderr') !== line.stderr) continue;
-      if (timestamps) line.writeTimestamp(block, this.#out, this.#used);
-      if (line.stderr !== this.#runIsStderr) {
-        this.#endRun();
-        this.#runIsStderr = line.stderr;
-      }
+      if (timestamps) line.time.write(block, this.#out, this.#used);
+      this.#goOnWith(line.stderr);
       this.#used += this.#allowed(line.outEnd - this.#used);
-    }
+    } while (at < block.length && !this.#full && read(line, at));
     return at;
   }
 
@@ -108,10 +111,27 @@ export class LogDecoder {
     if (time.atMs < (sinceMs ?? ZERO_TIME.atMs)) return;
     if (stream !== 'stdout' && stream !== 'stderr') throw new Error(`unexpected stream type ${quote(stream)}`);
     if (wanted !== undefined && (wanted === 'Stderr') !== (stream === 'stderr')) return;
+    this.#goOnWith(stream === 'stderr');
+    if (timestamps) this.#append(Buffer.from(`${time.text} `));
+    this.#append(bytes);
+  }
+
+  #append(bytes: Buffer): void {
+    const end = this.#used + bytes.length;
+    if (this.#out.length < end) {
+      // Pieces that are finished stay in the old one.
+      const larger = Buffer.allocUnsafeSlow(Math.max(end, 2 * this.#out.length));
+      this.#out.copy(larger, this.#runAt, this.#runAt, this.#used);
+      this.#out = larger;
+    }
+    bytes.copy(this.#out, this.#used);
+    this.#used += this.#allowed(bytes.length);
+  }
+
+  #goOnWith(stderr: boolean): void {
+    if (stderr === this.#runIsStderr) return;
     this.#endRun();
-    const whole = Buffer.concat(timestamps ? [Buffer.from(`${time.text} `), bytes] : [bytes]);
-    const allowed = this.#allowed(whole.length);
-    if (allowed > 0) this.#pieces.push({ stream, bytes: whole.subarray(0, allowed) });
+    this.#runIsStderr = stderr;
   }
 
   /** How many of these bytes may still be emitted. A limit is reached with its last byte, one of nothing with the first line. */

@@ -22,7 +22,7 @@ export function lineParser(sample: Buffer): ParseLine {
 }
 
 /** `TIME STREAM TAG[:TAG…] text`: with the tag P the line goes on in the next one. */
-function parseCriLine(line: Buffer): LogLine | undefined {
+export function parseCriLine(line: Buffer): LogLine | undefined {
   const timeEnd = line.indexOf(SPACE);
   const streamEnd = line.indexOf(SPACE, timeEnd + 1);
   const tagsEnd = line.indexOf(SPACE, streamEnd + 1);

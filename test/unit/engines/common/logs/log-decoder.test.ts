@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { type DecodeOptions, LogDecoder } from '../../../../../src/engines/common/logs/log-decoder.ts';
-import { parseDockerLine } from '../../../../../src/engines/common/logs/log-line.ts';
+import { parseCriLine, parseDockerLine } from '../../../../../src/engines/common/logs/log-line.ts';
 
 const NO_OPTIONS: DecodeOptions = { timestamps: false };
 
@@ -37,6 +37,67 @@ describe("decoding a container's log", () => {
         assert.deepEqual(decoded(slow, { timestamps: true, sinceMs: 0 }), decoded(file, { timestamps: true, sinceMs: 0 }));
       }),
     );
+  });
+
+  test('gives back any text that a runtime has written, by the quick way as by the slow one, with each option', () => {
+    const options = fc.record(
+      {
+        timestamps: fc.boolean(),
+        sinceMs: fc.constant(Date.UTC(2050)),
+        limitBytes: fc.nat(300),
+        stream: fc.constantFrom('Stdout' as const, 'Stderr' as const),
+      },
+      { requiredKeys: ['timestamps'] },
+    );
+    const utc = fc
+      .tuple(time, fc.nat(9))
+      .map(([at, digits]) => at.replace(/\.\d+Z$/, digits === 0 ? 'Z' : `.${'123456789'.slice(0, digits)}Z`));
+    const line = fc.tuple(utc, fc.constantFrom('stdout', 'stderr'), fc.constantFrom('F', 'P', 'Q'), anyText);
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 8 }), options, (lines, wanted) => {
+        const file = (tagged: (tag: string) => string): string =>
+          lines.map(([at, stream, tag, text]) => `${at} ${stream} ${tagged(tag)} ${text.replaceAll('\n', '')}\n`).join('');
+        // More than one tag takes the slow way.
+        assert.deepEqual(
+          decoded(
+            file((tag) => tag),
+            wanted,
+          ),
+          decoded(
+            file((tag) => `${tag}:`),
+            wanted,
+          ),
+        );
+      }),
+    );
+  });
+
+  test('never fails or makes things up on a runtime’s line that is cut or damaged anywhere', () => {
+    const good = '2021-02-03T04:05:06.1Z stdout F fine\n';
+    fc.assert(
+      fc.property(fc.nat(200), fc.nat(255), fc.boolean(), (at, byte, cut) => {
+        const damaged = Buffer.from('2021-02-03T04:05:06.123456789Z stderr F some text\n');
+        if (cut) damaged.fill(byte, at % damaged.length);
+        else damaged[at % damaged.length] = byte;
+        const file = Buffer.concat([Buffer.from(good), damaged.subarray(0, -1), Buffer.from('\n')]);
+        const { stdout, stderr, error } = decoded(file);
+        assert.ok(stdout.startsWith('fine\n'));
+        const parts = file
+          .toString('latin1')
+          .split(/(?<=\n)/)
+          .slice(1);
+        const slow = parts.map((part) => parseCriLine(Buffer.from(part, 'latin1')));
+        const of = (stream: string): string => slow.map((parsed) => (parsed?.stream === stream ? parsed.bytes.toString() : '')).join('');
+        if (error === undefined) assert.deepEqual([stdout, stderr], [`fine\n${of('stdout')}`, of('stderr')]);
+      }),
+    );
+  });
+
+  test('has room for timestamps that are longer than the log’s own', () => {
+    for (const lines of [1, 2, 1000]) {
+      const { stdout } = decoded('2021-02-03T04:05:06Z stdout F \n'.repeat(lines), { timestamps: true });
+      assert.equal(stdout, '2021-02-03T04:05:06.000000000Z \n'.repeat(lines));
+    }
   });
 
   test('never fails or makes things up on a file that is cut or damaged anywhere', () => {
@@ -89,5 +150,9 @@ describe("decoding a container's log", () => {
   test('holds pieces of one stream together', () => {
     const line = dockerLine('x\n', 'stdout', '2021-02-03T04:05:06.1Z');
     assert.equal(new LogDecoder(NO_OPTIONS).decode(Buffer.from(line.repeat(100))).length, 1);
+    for (const zone of ['Z', '+02:00']) {
+      const file = `2021-02-03T04:05:06.1${zone} stdout F x\n`.repeat(100);
+      assert.equal(new LogDecoder(NO_OPTIONS).decode(Buffer.from(file)).length, 1);
+    }
   });
 });
