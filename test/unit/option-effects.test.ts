@@ -152,17 +152,6 @@ test('imageServiceEndpoint: images are asked for there, and containers at the ru
   );
 });
 
-/** Handed on as they are to what has a test: numbers of a token bucket, a path, a cap. */
-const handedOn: ReadonlySet<string> = new Set([
-  'containerLogMonitorIntervalMs',
-  'containerLogMaxWorkers',
-  'enableSystemLogQuery',
-  'eventBurst',
-  'eventQps',
-  'kubeApiBurst',
-  'recordMaxMib',
-  'runtimeCgroups',
-]);
 /** Decided where options are read, and tested there. */
 const decidedThere: ReadonlySet<string> = new Set(['mergeDefaultEvictionSettings', 'qosReserved']);
 
@@ -175,7 +164,7 @@ test('each option that works is named in a test of what it does', () => {
   const words = new Set(text.match(/(?:--)?[\w][\w-]*/g));
   const untested = allOptions.filter(([name, option]) => {
     const names = [name, ...flagsOf(option).map((flag) => `--${flag}`), fieldOf(option)?.split('.').at(-1)];
-    return !names.some((each) => each !== undefined && words.has(each)) && !handedOn.has(name) && !decidedThere.has(name);
+    return !names.some((each) => each !== undefined && words.has(each)) && !decidedThere.has(name);
   });
   assert.deepEqual(
     untested.map(([name]) => name),

@@ -4,12 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { firstValueFrom, filter } from 'rxjs';
+import type { LiveValue } from '../../../src/base/live.ts';
 import { nodeReference } from '../../../src/model/object-reference.ts';
+import type { LiveOptions } from '../../../src/options/kubelet-options.ts';
 import type { Cluster } from '../../../src/ports/cluster.ts';
 import type { ApiRequest } from '../../../src/ports/kube-api.ts';
 import { aCa } from '../../builders/a-pki.ts';
 import { aPod } from '../../builders/a-pod.ts';
 import { nothingGiven } from '../../builders/node-parts.ts';
+import { someLive } from '../../builders/some-options.ts';
 import { aCluster } from './a-cluster.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { RecordedHappenings } from '../../fakes/recorded-happenings.ts';
@@ -35,7 +38,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-const open = (): Promise<Cluster> => aCluster({ kubeconfig, certDir: directory, nodeName: 'a' }, { clock, log, tell: happenings.tell });
+const open = (live?: LiveValue<LiveOptions>): Promise<Cluster> =>
+  aCluster({ kubeconfig, certDir: directory, nodeName: 'a' }, { clock, log, tell: happenings.tell, ...(live && { live }) });
 
 test('a kubeconfig that cannot work is refused at once, in words for people', async () => {
   await assert.rejects(open(), { message: `kubeconfig ${kubeconfig} does not exist` });
@@ -147,6 +151,36 @@ describe('with an API server', () => {
     await next();
     assert.deepEqual(sent, ['POST event', 'PATCH event', 'POST event']);
   });
+
+  for (const [door, burst, qps, limits] of [
+    ['main', '--kube-api-burst', '--kube-api-qps', { kubeApiBurst: 3, kubeApiQps: 2 }],
+    ['events', '--event-burst', '--event-qps', { eventBurst: 3, eventQps: 2 }],
+  ] as const)
+    test(`${burst} requests at once, then ${qps} a second, also once both have changed`, async () => {
+      const live = someLive({ kubeApiBurst: 100, eventBurst: 100, ...limits });
+      cluster = await open(live);
+      start();
+      await letIn();
+      (await nextOf('GET', '/api/v1/nodes')).answer(200, { metadata: { resourceVersion: '5' }, items: [] });
+      await nextOf('GET', '/api/v1/nodes');
+      // What following the node has taken is there again.
+      await clock.advance(10_000);
+      const waits = async (count: number): Promise<readonly number[]> => {
+        const before = happenings.of('apiRequestWaited').length;
+        const asked = Array.from({ length: count }, () => cluster.clients[door].request({ method: 'GET', path: '/limited' }, never));
+        const all = clock.until(Promise.all(asked), 100);
+        for (let answered = 0; answered < count; answered++) (await nextOf('GET', '/limited')).answer(200, {});
+        await all;
+        return happenings
+          .of('apiRequestWaited')
+          .slice(before)
+          .map(({ waitedMs }) => waitedMs);
+      };
+      assert.deepEqual(await waits(5), [0, 0, 0, 500, 1000]);
+      live.set({ ...live.now, ...(door === 'main' ? { kubeApiBurst: 1, kubeApiQps: 10 } : { eventBurst: 1, eventQps: 10 }) });
+      await clock.advance(10_000);
+      assert.deepEqual(await waits(3), [0, 100, 200]);
+    });
 
   test('events about the node are taken before its services run', () => {
     cluster.recorder.record(nodeReference('a'), 'Normal', 'Starting', 'Starting kubelet.');

@@ -77,6 +77,14 @@ test('gates close what they name', async (t) => {
   assert.deepEqual([(await get('/statusz'))[0], (await get('/flagz'))[0]], [404, 404]);
 });
 
+test("enableSystemLogQuery: whether a query of the node's logs is one, or files are browsed whatever it says", async (t) => {
+  const query = '/logs/?query=rxlet-test/none.log';
+  const [on, off] = [await serve(t, { enableSystemLogQuery: true }), await serve(t)];
+  const found = 'stat /var/log/rxlet-test/none.log: no such file or directory\n';
+  assert.deepEqual(await on.get(query), [406, `query: Invalid value: ["rxlet-test/none.log"]: ${found}`]);
+  assert.deepEqual(await off.get(query), await off.get('/logs/'));
+});
+
 test('the certificate is there before the server starts', () => {
   const { node } = nodeUnderTest({ options: { enableServer: true } });
   const stageOf = (name: string): number => {
