@@ -39,6 +39,7 @@ export const capabilities: readonly Capability[] = [
   { name: 'probes', wanted: always, load: () => import('./probes/capability.ts') },
   { name: 'mirror', wanted: inCluster, load: () => import('./mirror/capability.ts') },
   { name: 'stats', wanted: serves, load: () => import('./stats/capability.ts') },
+  { name: 'systemoom', wanted: serves, load: () => import('./systemoom/capability.ts') },
   { name: 'shutdown', wanted: delaysShutdown, load: () => import('./shutdown/capability.ts') },
   { name: 'garbage', wanted: serves, load: () => import('./garbage/capability.ts') },
   { name: 'timeline', wanted: serves, load: () => import('./timeline/capability.ts') },

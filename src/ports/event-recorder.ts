@@ -59,6 +59,7 @@ export type EventReason =
   | 'FreeDiskSpaceFailed'
   | 'ImageGCFailed'
   | 'InvalidDiskCapacity'
+  | 'SystemOOM'
   | 'ConfigRestartNeeded'
   | 'InvalidConfig'
   | PodRefusalReason;
