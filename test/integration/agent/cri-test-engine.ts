@@ -210,8 +210,18 @@ export class CriTestEngine implements TestEngine {
       const found = await identity;
       if (!found?.pod.startsWith(this.#prefix)) return;
       this.events.push({ action, id, ...found, atMs: Date.parse(`${at.slice(0, 23).replace(' ', 'T')}${zone.replace(/(\d\d)$/, ':$1')}`) });
+      if (action === 'die') await this.#saysSo(id);
       this.#changes.tell();
     });
+  }
+
+  /** containerd sends its event before CRI shows the end. */
+  async #saysSo(id: string): Promise<void> {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const [part] = (await this.containers()).filter((each) => each.id === id);
+      if (part?.state !== 'running') return;
+      await systemClock.sleep(20, this.#signal);
+    }
   }
 }
 
