@@ -1,19 +1,44 @@
 import { execFile } from 'node:child_process';
+import { mkdtemp, rmdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { testEndpoint, testImage } from '../../builders/docker-under-test.ts';
 import { anImageOfTars, tarOf, type BuiltImage } from '../../builders/an-image.ts';
-
-const run = promisify(execFile);
+import { criEndpoint, engineOfTests } from '../../builders/engine-of-tests.ts';
 
 /** The test image's files as a layer, under other names for a registry to serve: with a shell in it. Variants share nothing. */
 export async function aRunnableImage(variant = 'plain'): Promise<BuiltImage> {
-  const docker = async (...argv: string[]): Promise<Buffer> =>
-    (await run('docker', ['--host', testEndpoint, ...argv], { encoding: 'buffer', maxBuffer: 1 << 28 })).stdout;
+  const files = await (engineOfTests === 'cri' ? filesByContainerd() : filesByDocker());
+  return anImageOfTars([Buffer.concat([withoutEnd(tarOf('variant', Buffer.from(variant))), files])]);
+}
+
+const run = async (program: string, ...argv: readonly string[]): Promise<Buffer> =>
+  (await promisify(execFile)(program, argv, { encoding: 'buffer', maxBuffer: 1 << 28 })).stdout;
+
+async function filesByDocker(): Promise<Buffer> {
+  const docker = (...argv: readonly string[]): Promise<Buffer> => run('docker', '--host', testEndpoint, ...argv);
   const id = String(await docker('create', testImage)).trim();
   try {
-    return anImageOfTars([Buffer.concat([withoutEnd(tarOf('variant', Buffer.from(variant))), await docker('export', id)])]);
+    return await docker('export', id);
   } finally {
     await docker('rm', id);
+  }
+}
+
+async function filesByContainerd(): Promise<Buffer> {
+  const images = (...argv: readonly string[]): Promise<Buffer> =>
+    run('ctr', '--address', criEndpoint().slice('unix://'.length), '--namespace', 'k8s.io', 'images', ...argv);
+  const directory = await mkdtemp(join(tmpdir(), 'rxlet-image-'));
+  try {
+    await images('mount', `docker.io/library/${testImage}`, directory);
+    try {
+      return await run('tar', '--create', '--directory', directory, '.');
+    } finally {
+      await images('unmount', '--rm', directory);
+    }
+  } finally {
+    await rmdir(directory);
   }
 }
 

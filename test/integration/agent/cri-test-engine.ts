@@ -35,6 +35,7 @@ type Identity = Pick<SeenEvent, 'pod' | 'uid' | 'container' | 'attempt'>;
 /** containerd: by CRI, and by its own program where CRI has no events, no signals and no way past the agent. */
 export class CriTestEngine implements TestEngine {
   readonly facts = {
+    rotatesLogs: false,
     ownCgroupParent: '/k8s.io',
     logLine: (text: string, stream: string) => new RegExp(`^\\S+ ${stream} F ${text}$`, 'm'),
   };

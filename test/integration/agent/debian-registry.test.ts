@@ -45,7 +45,7 @@ describe("Debian's docker-registry", { timeout: 300_000 }, () => {
     const registry = await openRegistry(t);
     await registry.push('test/slow', '1', await aRunnableImage('slow'));
     const [, port] = registry.host.split(':');
-    const proxy = await TcpProxy.start({ host: '127.0.0.1', port: Number(port) }, { bytes: 1 << 16, everyMs: 200 });
+    const proxy = await TcpProxy.start({ host: '127.0.0.1', port: Number(port) }, { bytes: 1 << 16, everyMs: 130 });
     t.after(() => proxy.stop());
     const image = `127.0.0.1:${proxy.port}/test/slow:1`;
     cleanUp(t, agent, [image]);
@@ -53,7 +53,7 @@ describe("Debian's docker-registry", { timeout: 300_000 }, () => {
     const sinceMs = Date.now();
     await agent.up('slow');
     const tookMs = Date.now() - sinceMs;
-    assert.ok(tookMs > 4_000, `${tookMs} ms`);
+    assert.ok(tookMs > 3_000, `${tookMs} ms`);
     assert.ok(!agent.lines.some(({ msg }) => msg === 'image pull failed'));
     const told = agent.lines.filter((line) => /pulling .*\d+ of \d+ layers|\d+(\.\d+)? of \d+(\.\d+)? [MK]i?B/.test(JSON.stringify(line)));
     assert.ok(told.length >= 2, 'the trace tells of the progress');

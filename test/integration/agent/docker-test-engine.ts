@@ -6,6 +6,7 @@ import type { EngineContainer, EngineInspect, SeenEvent, TestEngine } from './te
 /** Docker, by its API. */
 export class DockerTestEngine implements TestEngine {
   readonly facts = {
+    rotatesLogs: true,
     ownCgroupParent: '',
     logLine: (text: string, stream: string) => new RegExp(`"log":"${text}\\\\n","stream":"${stream}"`),
   };

@@ -48,6 +48,8 @@ export interface EngineInspect {
 
 /** How engines differ in what tests of the agent look at. */
 export interface TestEngineFacts {
+  /** It writes and rotates the logs, by what the agent asked for when it made a container. */
+  readonly rotatesLogs: boolean;
   /** A line of a container's log file. */
   readonly logLine: (text: string, stream: 'stdout' | 'stderr') => RegExp;
   /** Of containers for which none is asked for, as `inspect` shows it. */
