@@ -168,7 +168,7 @@ describe('images', { timeout: 400_000 }, () => {
     served.push(name);
     await agent.declare('early', running(name));
     const failed = await agent.logged('the failure', ({ msg, image: of }) => msg === 'image pull failed' && of === name);
-    assert.match(String(failed['err']), /no basic auth credentials/);
+    assert.match(String(failed['err']), /no basic auth credentials|authorization failed/);
     await writeFile(join(agent.rootDir, 'config.json'), configJson(closed.host));
     await agent.declare('late', running(name));
     await agent.up('late');

@@ -71,6 +71,7 @@ for (const text of [
   'unknown field "password": did you mean "passwordFile"?',
   'incorrect username or password: unauthorized',
   'authorization: permission denied by the registry',
+  'may require authorization: server message: insufficient_scope: authorization failed',
   'flag --token is required',
   'docker login --password-stdin',
   '--token-file=/var/run/token --service-account-private-key-file /etc/key',
