@@ -79,7 +79,9 @@ if [ "$1" = agent ]; then
   RXLET_TEST_CRI_ENDPOINT=$(hack/containerd.sh up "$dir")
   export RXLET_TEST_CRI_ENDPOINT
   cd test/integration
-  node --test --test-concurrency=1 cri/*.test.ts agent/{cpus,edits,life-cycle,memory,pod-cgroups,pod-network,pods,preemption,probes,resizes}.test.ts
+  # The others are about Docker's own words and settings.
+  node --test --test-concurrency=1 cri/*.test.ts agent/{agent-restart,cpus,dead-volumes,device-plugins,edits,http-source,life-cycle,log,manifest-writes}.test.ts \
+    agent/{memory,node-commands,plan-comes-true,pod-cgroups,pod-network,pods,preemption,probes,resizes,run-once,server-attack}.test.ts
   exit
 fi
 if [ "$1" = store ]; then
