@@ -59,4 +59,9 @@ export interface ContainerAccess {
    * the container has ended, or `signal` aborts. Aborting ends the iteration without an error.
    */
   logs(id: ContainerId, options: LogOptions, signal: AbortSignal): AsyncIterable<LogPiece>;
+  /**
+   * Writes all that the running container is into an archive that does not exist yet; the container goes on. Rejects after `timeoutMs`, or the
+   * engine's own deadline where that is longer. Absent: the engine has no checkpoints that can be taken elsewhere.
+   */
+  checkpoint?(id: ContainerId, file: string, timeoutMs: number, signal: AbortSignal): Promise<void>;
 }

@@ -95,7 +95,7 @@ export function serverRoutes(deps: ServerRoutesDeps): readonly Route[] {
     ...debugRoutes({ clock, verbosity }),
     ...configRoutes({ config: () => configz({ ...options, ...live.now }) }),
     metricPage('/metrics', ...metricTexts),
-    ...(gates.isOn('ContainerCheckpoint') ? checkpointRoutes(served) : []),
+    ...(gates.isOn('ContainerCheckpoint') ? checkpointRoutes({ served, rootDir: options.rootDir, clock }) : []),
     ...zPageRoutes({
       status: gates.isOn('ComponentStatusz') ? { clock, ...thisProgram, paths } : undefined,
       flags: gates.isOn('ComponentFlagz') ? () => flagz(options) : undefined,

@@ -4,7 +4,8 @@ import type { GrpcCode } from '../../src/base/grpc/grpc-status.ts';
 import type { CriClient } from '../../src/engines/cri/client/cri-client.ts';
 
 /** A runtime that answers as the test says, and keeps what it was asked. */
-export class ScriptedCri implements Pick<CriClient, 'call'> {
+export class ScriptedCri implements Pick<CriClient, 'call' | 'requestTimeoutMs'> {
+  readonly requestTimeoutMs = 120_000;
   readonly asked: { readonly method: string; readonly input: unknown }[] = [];
   readonly #answers = new Map<string, (input: unknown) => unknown>();
 

@@ -5,7 +5,7 @@ import type { ContainerAccess } from '../../ports/container-access.ts';
 import type { ContainerRuntime } from '../../ports/container-runtime.ts';
 import type { ImageService } from '../../ports/image-service.ts';
 
-export type Verb = Exclude<keyof ContainerRuntime, 'hints'> | keyof ImageService | keyof ContainerAccess;
+export type Verb = Exclude<keyof ContainerRuntime, 'hints'> | keyof ImageService | Exclude<keyof ContainerAccess, 'checkpoint'>;
 
 /** What the engine refuses with, as a daemon would. */
 export class FakeEngineError extends Error {

@@ -6,6 +6,7 @@ import type { LogNames } from '../../common/logs/rotated-logs.ts';
 import { ContainerState } from '../api/runtime_pb.js';
 import type { CriClient } from '../client/cri-client.ts';
 import { containerLogs } from '../logs/container-logs.ts';
+import { checkpointContainer } from './checkpoint-container.ts';
 import { attachSession, execSession } from './exec-session.ts';
 import { existingContainer, runningSandbox } from './running-container.ts';
 
@@ -18,7 +19,7 @@ export interface CriAccess extends ContainerAccess {
 }
 
 export interface CriAccessDeps {
-  readonly client: Pick<CriClient, 'call'>;
+  readonly client: Pick<CriClient, 'call' | 'requestTimeoutMs'>;
   readonly clock: Clock;
   /** How the log files are named. */
   readonly names: LogNames;
@@ -41,6 +42,7 @@ export function criAccess({ client, clock, names }: CriAccessDeps): CriAccess {
     attach: (id, wanted, signal) => attachSession(session, id, wanted, signal),
     dial: (sandbox, port, signal) => dialers.dial(sandbox, port, signal),
     logs: (id, options, signal) => containerLogs(logs, id, options, signal),
+    checkpoint: (id, file, timeoutMs, signal) => checkpointContainer(client, id, file, timeoutMs, signal),
     close: () => dialers.close(),
   };
 }

@@ -1,5 +1,8 @@
 import { Verbosity } from '../../../../src/base/verbosity.ts';
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { afterEach, test } from 'node:test';
 import type { HealthChecked } from '../../../../src/ports/happenings.ts';
@@ -120,7 +123,7 @@ test('/configz shows the configuration and is kept by nobody', async () => {
 });
 
 test('/checkpoint says that the engine has none, of containers that there are', async () => {
-  await serve(checkpointRoutes(servedPods([aPod('web')])));
+  await serve(checkpointRoutes({ served: servedPods([aPod('web')]), rootDir: '/nonexistent', clock: new FakeClock() }));
   const post = (path: string): ReturnType<typeof ask> => ask(`/checkpoint/default/${path}`, { method: 'POST' });
   const [status, , text] = await post('web/app?timeout=5');
   assert.deepEqual(
@@ -130,6 +133,36 @@ test('/checkpoint says that the engine has none, of containers that there are', 
   assert.deepEqual((await post('none/app')).toSpliced(1, 1), [404, 'pod does not exist']);
   assert.deepEqual((await post('web/none')).toSpliced(1, 1), [404, 'container none does not exist']);
   assert.deepEqual((await post('web/app?timeout=x')).toSpliced(1, 1), [404, 'cannot parse value of timeout parameter']);
+});
+
+test('/checkpoint has the engine write an archive for root alone, and names it', async (t) => {
+  const rootDir = await mkdtemp(join(tmpdir(), 'rxlet-checkpoints-'));
+  t.after(() => rm(rootDir, { recursive: true }));
+  const pod = aPod('web');
+  const asked: unknown[] = [];
+  let broken = false;
+  const access = {
+    checkpoint: async (id: string, file: string, timeoutMs: number) => {
+      if (broken) throw new Error('rpc error: code = Internal desc = criu failed');
+      asked.push([id, file, timeoutMs]);
+    },
+  };
+  const observed = [anObservedPod(pod, { containers: [anInstance(pod, 'app')] })];
+  const clock = new FakeClock();
+  clock.moveDate(Date.UTC(2026, 0, 2, 3, 4, 5, 600));
+  await serve(checkpointRoutes({ served: servedPods([pod, aPod('ended')], { observed, access }), rootDir, clock }));
+  const post = (path: string): ReturnType<typeof ask> => ask(`/checkpoint/default/${path}`, { method: 'POST' });
+  const file = join(rootDir, 'checkpoints/checkpoint-web_default-app-2026-01-02T03:04:05Z.tar');
+  assert.deepEqual(await post('web/app'), [200, 'application/json', JSON.stringify({ items: [file] })]);
+  assert.equal((await stat(join(rootDir, 'checkpoints'))).mode & 0o777, 0o700);
+  for (const seconds of ['-1', '7', '999999999999999999']) await post(`web/app?timeout=1&timeout=${seconds}`);
+  assert.deepEqual(
+    asked,
+    [0, 0, 7_000, 86_400_000].map((timeoutMs) => ['app-0', file, timeoutMs]),
+  );
+  assert.deepEqual((await post('ended/app')).toSpliced(1, 1), [500, 'checkpointing of default/ended/app failed (container app not found)']);
+  broken = true;
+  assert.match((await post('web/app'))[2], /^checkpointing of default\/web\/app failed \(rpc error: code = Internal desc = criu failed\)$/);
 });
 
 test('/statusz and /flagz are text for people, and nothing else', async () => {

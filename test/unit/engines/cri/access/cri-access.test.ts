@@ -76,6 +76,15 @@ for (const [words, exitCode] of [
     assert.ok(result.output.includes(words), result.output);
   });
 
+test('a checkpoint is asked of the runtime for as long as is wanted, and is refused in a kubelet’s words', async () => {
+  await using at = await setUp();
+  const checkpoint = (): Promise<void> | undefined => at.access.checkpoint?.(ID, '/a.tar', 7_900, at.signal);
+  await assert.rejects(async () => checkpoint(), { message: 'rpc error: code = Unimplemented desc = not scripted' });
+  at.cri.answer(method.checkpointContainer, () => ({}));
+  await checkpoint();
+  assert.deepEqual(at.cri.asked.at(-1), { method: 'CheckpointContainer', input: { containerId: ID, location: '/a.tar', timeout: 7n } });
+});
+
 test('trouble of another kind is an error', async () => {
   await using at = await setUp({ refuse: new Error('task abc not found') });
   await assert.rejects(execOnce(at.access, ID, ['x'], { clock: at.clock }, at.signal), /task abc not found/);
