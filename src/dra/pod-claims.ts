@@ -100,9 +100,10 @@ export class PodClaims {
   async unprepare(uid: PodUid, signal: AbortSignal): Promise<void> {
     const { store } = this.#deps;
     try {
-      await store.retry();
       const keys = store.ofPod(uid).map(({ namespace, name }) => keyOf(namespace, name));
+      // What cannot be written may be what is about to go.
       if (keys.length > 0) await this.#alone(keys, signal, () => this.#unprepare(uid, signal));
+      else await store.retry();
     } catch (error) {
       signal.throwIfAborted();
       throw new Error(`unprepare dynamic resources: ${errorText(error)}`, { cause: error });

@@ -13,6 +13,8 @@ const MAX_IDS = 256;
 const MAX_REQUESTS = 128;
 /** Of a DNS subdomain, as pools and requests have; a name of CDI's has a vendor, a class and a name. */
 const MAX_NAME = 512;
+/** Of all names of a claim: some hundred claims have to have room in the file that tells of all. */
+const MAX_NAMES = 64 << 10;
 
 /** "vendor.com/class=name" (tags.cncf.io/container-device-interface/pkg/parser). */
 const CDI_NAME = /^[A-Za-z](?:[\w.-]*[A-Za-z0-9])?\/[A-Za-z](?:[\w-]*[A-Za-z0-9])?=[A-Za-z0-9](?:[\w.:-]*[A-Za-z0-9])?$/;
@@ -24,6 +26,17 @@ export function checkedDevices(devices: readonly PreparedDevice[]): readonly Pre
     MAX_IDS,
     devices.reduce((sum, { cdiDeviceIds }) => sum + cdiDeviceIds.length, 0),
     'CDI device ids',
+  );
+  const names = devices.flatMap(({ poolName, deviceName, requestNames, cdiDeviceIds }) => [
+    poolName,
+    deviceName,
+    ...requestNames,
+    ...cdiDeviceIds,
+  ]);
+  atMost(
+    MAX_NAMES,
+    names.reduce((sum, { length }) => sum + length, 0),
+    'characters of names',
   );
   return devices.map(({ poolName, deviceName, requestNames, cdiDeviceIds }) => {
     atMost(MAX_REQUESTS, requestNames.length, 'requests of a device');

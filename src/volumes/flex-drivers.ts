@@ -35,8 +35,12 @@ export const flexPlugin = (driver: string): string => driver.replace('/', '~');
 const MOUNT_MS = 110_000;
 const UNMOUNT_MS = 30_000;
 const INIT_MS = 10_000;
-/** As they are named in the directory of drivers and in those of pods. No other name becomes part of a path. */
+/** Whether a driver can be called this. No other name becomes part of a path: it is the pod's to choose. */
+export const isFlexDriver = (driver: string): boolean => DRIVER.test(driver) && isPlugin(flexPlugin(driver));
+
+/** As they are named in the directory of drivers and in those of pods. */
 const PLUGIN = /^[A-Za-z0-9][\w.-]{0,127}(?:~[A-Za-z0-9][\w.-]{0,127})?$/;
+const isPlugin = (name: string): boolean => PLUGIN.test(name) && !name.startsWith('kubernetes.io~');
 /** As pods name it. */
 const DRIVER = /^[\w.-]+(?:\/[\w.-]+)?$/;
 const MAX_WORDS = 1_000;
@@ -50,7 +54,7 @@ export function flexDrivers(directory: string, clock: Pick<Clock, 'schedule'>): 
   const known = new LruMap<string, FlexCapabilities>(100);
 
   const programOf = async (plugin: string): Promise<string | undefined> => {
-    if (!PLUGIN.test(plugin)) return undefined;
+    if (!isPlugin(plugin)) return undefined;
     const program = join(directory, plugin, plugin.slice(plugin.indexOf('~') + 1));
     return (await access(program, constants.X_OK).then(
       () => true,
@@ -105,7 +109,7 @@ export function flexDrivers(directory: string, clock: Pick<Clock, 'schedule'>): 
 
   return {
     find: async (driver, signal) => {
-      const program = DRIVER.test(driver) ? await programOf(flexPlugin(driver)) : undefined;
+      const program = isFlexDriver(driver) ? await programOf(flexPlugin(driver)) : undefined;
       if (program === undefined)
         throw new MountStepError('CanMount', `no volume plugin matched: there is no FlexVolume driver ${words(driver)} in ${directory}`);
       return {
@@ -117,7 +121,7 @@ export function flexDrivers(directory: string, clock: Pick<Clock, 'schedule'>): 
     },
     unmountBelow: async (volumes, signal) => {
       const failed: unknown[] = [];
-      for (const plugin of (await namesIn(volumes)).filter((name) => !name.startsWith('kubernetes.io~'))) {
+      for (const plugin of await namesIn(volumes)) {
         const program = await programOf(plugin);
         if (program === undefined) continue;
         for (const name of await namesIn(join(volumes, plugin))) {

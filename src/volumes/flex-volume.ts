@@ -1,15 +1,17 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorText } from '../base/error-text.ts';
-import { flexPlugin } from './flex-drivers.ts';
+import { flexPlugin, isFlexDriver } from './flex-drivers.ts';
 import type { Mounts } from './mounts.ts';
 import { makeMountPoint } from './volume-directory.ts';
-import type { KindOf, VolumeKind, VolumeTask } from './volume-kind.ts';
+import { type KindOf, type VolumeKind, VolumeRefusedError, type VolumeTask } from './volume-kind.ts';
 import { giveToGroup } from './volume-ownership.ts';
 
 /** What a FlexVolume driver of the node mounts, of the pod's own or behind a claim. The driver unmounts it, before anything of the pod's is removed. */
 export const flexVolume: KindOf = ({ flexVolume: flex }) => {
   if (!flex) return undefined;
+  // The name is part of the path of the volume's directory, where what is mounted is shown.
+  if (!isFlexDriver(flex.driver)) throw new VolumeRefusedError(`no volume plugin matched: ${shown(flex.driver)} names no FlexVolume driver`);
   const kind: VolumeKind = {
     plugin: flexPlugin(flex.driver),
     changes: false,
@@ -42,6 +44,8 @@ export const flexVolume: KindOf = ({ flexVolume: flex }) => {
   };
   return kind;
 };
+
+const shown = (driver: string): string => JSON.stringify(driver.slice(0, 200));
 
 async function isMounted(directory: string, mounts: Mounts): Promise<boolean> {
   const above = await realpath(dirname(directory)).catch(() => undefined);

@@ -19,7 +19,11 @@ export class PodDirectories {
     return join(this.root, uid);
   }
 
+  /** Throws when one of the names would lead elsewhere. */
   volume(uid: PodUid, plugin: string, name: string): string {
+    for (const part of [plugin, name])
+      if (part === '' || part === '.' || part === '..' || part.includes('/'))
+        throw new Error(`${JSON.stringify(part.slice(0, 300))} cannot name a directory`);
     return join(this.volumes(uid), plugin, name);
   }
 

@@ -28,6 +28,8 @@ const device = (...cdiDeviceIds: readonly string[]): DriverAnswer => ({
 const well: Answer = (claims) => new Map(claims.map(({ uid, name }) => [uid, device(`example.org/gpu=${name}`)]));
 const hangs: Answer = (_claims, signal) => abortable(signal, () => {});
 
+const numbered = (name: string): readonly string[] => Array.from({ length: 150 }, (_, i) => `${name}-${i}`);
+
 describe('claims of pods', () => {
   const ever = new AbortController().signal;
   let api: Map<string, ResourceClaim>;
@@ -230,6 +232,11 @@ describe('claims of pods', () => {
       { devices: [{ poolName: 'x'.repeat(513), deviceName: 'd', requestNames: [], cdiDeviceIds: [] }] },
       'failed for ResourceClaim a: the driver answered with 513 characters of a name, more than the 512 allowed',
     ],
+    [
+      'answers with too much in all',
+      { devices: Array.from({ length: 128 }, () => ({ poolName: 'x'.repeat(512), deviceName: 'd'.repeat(513 - 1), requestNames: ['r'], cdiDeviceIds: [] })) },
+      'failed for ResourceClaim a: the driver answered with 131200 characters of names, more than the 65536 allowed',
+    ],
   ] as const) {
     it(`says what a driver that ${what} has said, and asks it again`, async () => {
       const pod = using('web', ['a', 'b']);
@@ -348,6 +355,18 @@ describe('claims of pods', () => {
     restart();
     await claims.unprepare(pod.metadata.uid, ever);
     assert.deepEqual(news(), []);
+  });
+
+  it('gives back claims of which more was said than can be written, and then goes on with others', async () => {
+    const [one, two, other] = [using('one', numbered('a')), using('two', numbered('b')), using('other', ['c'])];
+    for (const pod of [one, two]) put(...(pod.spec.resourceClaims ?? []).map(({ name }) => aClaim(name, ['gpu.org'], [pod])));
+    const device = { requestNames: ['r'.repeat(500)], deviceName: 'd'.repeat(500), poolName: 'p', cdiDeviceIds: [] };
+    answers.set('gpu.org prepares', (all) => new Map(all.map(({ uid }) => [uid, { error: '', devices: Array(64).fill(device) }])));
+    await claims.prepare(one, ever);
+    await assert.rejects(claims.prepare(two, ever), /what drivers say of all claims takes \d+ bytes, more than the 15728640 allowed/);
+    await claims.unprepare(two.metadata.uid, ever);
+    put(aClaim('c', ['nic.org'], [other]));
+    await claims.prepare(other, ever);
   });
 
   it('refuses a claim that has taken the name of one that is not unprepared', async () => {

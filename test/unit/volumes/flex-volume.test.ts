@@ -127,4 +127,12 @@ describe('flexVolume', () => {
       await assert.rejects(stage.volumes.prepare(podWith(flex({ driver })), signal), /no volume plugin matched/, driver);
     assert.deepEqual(await readdir(join(rootDir, 'flex')), ['example~disk'], 'nothing was run');
   });
+
+  it("shows no pod what is mounted elsewhere on the node, whatever its driver's name", async () => {
+    const elsewhere = join(rootDir, 'd');
+    stage.mounted.set(elsewhere, 'of the node');
+    await mkdir(join(rootDir, 'pods', uid, 'volumes'), { recursive: true });
+    for (const driver of ['x/../../../../..', 'x/y/../../../../../..', 'kubernetes.io/csi', 'a/b/c', ''])
+      await assert.rejects(stage.volumes.prepare(podWith(flex({ driver })), signal), /no volume plugin matched/, driver);
+  });
 });

@@ -59,9 +59,6 @@ export class LogDecoder {
     this.#pieces = [];
     this.#used = 0;
     this.#runAt = 0;
-    // What is around a line's text has at least 30 bytes, and a timestamp 31.
-    const most = block.length + (block.length >> 4);
-    if (this.#out.length < most) this.#out = Buffer.allocUnsafeSlow(most);
     try {
       for (let at = 0; at < block.length && !this.#full;) {
         at = this.#decodeFast(block, at);
@@ -77,6 +74,9 @@ export class LogDecoder {
   /** Goes on while lines have the very shape in which an engine writes them. Returns where the first other one is. */
   #decodeFast(block: Buffer, from: number): number {
     const { timestamps, sinceMs, stream } = this.#options;
+    const rest = block.length - from;
+    // What is around a line's text has at least 30 bytes, and a timestamp 31.
+    this.#makeRoom(rest + (rest >> 4));
     const prefixBytes = timestamps ? TIMESTAMP_BYTES : 0;
     const read = (line: QuickLine, at: number): boolean => line.read(block, at, block.length, this.#out, this.#used + prefixBytes);
     const found = this.#quick.find(([candidate, parse]) => (this.#parse ?? parse) === parse && read(candidate, from));
@@ -116,14 +116,17 @@ export class LogDecoder {
     this.#append(bytes);
   }
 
+  #makeRoom(bytes: number): void {
+    const end = this.#used + bytes;
+    if (this.#out.length >= end) return;
+    // Pieces that are finished stay in the old one.
+    const larger = Buffer.allocUnsafeSlow(this.#used === 0 ? end : Math.max(end, 2 * this.#out.length));
+    this.#out.copy(larger, this.#runAt, this.#runAt, this.#used);
+    this.#out = larger;
+  }
+
   #append(bytes: Buffer): void {
-    const end = this.#used + bytes.length;
-    if (this.#out.length < end) {
-      // Pieces that are finished stay in the old one.
-      const larger = Buffer.allocUnsafeSlow(Math.max(end, 2 * this.#out.length));
-      this.#out.copy(larger, this.#runAt, this.#runAt, this.#used);
-      this.#out = larger;
-    }
+    this.#makeRoom(bytes.length);
     bytes.copy(this.#out, this.#used);
     this.#used += this.#allowed(bytes.length);
   }

@@ -155,4 +155,14 @@ describe("decoding a container's log", () => {
       assert.equal(new LogDecoder(NO_OPTIONS).decode(Buffer.from(file)).length, 1);
     }
   });
+
+  test('shows each line whole, and nothing else, behind short ones that timestamps make long', () => {
+    const line = dockerLine('fine\n', 'stdout', '2021-02-03T04:05:06.1Z');
+    for (let count = 1; count < 100; count++) {
+      const file = line + '{"stream":"stdout"}\n'.repeat(count) + line.repeat(2) + '{"log":"end\\n","stream":"stdout"}\n';
+      const zero = '0001-01-01T00:00:00.000000000Z ';
+      const fine = '2021-02-03T04:05:06.100000000Z fine\n';
+      assert.equal(decoded(file, { timestamps: true }).stdout, `${fine}${zero.repeat(count)}${fine.repeat(2)}${zero}end\n`);
+    }
+  });
 });
