@@ -1,6 +1,7 @@
+import { isDns1123Subdomain } from '../model/validation/formats.ts';
+
 /** Of a driver's name, which labels and paths are made of (pkg/volume/csi/csi_plugin.go, the specification's GetPluginInfo). */
 const LONGEST_NAME = 63;
-const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/i;
 
 /** Directories of another use, beside those of the drivers (pkg/volume/csi). */
 const RESERVED: ReadonlySet<string> = new Set(['volumedevices', 'pv']);
@@ -9,7 +10,7 @@ const RESERVED: ReadonlySet<string> = new Set(['volumedevices', 'pv']);
 export function driverNameFault(name: string): string | undefined {
   if (name === '') return 'the driver has no name';
   if (name.length > LONGEST_NAME) return `the driver's name has ${name.length} characters, of at most ${LONGEST_NAME}`;
-  if (!NAME.test(name) || name.includes('..')) {
+  if (isDns1123Subdomain(name.toLowerCase()).length > 0) {
     return `the driver's name ${JSON.stringify(name)} is no domain name (letters, digits, '-' and single '.')`;
   }
   return RESERVED.has(name.toLowerCase()) ? `the driver's name ${name} is that of a directory of the node's own` : undefined;

@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { GrpcClient } from '../base/grpc/grpc-client.ts';
 import { GrpcError } from '../base/grpc/grpc-error.ts';
 import { version } from '../base/version.ts';
+import { isLabelValue, isQualifiedName } from '../model/validation/formats.ts';
 import { Node, NodeServiceCapability_RPC_Type as Rpc } from './api/csi_pb.js';
 import { CsiCallError } from './csi-call-error.ts';
 
@@ -90,9 +91,15 @@ function nodeInfoOf({
   if (maxVolumesPerNode < 0n) throw new Error(`NodeGetInfo: max_volumes_per_node is ${maxVolumesPerNode}, which is less than 0`);
   const topology = accessibleTopology?.segments ?? {};
   if (Object.keys(topology).length > MAX_SEGMENTS) throw new Error(`NodeGetInfo: more than ${MAX_SEGMENTS} topology segments`);
+  for (const [key, value] of Object.entries(topology)) {
+    const [fault] = [...isQualifiedName(key), ...isLabelValue(value)];
+    if (fault !== undefined) throw new Error(`NodeGetInfo: topology segment ${quoted(key)}: ${quoted(value)} is no label of a node: ${fault}`);
+  }
   const most = 2n ** 31n - 1n;
   return { nodeId, maxVolumes: Number(maxVolumesPerNode > most ? most : maxVolumesPerNode), topology: { ...topology } };
 }
+
+const quoted = (text: string): string => JSON.stringify(text.slice(0, 300));
 
 /**
  * By which a driver says that it has done nothing. The kubelet counts Internal and Unknown among them; they are also what is made of an answer that

@@ -36,6 +36,8 @@ export class CsiDrivers implements PluginHandler {
     const fault = driverNameFault(name) ?? versionsFault(versions);
     if (fault !== undefined) throw new Error(fault);
     const key = name.toLowerCase();
+    const known = this.#known.get(key)?.name ?? name;
+    if (known !== name) throw new Error(`there is a CSI driver ${known} on the node, and the name ${name} differs in case alone`);
     if (!this.#known.has(key) && this.#known.size >= MAX_DRIVERS)
       throw new Error(`the node has ${MAX_DRIVERS} CSI drivers, and takes no more`);
     // The first driver loads what speaks to it.

@@ -1,16 +1,17 @@
 import { merge, Subject } from 'rxjs';
 import type { Clock } from '../base/clock.ts';
 import { drainInto } from '../base/drain-into.ts';
+import { errorText } from '../base/error-text.ts';
 import { exponential } from '../base/exponential.ts';
 import { jitter } from '../base/jitter.ts';
 import type { Logger } from '../base/logger.ts';
 import { OngoingFaults } from '../base/ongoing-faults.ts';
 import { abortable } from '../base/abortable.ts';
 import { anySignal } from '../base/any-signal.ts';
-import { isNotFound } from '../model/api-error.ts';
+import { ApiError, isNotFound } from '../model/api-error.ts';
 import type { Node } from '../model/node.ts';
 import type { Cluster } from '../ports/cluster.ts';
-import { type CsiNode, csiNodeWith, nodeChange } from './csi-node.ts';
+import { type CsiNode, csiNodeWith, nodeChange, type ShownDrivers } from './csi-node.ts';
 import type { CsiDrivers } from './csi-drivers.ts';
 
 export interface CsiNodeKeeperDeps {
@@ -92,27 +93,55 @@ export class CsiNodeKeeper {
   }
 
   async #show(signal: AbortSignal): Promise<void> {
-    const { cluster, nodeName, drivers, log } = this.#deps;
+    const { cluster, nodeName, drivers } = this.#deps;
     const api = cluster.clients.main;
-    const node = cluster.node() ?? (await api.request<Node>({ method: 'GET', path: `/api/v1/nodes/${nodeName}` }, signal));
+    let node = cluster.node() ?? (await api.request<Node>({ method: 'GET', path: `/api/v1/nodes/${nodeName}` }, signal));
     const shown = { here: drivers.list(), gone: drivers.gone() };
+    try {
+      await this.#write(node, shown, signal);
+      return;
+    } catch (error) {
+      if (!isRefused(error) || shown.here.length < 2) throw error;
+    }
+    // What is refused may be of one of them: the others are shown without it.
+    const refused: string[] = [];
+    for (const driver of shown.here) {
+      try {
+        node = await this.#write(node, { ...shown, here: [driver] }, signal);
+      } catch (error) {
+        if (!isRefused(error)) throw error;
+        refused.push(`CSI driver ${driver.name}: ${errorText(error)}`);
+      }
+    }
+    if (refused.length > 0) throw new Error(refused.join('; '));
+  }
+
+  /** Resolves with the Node as it is then. */
+  async #write(before: Node, shown: ShownDrivers, signal: AbortSignal): Promise<Node> {
+    const { cluster, nodeName, log } = this.#deps;
+    const api = cluster.clients.main;
+    let node = before;
     const { patch, faults } = nodeChange(node, shown);
     for (const fault of faults) if (this.#faults.fault(fault)) log.warn('topology of a CSI driver not shown', { fault });
     if (patch !== undefined) {
       const path = `/api/v1/nodes/${nodeName}/status`;
-      await api.request({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body: patch }, signal);
+      node = await api.request<Node>({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body: patch }, signal);
     }
     const collection = '/apis/storage.k8s.io/v1/csinodes';
-    const before = await api
+    const csiNode = await api
       .request<CsiNode>({ method: 'GET', path: `${collection}/${nodeName}` }, signal)
       .catch((error: unknown) => (isNotFound(error) ? undefined : rethrow(error)));
-    const after = csiNodeWith(before, node, shown);
-    if (after === undefined) return;
+    const after = csiNodeWith(csiNode, node, shown);
+    if (after === undefined) return node;
     // A conflict is tried again like all that fails.
-    if (before === undefined) await api.request({ method: 'POST', path: collection, body: after }, signal);
+    if (csiNode === undefined) await api.request({ method: 'POST', path: collection, body: after }, signal);
     else await api.request({ method: 'PUT', path: `${collection}/${nodeName}`, body: after }, signal);
+    return node;
   }
 }
+
+/** What is asked for is not allowed, or cannot be: not by who asks, nor when. */
+const isRefused = (error: unknown): boolean => error instanceof ApiError && [400, 403, 422].includes(error.status);
 
 function rethrow(error: unknown): never {
   throw error;

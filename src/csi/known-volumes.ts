@@ -55,24 +55,35 @@ export class KnownVolumes {
     this.#paths = paths;
   }
 
-  /** Finds what an agent before this one has left. What cannot be read is said, and is its pod's to undo. */
+  /** Finds what an agent before this one has left. What cannot be read is said, and is its pod's to undo; all else is found. */
   async read(log: Pick<Logger, 'warn'>): Promise<void> {
+    const tried = async <T>(work: () => Promise<readonly T[]>): Promise<readonly T[]> => {
+      try {
+        return await work();
+      } catch (error) {
+        log.warn('CSI volumes that an agent before this one has left cannot be found', { error });
+        return [];
+      }
+    };
     const data = (directory: string): Promise<VolumeData | undefined> =>
       readVolumeData(directory).catch((error: unknown) => {
         log.warn('what a CSI volume is cannot be read', { error });
         return undefined;
       });
-    for (const uid of (await entries(this.#paths.pods)).filter(namesPodDirectory)) {
-      for (const use of await usesOf(this.#paths, uid as PodUid, data)) this.use(use);
+    for (const uid of (await tried(() => entries(this.#paths.pods))).filter(namesPodDirectory)) {
+      for (const use of await tried(() => usesOf(this.#paths, uid as PodUid, data))) this.use(use);
     }
-    for (const driver of await entries(this.#paths.plugin)) {
-      for (const name of await entries(join(this.#paths.plugin, driver))) {
-        const isBlock = driver === 'volumeDevices';
+    for (const driver of await tried(() => entries(this.#paths.plugin))) {
+      const isBlock = driver === 'volumeDevices';
+      for (const name of await tried(() => entries(join(this.#paths.plugin, driver)))) {
         const paths = isBlock ? deviceOrNone(this.#paths, name) : mountPaths(join(this.#paths.plugin, driver, name));
         const found = paths && (await data(paths.directory));
-        // An agent that ended as it removed it may have left the directory.
-        if (paths !== undefined && found === undefined) await removeEmpty(paths.directory);
-        if (paths === undefined || found === undefined) continue;
+        if (paths === undefined) continue;
+        if (found === undefined) {
+          // An agent that ended as it removed it may have left the directory.
+          await tried(async () => [await removeEmpty(paths.directory)]);
+          continue;
+        }
         this.stage({ driver: found.driverName, handle: found.volumeHandle, paths, isBlock, isSure: false });
         // Whether somebody attaches it is not known here; to say so of one that nobody attaches does no harm.
         this.attach(found.driverName, found.volumeHandle);
@@ -120,7 +131,12 @@ export class KnownVolumes {
 
   /** Those that no pod has. */
   idle(): readonly string[] {
-    return [...this.#staged.keys()].filter((key) => this.usesOf(key).length === 0);
+    const used = new Set(this.uses().map(keyOf));
+    return [...this.#staged.keys()].filter((key) => !used.has(key));
+  }
+
+  isIdle(key: string): boolean {
+    return this.#staged.has(key) && this.usesOf(key).length === 0;
   }
 
   unstage(key: string): void {

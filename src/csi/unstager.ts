@@ -5,12 +5,14 @@ import { exponential } from '../base/exponential.ts';
 import { firstOf } from '../base/first-of.ts';
 import type { Logger } from '../base/logger.ts';
 import { OngoingFaults } from '../base/ongoing-faults.ts';
+import { Slots } from '../base/slots.ts';
+import type { CsiDriver } from './csi-driver.ts';
 import type { CsiDrivers } from './csi-drivers.ts';
 import type { KnownVolumes } from './known-volumes.ts';
 import type { NodeVolumes } from './node-volumes.ts';
 
 export interface UnstagerDeps {
-  readonly known: Pick<KnownVolumes, 'idle' | 'staged'>;
+  readonly known: Pick<KnownVolumes, 'idle' | 'isIdle' | 'staged'>;
   readonly volumes: Pick<NodeVolumes, 'unstage'>;
   readonly drivers: Pick<CsiDrivers, 'find' | 'changes'>;
   readonly clock: Clock;
@@ -19,7 +21,7 @@ export interface UnstagerDeps {
 
 /** As the kubelet tries an unmount again (goroutinemap/exponentialbackoff). */
 const retryMs = exponential(500, 122_000);
-/** So many volumes are tried again at a time, each by itself: one whose driver hangs holds up no other. */
+/** A driver is asked about so many volumes at a time: one that hangs holds up no other. */
 const MOST_AT_ONCE = 64;
 
 /** Unstages what no pod on the node has any more, until that is done, or a pod has it again. It sleeps while there is none. */
@@ -27,6 +29,8 @@ export class Unstager {
   readonly #deps: UnstagerDeps;
   readonly #news = new Subject<void>();
   readonly #busy = new Map<string, Promise<void>>();
+  /** By driver. */
+  readonly #slots = new Map<string, Slots>();
   readonly #faults = new OngoingFaults<string>();
 
   constructor(deps: UnstagerDeps) {
@@ -44,12 +48,8 @@ export class Unstager {
     while (!signal.aborted) {
       const news = firstOf(merge(this.#news, drivers.changes), signal).catch(() => {});
       for (const key of known.idle()) {
-        if (this.#busy.has(key) || this.#busy.size >= MOST_AT_ONCE) continue;
-        const work = this.#end(key, signal).finally(() => {
-          this.#busy.delete(key);
-          // There may be room for another now.
-          if (this.#busy.size === MOST_AT_ONCE - 1) this.look();
-        });
+        if (this.#busy.has(key)) continue;
+        const work = this.#end(key, signal).finally(() => this.#busy.delete(key));
         this.#busy.set(key, work);
       }
       await news;
@@ -60,12 +60,12 @@ export class Unstager {
   /** Tries until it is unstaged, or used, or its driver is not there. */
   async #end(key: string, signal: AbortSignal): Promise<void> {
     const { known, volumes, drivers, clock, log } = this.#deps;
-    for (let failures = 0; !signal.aborted && known.idle().includes(key);) {
+    for (let failures = 0; !signal.aborted && known.isIdle(key);) {
       const driver = drivers.find(known.staged(key)?.driver ?? '');
       // It is looked for again when one registers.
       if (driver === undefined) return;
       try {
-        await volumes.unstage(key, driver, signal);
+        await this.#slotsOf(driver).run(() => volumes.unstage(key, driver, signal), signal);
         this.#faults.over(key);
       } catch (error) {
         if (signal.aborted) return;
@@ -78,5 +78,11 @@ export class Unstager {
         await another.catch(() => {});
       }
     }
+  }
+
+  #slotsOf({ name }: CsiDriver): Slots {
+    const slots = this.#slots.get(name) ?? new Slots(MOST_AT_ONCE);
+    this.#slots.set(name, slots);
+    return slots;
   }
 }

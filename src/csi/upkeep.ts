@@ -5,6 +5,7 @@ import { firstOf } from '../base/first-of.ts';
 import { jitter } from '../base/jitter.ts';
 import type { Logger } from '../base/logger.ts';
 import { OngoingFaults } from '../base/ongoing-faults.ts';
+import { Slots } from '../base/slots.ts';
 import { migratedPersistent } from '../model/csi-migration.ts';
 import { Quantity } from '../model/quantity.ts';
 import type { ClaimReader } from '../ports/claim-reader.ts';
@@ -30,7 +31,7 @@ export interface UpkeepDeps {
 
 /** About as often as a kubelet looks at each pod's volumes again. */
 const LOOK_MS = 60_000;
-/** So many volumes are looked at at a time. */
+/** So many volumes of one driver are looked at at a time: one that hangs holds up no other. */
 const AT_ONCE = 8;
 
 /**
@@ -41,7 +42,10 @@ export class Upkeep {
   readonly #deps: UpkeepDeps;
   readonly #news = new Subject<void>();
   readonly #faults = new OngoingFaults<string>();
+  /** Those that are looked at, or wait for that. */
   readonly #busy = new Set<string>();
+  /** By driver. */
+  readonly #slots = new Map<string, Slots>();
 
   constructor(deps: UpkeepDeps) {
     this.#deps = deps;
@@ -68,10 +72,7 @@ export class Upkeep {
 
   async #lookAtAll(signal: AbortSignal): Promise<void> {
     const { known } = this.#deps;
-    const waiting = known
-      .uses()
-      .filter(({ task, paths }) => task !== undefined && !this.#busy.has(paths.directory))
-      .values();
+    const waiting = known.uses().filter(({ task, paths }) => task !== undefined && !this.#busy.has(paths.directory));
     // Each driver's object is read once for all.
     const asked = new Map<string, Promise<CsiDriverObject | undefined>>();
     const objectOf = (driver: string): Promise<CsiDriverObject | undefined> => {
@@ -79,14 +80,22 @@ export class Upkeep {
       asked.set(driver, answer);
       return answer;
     };
-    const lane = async (): Promise<void> => {
-      for (const use of waiting) {
-        if (signal.aborted) return;
-        this.#busy.add(use.paths.directory);
-        await this.#lookAt(use, objectOf, signal).finally(() => this.#busy.delete(use.paths.directory));
+    const looks = waiting.map(async (use) => {
+      this.#busy.add(use.paths.directory);
+      try {
+        await this.#slotsOf(use).run(() => this.#lookAt(use, objectOf, signal), signal);
+      } finally {
+        this.#busy.delete(use.paths.directory);
       }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, lane));
+    });
+    // Only the agent's end keeps one from being looked at.
+    await Promise.allSettled(looks);
+  }
+
+  #slotsOf({ data: { driverName } }: Use): Slots {
+    const slots = this.#slots.get(driverName) ?? new Slots(AT_ONCE);
+    this.#slots.set(driverName, slots);
+    return slots;
   }
 
   async #lookAt(use: Use, objectOf: (driver: string) => Promise<CsiDriverObject | undefined>, signal: AbortSignal): Promise<void> {

@@ -58,6 +58,14 @@ test('a driver that says what cannot be, or nothing, is refused with the reason'
     segments: Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`k${i}`, 'v'])),
   };
   await refused(/more than 64 topology segments/);
+  for (const [key, value, message] of [
+    ['no label', 'v', /topology segment "no label"/],
+    ['k'.repeat(100_000), 'v', /topology segment "k{1,300}"/],
+    ['zone', 'v'.repeat(64), /topology segment "zone": "v{1,300}" .*63/],
+  ] as const) {
+    fake.info.accessibleTopology = { $typeName: 'csi.v1.Topology', segments: { [key]: value } };
+    await refused(message);
+  }
   fake.fault(
     'NodeGetInfo',
     { is: 'nonsense' },
@@ -132,4 +140,6 @@ test('no more than 128 drivers are taken, and one that is known is taken again',
   for (let i = 0; i < 128; i++) await drivers.register({ ...fake.plugin, name: `d${i}` }, signal);
   await assert.rejects(drivers.register(fake.plugin, signal), /the node has 128 CSI drivers/);
   await drivers.register({ ...fake.plugin, name: 'd7' }, signal);
+  await assert.rejects(drivers.register({ ...fake.plugin, name: 'D7' }, signal), /CSI driver d7 .*D7 differs in case alone/);
+  assert.equal(drivers.get('d7').name, 'd7');
 });

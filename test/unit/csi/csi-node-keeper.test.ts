@@ -96,3 +96,19 @@ test('what cannot be written is written later, and said once; a Node that is mad
   assert.deepEqual(api.stored('/api/v1/nodes/n1')?.metadata['labels'], { zone: 'a' });
   assert.deepEqual(api.stored(CSI_NODE)?.metadata['ownerReferences'], [{ apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'u2' }]);
 });
+
+test('a driver that the API server refuses keeps no other from being shown, and is named', async (t) => {
+  const { api, clock, log, show, shown } = scene(t);
+  const topology = { 'node-restriction.kubernetes.io/zone': 'a' };
+  const refused: DriverToShow = { name: 'bad', info: { nodeId: 'i-2', maxVolumes: 0, topology } };
+  api.intercept(({ method, body }) => {
+    if (method === 'PATCH' && JSON.stringify(body).includes('node-restriction')) throw refusals.forbidden('is not allowed to modify labels');
+  });
+  await show([refused, disk]);
+  assert.deepEqual(shown(), [{ name: 'disk', nodeID: 'i-1', topologyKeys: ['zone'] }]);
+  assert.deepEqual(api.stored('/api/v1/nodes/n1')?.metadata['labels'], { zone: 'a' });
+  await clock.advance(600_000);
+  const lines = log.lines.filter(({ message }) => message.includes('not shown'));
+  assert.equal(lines.length, 1);
+  assert.match(String(lines[0]?.fields['error']), /CSI driver bad: forbidden: is not allowed to modify labels/);
+});

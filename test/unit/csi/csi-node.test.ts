@@ -62,7 +62,7 @@ test('the Node gets the ids as an annotation and the topology as labels; a label
 
 test('a driver whose name could lead out of its directory, or that speaks another protocol, is refused', () => {
   for (const name of ['csi.example.com', 'A', '9p', 'a'.repeat(63)]) assert.equal(driverNameFault(name), undefined, name);
-  for (const name of ['', '..', 'a..b', 'a/b', '../x', '.a', 'a.', 'a b', 'a\n', 'volumeDevices', 'pv', 'a'.repeat(64), 'ä']) {
+  for (const name of ['', '..', 'a..b', 'a.-b', 'a/b', '../x', '.a', 'a.', 'a b', 'a\n', 'volumeDevices', 'pv', 'a'.repeat(64), 'ä']) {
     assert.ok(driverNameFault(name), name);
   }
   for (const version of ['1.0.0', 'v1.2.3', '1.0', '1', '1.0.0-rc1']) assert.equal(versionsFault(['0.3.0', version]), undefined, version);

@@ -5,9 +5,11 @@ import { mkdir, readdir, readFile, rmdir, symlink, writeFile } from 'node:fs/pro
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { CsiCapability } from '../../../src/csi/csi-driver.ts';
+import { writeVolumeData } from '../../../src/csi/volume-data.ts';
 import { uniqueVolumeName } from '../../../src/csi/volume-paths.ts';
 import { CSI, CsiNodeUnderTest, csiPod } from '../../builders/csi-node.ts';
 import { type CsiBacking, CsiDriverUnderTest, emptyBacking } from '../../fakes/csi-driver.ts';
+import { RecordingLogger } from '../../fakes/recording-logger.ts';
 
 const signal = AbortSignal.timeout(30_000);
 
@@ -327,4 +329,21 @@ test("what cannot be read of a volume that is not there is in nobody's way", asy
     await node.volumes.unpublish(csiPod().metadata.uid, signal);
     assert.deepEqual(await readdir(directory), []);
   }
+});
+
+test('what cannot be read of one pod, or one driver, is said, and keeps nobody from the others', async () => {
+  const log = new RecordingLogger();
+  await using node = await CsiNodeUnderTest.make({ log });
+  const pods = join(node.rootDir, 'pods');
+  const plugin = join(node.rootDir, 'plugins/kubernetes.io/csi');
+  for (const directory of [join(pods, 'bad/volumes'), join(pods, 'good/volumes/kubernetes.io~csi/pv-1'), plugin])
+    await mkdir(directory, { recursive: true });
+  for (const loop of [join(pods, 'bad/volumes/kubernetes.io~csi'), join(plugin, 'bad')]) await symlink(loop, loop);
+  await writeVolumeData(join(pods, 'good/volumes/kubernetes.io~csi/pv-1'), { driverName: CSI, volumeHandle: 'h' });
+  await node.known.read(log);
+  assert.deepEqual(
+    node.known.uses().map(({ uid }) => uid),
+    ['good'],
+  );
+  assert.equal(log.lines.length, 2);
 });

@@ -55,8 +55,9 @@ function scene(
   const upkeep = new Upkeep({
     known: { uses: () => uses },
     volumes: {
-      renew: async (_use, change) => {
+      renew: async ({ data }, change) => {
         renewed.push(change);
+        if (data.driverName === 'hangs') await new Promise(() => {});
         const fault = faults.shift();
         if (fault) throw fault;
       },
@@ -137,4 +138,16 @@ test('a claim that has grown is grown when its volume has been, and a failure is
   ]);
   assert.ok(use.task && 'persistent' in use.task.source);
   assert.equal(use.task.source.persistent.spec?.capacity?.['storage'], '2Gi');
+});
+
+test('volumes of a driver that hangs hold up those of no other, and are not asked for again meanwhile', async (t) => {
+  const { clock, uses, use, renewed, add } = scene(t, { requiresRepublish: true });
+  const paths = new CsiPaths('/root');
+  for (let i = 0; i < 20; i++)
+    uses.push({ ...use, name: `h-${i}`, paths: paths.published(use.uid, `h-${i}`), data: { driverName: 'hangs', volumeHandle: `${i}` } });
+  await add();
+  await clock.advance(66_000);
+  assert.equal(renewed.length, 8 + 1, 'eight at a time of one driver, and the one of the other');
+  await clock.advance(66_000 * 10);
+  assert.ok(renewed.length >= 8 + 9 && renewed.length <= 8 + 11, `${renewed.length}`);
 });
