@@ -35,9 +35,10 @@ export async function chooseDevices(choice: DeviceChoice): Promise<ReadonlySet<s
     throw new Error(`requested number of devices unavailable for ${resource}. Requested: ${needed}, Available: ${available.length}`);
   const { near, far, anywhere } = byPlace(available, choice.near);
   const preferredOf = async (ids: readonly string[]): Promise<readonly string[]> => {
-    const preferred = await prefer([...chosen.union(new Set(ids))], [...chosen], required);
+    const offered = new Set(ids);
+    const preferred = await prefer([...chosen.union(offered)], [...chosen], required);
     // A plugin may name what it was not offered.
-    return (preferred ?? []).filter((id) => ids.includes(id));
+    return (preferred ?? []).filter((id) => offered.has(id));
   };
   if (needed < near.length) {
     if (take(await preferredOf(near)) || take(near)) return chosen;
@@ -82,6 +83,10 @@ function byPlace(available: readonly PluginDevice[], mask: NumaMask | undefined)
 export function byNode(devices: readonly PluginDevice[]): ReadonlyMap<number, readonly string[]> {
   const found = new Map<number, string[]>();
   for (const { id, nodes } of devices)
-    for (const node of nodes.length === 0 ? [NO_NODE] : nodes) found.set(node, [...(found.get(node) ?? []), id]);
+    for (const node of nodes.length === 0 ? [NO_NODE] : nodes) {
+      const there = found.get(node);
+      if (there) there.push(id);
+      else found.set(node, [id]);
+    }
   return found;
 }

@@ -1,15 +1,20 @@
+import { toBinary } from '@bufbuild/protobuf';
 import type { Mount } from '../ports/container-runtime.ts';
 import type { ContainerAdditions } from '../ports/pod-participant.ts';
-import type { ContainerAllocateResponse } from './api/deviceplugin_pb.js';
+import { type ContainerAllocateResponse, ContainerAllocateResponseSchema } from './api/deviceplugin_pb.js';
 import type { ContainerDevices } from './device-allocations.ts';
 
 /** Of each kind: far more than devices need. */
 const MOST_PARTS = 1000;
+/** It is written down with that of all other containers. */
+const MOST_BYTES = 256 << 10;
 
 /** Why a container cannot be made with what a plugin says of its devices; undefined: it can. */
-export function allocationFault({ envs, mounts, devices, annotations, cdiDevices }: ContainerAllocateResponse): string | undefined {
+export function allocationFault(response: ContainerAllocateResponse): string | undefined {
+  const { envs, mounts, devices, annotations, cdiDevices } = response;
   const counts = [Object.keys(envs), mounts, devices, Object.keys(annotations), cdiDevices].map(({ length }) => length);
   if (counts.some((count) => count > MOST_PARTS)) return `more than ${MOST_PARTS} parts of one kind`;
+  if (toBinary(ContainerAllocateResponseSchema, response).length > MOST_BYTES) return `more than ${MOST_BYTES} bytes`;
   for (const [name, value] of Object.entries(envs))
     if (name === '' || /[=\0]/.test(name) || value.includes('\0')) return `the environment variable ${quoted(name)}`;
   for (const { hostPath, containerPath } of [...mounts, ...devices])

@@ -33,6 +33,10 @@ export interface RestoredDevices {
   readonly resources: readonly string[];
 }
 
+/** What the file may have, so that it can be read again: see StateFiles. */
+const MOST_BYTES = 15 << 20;
+
+/** Throws where what pods have is more than can be read again. */
 export function deviceCheckpoint(allocations: DeviceAllocations, registered: ReadonlyMap<string, readonly string[]>): DeviceCheckpoint {
   const entries = allocations.all().map(([PodUID, ContainerName, ResourceName, { byNode, response }]) => ({
     PodUID,
@@ -41,7 +45,13 @@ export function deviceCheckpoint(allocations: DeviceAllocations, registered: Rea
     DeviceIDs: Object.fromEntries(byNode),
     AllocResp: Buffer.from(toBinary(ContainerAllocateResponseSchema, response)).toString('base64'),
   }));
-  const Data = { PodDeviceEntries: entries.length > 0 ? entries : null, RegisteredDevices: Object.fromEntries(registered) };
+  const PodDeviceEntries = entries.length > 0 ? entries : null;
+  const names = Object.fromEntries([...registered.keys()].map((name) => [name, []]));
+  const bytes = sizeOf({ PodDeviceEntries, RegisteredDevices: names });
+  if (bytes > MOST_BYTES) throw new Error(`what pods have of devices takes ${bytes} bytes, more than the ${MOST_BYTES} allowed`);
+  const whole = { PodDeviceEntries, RegisteredDevices: Object.fromEntries(registered) };
+  // Of what is listed nobody reads more than the names.
+  const Data = sizeOf(whole) > MOST_BYTES ? { PodDeviceEntries, RegisteredDevices: names } : whole;
   return { Data, Checksum: sumOf(Data) };
 }
 
@@ -68,6 +78,8 @@ export function readDeviceCheckpoint(json: unknown): RestoredDevices {
     resources: Object.keys(Data.RegisteredDevices),
   };
 }
+
+const sizeOf = (data: CheckpointData): number => Buffer.byteLength(JSON.stringify(data));
 
 /** Of the data as Go's spew package prints it. */
 function sumOf({ PodDeviceEntries, RegisteredDevices }: CheckpointData): number {

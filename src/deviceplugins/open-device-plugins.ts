@@ -192,16 +192,14 @@ function machineNodes(): () => readonly number[] {
 }
 
 function assigned([resource, { ids, byNode }]: [string, Parameters<DeviceAllocations['insert']>[3]]): readonly AssignedDevice[] {
-  return [...ids].map((id) => ({
-    resource,
-    id,
-    nodes: [...byNode].flatMap(([node, there]) => (node !== NO_NODE && there.includes(id) ? [node] : [])),
-  }));
+  const nodes = new Map<string, number[]>([...ids].map((id) => [id, []]));
+  for (const [node, there] of byNode) if (node !== NO_NODE) for (const id of there) nodes.get(id)?.push(node);
+  return [...nodes].map(([id, of]) => ({ resource, id, nodes: of }));
 }
 
 /** As the status shows it; the same object while nothing has changed. */
 function deviceHealth(inventory: DeviceInventory, allocations: DeviceAllocations): OpenDevicePlugins['health'] {
-  const last = new Map<PodUid, { readonly text: string; readonly health: ResourceHealthByContainer }>();
+  const last = new WeakMap<object, { readonly text: string; readonly health: ResourceHealthByContainer }>();
   const ofContainer = (resources: ContainerDevices): ResourceHealthByContainer[string] =>
     [...resources]
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -211,15 +209,12 @@ function deviceHealth(inventory: DeviceInventory, allocations: DeviceAllocations
       }));
   return (uid) => {
     const containers = allocations.ofPod(uid);
-    if (!containers) {
-      last.delete(uid);
-      return undefined;
-    }
+    if (!containers) return undefined;
     const health = Object.fromEntries([...containers].map(([container, resources]) => [container, ofContainer(resources)]));
     const text = JSON.stringify(health);
-    const before = last.get(uid);
+    const before = last.get(containers);
     if (before?.text === text) return before.health;
-    last.set(uid, { text, health });
+    last.set(containers, { text, health });
     return health;
   };
 }

@@ -33,7 +33,7 @@ export interface GrpcServed {
   readonly closing: AbortSignal;
 }
 
-/** How long a client may take to send a request, or to take the end of an answer. */
+/** How long a client may take to send a request, or to take what there is of an answer. */
 const PATIENCE_MS = 30_000;
 const MOST_HELD_BYTES = 16 << 20;
 
@@ -158,12 +158,27 @@ class ServedCall {
         const frame = grpcFrame(value);
         this.#hold(frame.length);
         if (!this.#stream.headersSent) this.#respond();
-        if (!this.#stream.write(frame)) await unlessAborted(once(this.#stream, 'drain', { signal }), signal);
+        if (!this.#stream.write(frame)) await this.#taken(signal);
         this.#hold(-frame.length);
       }
     } finally {
       // Whoever makes the messages may hang: nobody waits for it.
       void iterator.return?.()?.catch(() => {});
+    }
+  }
+
+  async #taken(signal: AbortSignal): Promise<void> {
+    const late = (): Error => internal('the client did not take the answer in time');
+    using within = deadline(this.#served.clock, PATIENCE_MS, late, signal);
+    try {
+      await unlessAborted(once(this.#stream, 'drain', { signal: within.signal }), within.signal);
+    } catch (error) {
+      // It would not take a status either.
+      if (within.missed) {
+        this.#stream.close(constants.NGHTTP2_CANCEL);
+        this.#stream.destroy();
+      }
+      throw error;
     }
   }
 

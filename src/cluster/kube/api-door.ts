@@ -86,7 +86,11 @@ async function readText(
   }
 }
 
+const LEADS_ELSEWHERE = /\/\.{1,2}(?:\/|$)|[?#\s]/;
+
 function toWire(client: ApiClientName, { method, path, query = {}, body, contentType }: ApiRequest): TransportRequest {
+  // Names of others' making are parts of it: what a pod calls a claim or a secret.
+  if (LEADS_ELSEWHERE.test(path)) throw new Error(`invalid resource name in ${JSON.stringify(path.slice(0, 500))}: it leads elsewhere`);
   const search = queryText(query);
   return {
     client,

@@ -259,6 +259,7 @@ describe('a pod', () => {
     ['a path', { devices: [{ hostPath: 'dev/null', containerPath: '/c', permissions: 'r' }] }],
     ['permissions', { devices: [{ hostPath: '/dev/null', containerPath: '/c', permissions: 'rx' }] }],
     ['a CDI device', { cdiDevices: [{ name: 'gpu0' }] }],
+    ['more bytes', { envs: { E: 'x'.repeat(256 << 10) } }],
     ['too much', { envs: Object.fromEntries(Array.from({ length: 1001 }, (_, n) => [`E${n}`, ''])) }],
   ] as const)
     test(`is refused where its plugin answers with ${what} that no container can have`, async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chooseDevices, type DeviceChoice } from '../../../src/deviceplugins/choose-devices.ts';
+import { byNode, chooseDevices, type DeviceChoice } from '../../../src/deviceplugins/choose-devices.ts';
 import { deviceHints } from '../../../src/deviceplugins/device-hints.ts';
 import type { PluginDevice } from '../../../src/deviceplugins/device-inventory.ts';
 import { podDeviceRequests } from '../../../src/deviceplugins/device-requests.ts';
@@ -50,6 +50,14 @@ test('of near devices the plugin may prefer some where there is a choice; of oth
   assert.equal(await chosen(3, 'a0 c1 d1 e', { near, prefer }), 'cde');
   assert.equal(await chosen(2, 'a0 c1 d1 e', { near, prefer }), 'cd', 'there is none to choose');
   assert.deepEqual(asked, ['cd  1', 'cdae cd 3']);
+});
+
+test('a plugin may prefer a hundred thousand devices of as many', async () => {
+  const available = Array.from({ length: 100_000 }, (_, n) => ({ id: `${n}`, healthy: true, nodes: [] }));
+  const prefer: DeviceChoice['prefer'] = async (ids) => ids.toReversed();
+  const found = await chooseDevices({ resource: 'a.b/c', required: 99_999, reusable: new Set(), available, near: undefined, prefer });
+  assert.equal([...found][0], '99999');
+  assert.equal(byNode(available).get(-1)?.length, 100_000);
 });
 
 test('too few are refused with how many are missing', async () => {

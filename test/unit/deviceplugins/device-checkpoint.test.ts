@@ -50,6 +50,16 @@ describe('a checkpoint of devices', () => {
     assert.deepEqual(read.allocations[0]?.[3].response.envs, { ä: '\u0000\n' });
   });
 
+  test('never has more than can be read again: of what is listed the names do, and what is too much is refused', () => {
+    const allocations = new DeviceAllocations();
+    const listed = new Map([['a.b/c', Array.from({ length: 16 }, (_, n) => `${n}`.padEnd(1 << 20, 'x'))]]);
+    const { RegisteredDevices } = deviceCheckpoint(allocations, listed).Data;
+    assert.deepEqual(RegisteredDevices, { 'a.b/c': [] });
+    const byNode = new Map([[-1, listed.get('a.b/c') ?? []]]);
+    allocations.insert('u' as PodUid, 'c', 'a.b/c', { ids: new Set(), byNode, response: create(ContainerAllocateResponseSchema) });
+    assert.throws(() => deviceCheckpoint(allocations, listed), /what pods have of devices takes \d+ bytes, more than the 15728640 allowed/);
+  });
+
   for (const [what, text] of [
     ['with another device', good.replaceAll('tegra', 'other')],
     ['with another checksum', good.replace('3660592824', '1')],

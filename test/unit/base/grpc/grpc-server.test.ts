@@ -220,6 +220,21 @@ describe('A gRPC server', () => {
     assert.equal((await others).containerResponses.length, 1);
   });
 
+  test('ends a call of which the client has taken nothing for half a minute', async () => {
+    const clock = new FakeClock();
+    await served((server) => server.unary(getPreferredAllocation, () => ({ containerResponses: [{ deviceIDs: ['x'.repeat(5 << 20)] }] })), {
+      clock,
+    });
+    const path = '/v1beta1.DevicePlugin/GetPreferredAllocation';
+    const call = http2().request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc' });
+    call.on('error', () => {});
+    const closed = new Promise((resolve) => call.once('close', resolve));
+    call.end(grpcFrame(Buffer.alloc(0)));
+    await once(call, 'response');
+    await clock.advance(30_000);
+    await closed;
+  });
+
   test('closes also where a client takes nothing', async () => {
     const server = await served((one) =>
       one.unary(getPreferredAllocation, () => ({ containerResponses: [{ deviceIDs: ['x'.repeat(5 << 20)] }] })),

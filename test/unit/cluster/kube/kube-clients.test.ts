@@ -114,6 +114,13 @@ for (const http2 of [true, false]) {
   });
 }
 
+for (const name of ['..', '../../b/secrets/s', '.', 'a?watch=true', 'a#b', 'a\r\nb', 'a b'])
+  test(`an object that is called ${JSON.stringify(name)} is not asked for: that would be another`, async () => {
+    const asked = clientsOf().main.request({ method: 'GET', path: `/api/v1/namespaces/a/secrets/${name}` }, never);
+    await assert.rejects(asked, /invalid resource name in "\/api\/v1\/namespaces\/a\/secrets\//);
+    assert.deepEqual(server.seen, []);
+  });
+
 test('all four doors share one connection', async () => {
   const clients = clientsOf();
   for (const door of [clients.main, clients.events, clients.heartbeat, clients.reviews]) {
