@@ -93,7 +93,8 @@ function nodeInfoOf({
   if (Object.keys(topology).length > MAX_SEGMENTS) throw new Error(`NodeGetInfo: more than ${MAX_SEGMENTS} topology segments`);
   for (const [key, value] of Object.entries(topology)) {
     const [fault] = [...isQualifiedName(key), ...isLabelValue(value)];
-    if (fault !== undefined) throw new Error(`NodeGetInfo: topology segment ${quoted(key)}: ${quoted(value)} is no label of a node: ${fault}`);
+    if (fault !== undefined)
+      throw new Error(`NodeGetInfo: topology segment ${quoted(key)}: ${quoted(value)} is no label of a node: ${fault}`);
   }
   const most = 2n ** 31n - 1n;
   return { nodeId, maxVolumes: Number(maxVolumesPerNode > most ? most : maxVolumesPerNode), topology: { ...topology } };

@@ -11,7 +11,8 @@ import { giveToGroup } from './volume-ownership.ts';
 export const flexVolume: KindOf = ({ flexVolume: flex }) => {
   if (!flex) return undefined;
   // The name is part of the path of the volume's directory, where what is mounted is shown.
-  if (!isFlexDriver(flex.driver)) throw new VolumeRefusedError(`no volume plugin matched: ${shown(flex.driver)} names no FlexVolume driver`);
+  if (!isFlexDriver(flex.driver))
+    throw new VolumeRefusedError(`no volume plugin matched: ${shown(flex.driver)} names no FlexVolume driver`);
   const kind: VolumeKind = {
     plugin: flexPlugin(flex.driver),
     changes: false,

@@ -102,7 +102,8 @@ test('a driver that the API server refuses keeps no other from being shown, and 
   const topology = { 'node-restriction.kubernetes.io/zone': 'a' };
   const refused: DriverToShow = { name: 'bad', info: { nodeId: 'i-2', maxVolumes: 0, topology } };
   api.intercept(({ method, body }) => {
-    if (method === 'PATCH' && JSON.stringify(body).includes('node-restriction')) throw refusals.forbidden('is not allowed to modify labels');
+    if (method === 'PATCH' && JSON.stringify(body).includes('node-restriction'))
+      throw refusals.forbidden('is not allowed to modify labels');
   });
   await show([refused, disk]);
   assert.deepEqual(shown(), [{ name: 'disk', nodeID: 'i-1', topologyKeys: ['zone'] }]);

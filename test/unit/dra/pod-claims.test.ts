@@ -234,7 +234,14 @@ describe('claims of pods', () => {
     ],
     [
       'answers with too much in all',
-      { devices: Array.from({ length: 128 }, () => ({ poolName: 'x'.repeat(512), deviceName: 'd'.repeat(513 - 1), requestNames: ['r'], cdiDeviceIds: [] })) },
+      {
+        devices: Array.from({ length: 128 }, () => ({
+          poolName: 'x'.repeat(512),
+          deviceName: 'd'.repeat(513 - 1),
+          requestNames: ['r'],
+          cdiDeviceIds: [],
+        })),
+      },
       'failed for ResourceClaim a: the driver answered with 131200 characters of names, more than the 65536 allowed',
     ],
   ] as const) {
@@ -361,7 +368,10 @@ describe('claims of pods', () => {
     const [one, two, other] = [using('one', numbered('a')), using('two', numbered('b')), using('other', ['c'])];
     for (const pod of [one, two]) put(...(pod.spec.resourceClaims ?? []).map(({ name }) => aClaim(name, ['gpu.org'], [pod])));
     const device = { requestNames: ['r'.repeat(500)], deviceName: 'd'.repeat(500), poolName: 'p', cdiDeviceIds: [] };
-    answers.set('gpu.org prepares', (all) => new Map(all.map(({ uid }) => [uid, { error: '', devices: Array(64).fill(device) }])));
+    answers.set(
+      'gpu.org prepares',
+      (all) => new Map(all.map(({ uid }) => [uid, { error: '', devices: Array.from({ length: 64 }, () => device) }])),
+    );
     await claims.prepare(one, ever);
     await assert.rejects(claims.prepare(two, ever), /what drivers say of all claims takes \d+ bytes, more than the 15728640 allowed/);
     await claims.unprepare(two.metadata.uid, ever);
