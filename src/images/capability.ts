@@ -5,6 +5,7 @@ import { drainInto } from '../base/drain-into.ts';
 import type { Contribution } from '../ports/contribution.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
 import { nodeReference } from '../model/object-reference.ts';
+import { featureGates } from '../options/feature-gates/feature-gates.ts';
 import { ImageCollections } from './image-collections.ts';
 import { ImageCollector, type ImageCollectorDependencies } from './image-collector.ts';
 import type { ImageGcPolicy } from './image-gc-policy.ts';
@@ -27,7 +28,20 @@ const DOCKER_CONFIG_MS = 1000;
 
 export type ImageNeeds = Pick<
   NodeParts,
-  'options' | 'live' | 'clock' | 'log' | 'folded' | 'engine' | 'events' | 'objects' | 'tell' | 'tracing' | 'node' | 'pods' | 'statuses'
+  | 'options'
+  | 'live'
+  | 'clock'
+  | 'log'
+  | 'folded'
+  | 'engine'
+  | 'events'
+  | 'cluster'
+  | 'objects'
+  | 'tell'
+  | 'tracing'
+  | 'node'
+  | 'pods'
+  | 'statuses'
 >;
 
 /** Pull policies, credentials, queueing and back-off as the options want them; and images that nothing uses are removed. */
@@ -70,7 +84,7 @@ export async function capability(needs: ImageNeeds): Promise<Contribution> {
   };
 }
 
-async function providedCredentials({ options, clock, log }: ImageNeeds): Promise<ProvidedCredentials | undefined> {
+async function providedCredentials({ options, clock, log, cluster, objects }: ImageNeeds): Promise<ProvidedCredentials | undefined> {
   const { imageCredentialProviderConfig: path, imageCredentialProviderBinDir: directory } = options;
   if (path === '' && directory === '') return undefined;
   if (path === '' || directory === '') {
@@ -78,7 +92,8 @@ async function providedCredentials({ options, clock, log }: ImageNeeds): Promise
     return undefined;
   }
   const { credentialProviders } = await import('./providers/credential-providers.ts');
-  return credentialProviders({ path, directory, clock, log });
+  const mayHaveTokens = featureGates(options.featureGates).isOn('KubeletServiceAccountTokenForCredentialProviders');
+  return credentialProviders({ path, directory, clock, log, mayHaveTokens, api: cluster.exists ? objects : undefined });
 }
 
 function imageCollections(

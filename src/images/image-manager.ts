@@ -97,7 +97,7 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
       },
     });
     // A credential provider may take a minute, and others may want the same answer.
-    const credentials = await unlessAborted(keyring.lookup(image, await pullSecrets(pod, signal)), signal);
+    const credentials = await unlessAborted(keyring.lookup(image, await pullSecrets(pod, signal), pod, signal), signal);
     if (credentials.length === 0) log.v(3, 'pulling image without credentials', { image });
     return pulls.pull(
       image,

@@ -1,5 +1,6 @@
 import type { V1Secret } from '@kubernetes/client-node';
 import { parseImageName } from '../model/image-name.ts';
+import type { Pod } from '../model/pod.ts';
 import type { Wire } from '../model/wire.ts';
 import type { RegistryCredentials } from '../ports/image-service.ts';
 import { type DockerConfigEntry, parseDockercfg, parseDockerConfigJson } from './docker-config.ts';
@@ -12,15 +13,15 @@ export type PullSecret = Pick<Wire<V1Secret>, 'type' | 'data'>;
 /** Who may pull what: the pod's pull secrets first, then the node's own docker configuration, then what credential providers know. */
 export interface Keyring {
   /** In the order to try; none means anonymous. Rejects when `image` or a secret does not parse, with words that hold no credentials. */
-  lookup(image: string, secrets: readonly PullSecret[]): Promise<readonly RegistryCredentials[]>;
+  lookup(image: string, secrets: readonly PullSecret[], pod: Pod, signal: AbortSignal): Promise<readonly RegistryCredentials[]>;
 }
 
 export function keyring(node: { entries(): Promise<readonly DockerConfigEntry[]> }, provided?: ProvidedCredentials): Keyring {
   return {
-    async lookup(image, secrets) {
+    async lookup(image, secrets, pod, signal) {
       const { repo: repository } = parseImageName(image);
       const fromSecrets = entriesOfSecrets(secrets);
-      return credentialsFor(repository, fromSecrets, await node.entries(), ...((await provided?.(repository)) ?? []));
+      return credentialsFor(repository, fromSecrets, await node.entries(), ...((await provided?.(repository, pod, signal)) ?? []));
     },
   };
 }

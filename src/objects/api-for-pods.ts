@@ -2,6 +2,7 @@ import { NEVER } from 'rxjs';
 import type { Pod } from '../model/pod.ts';
 import type { ClaimReader } from '../ports/claim-reader.ts';
 import type { ObjectStore } from '../ports/object-store.ts';
+import type { ServiceAccountReader } from '../ports/service-account-reader.ts';
 import type { ServiceAccountTokens } from '../ports/service-account-tokens.ts';
 import type { ServiceObject } from '../ports/service-object.ts';
 
@@ -9,12 +10,13 @@ import type { ServiceObject } from '../ports/service-object.ts';
 export interface ApiForPods {
   readonly objects: ObjectStore;
   readonly tokens: ServiceAccountTokens;
+  readonly serviceAccount: ServiceAccountReader;
   readonly claims: ClaimReader;
   /** The services that the environment of the pod's containers names; undefined while they are not known. */
   readonly servicesFor: (pod: Pod, signal: AbortSignal) => Promise<readonly ServiceObject[] | undefined>;
 }
 
-const noClaim = async (): Promise<never> => {
+const noObject = async (): Promise<never> => {
   throw new Error('there is no API server');
 };
 
@@ -34,6 +36,7 @@ export const noApi: ApiForPods = {
     },
     forget: () => {},
   },
-  claims: { claim: noClaim, volume: noClaim },
+  serviceAccount: noObject,
+  claims: { claim: noObject, volume: noObject },
   servicesFor: async () => [],
 };

@@ -9,6 +9,7 @@ import { claimReader } from './claim-reader.ts';
 import { DeclaredObjects } from './declared-objects.ts';
 import { objectsByOrigin } from './objects-by-origin.ts';
 import { objectStore } from './object-store.ts';
+import { serviceAccountReader } from './service-account-reader.ts';
 import { ServiceList } from './service-list.ts';
 import { TokenManager } from './token-manager.ts';
 
@@ -17,12 +18,13 @@ export type ObjectsGround = { readonly cluster: Pick<Cluster, 'exists' | 'client
 /** What pods may refer to. Nothing is watched before the services run. */
 export function openObjects(options: KubeletOptions, ground: ObjectsGround): PodObjects {
   const manifests = new DeclaredObjects();
-  const { objects, tokens, claims, servicesFor, services } = ground.cluster.exists
+  const { objects, tokens, serviceAccount, claims, servicesFor, services } = ground.cluster.exists
     ? ofApiServer(options, ground)
     : { ...noApi, services: [] };
   return {
     ...objectsByOrigin(objects, manifests, !featureGates(options.featureGates).isOn('PreventStaticPodAPIReferences')),
     tokens,
+    serviceAccount,
     claims,
     servicesFor,
     declare: (declared) => manifests.declare(declared),
@@ -39,6 +41,7 @@ function ofApiServer(
   return {
     objects,
     tokens: new TokenManager({ api: clients.main, clock, log, random }),
+    serviceAccount: serviceAccountReader(clients.main),
     claims: claimReader(clients.main),
     servicesFor: (pod, signal) => services.for(pod, signal),
     services: [services, objects].map((service): Staged => ({

@@ -24,6 +24,8 @@ interface IssuedToken {
   readonly askedAt: Moment;
   readonly renewAfterMs: number;
   readonly lifeMs: number;
+  /** Of the service account that was asked for. */
+  readonly accountUid: string | undefined;
 }
 
 // pkg/kubelet/token: maxTTL, maxJitter, and a renewal once 80 % of the life are over.
@@ -43,11 +45,15 @@ export class TokenManager implements ServiceAccountTokens {
   async get(pod: Pod, request: TokenRequest, signal: AbortSignal): Promise<string> {
     const { clock, log } = this.#deps;
     const { uid } = pod.metadata;
-    const key = JSON.stringify([request.audience, request.expirationSeconds]);
-    const known = this.#issued.get(uid)?.get(key);
+    const { accountUid } = request;
+    const key = JSON.stringify([request.audience, request.expirationSeconds, accountUid !== undefined]);
+    const last = this.#issued.get(uid)?.get(key);
+    const known = last?.accountUid === accountUid ? last : undefined;
     if (known !== undefined && agoAtMost(known.askedAt, clock) < known.renewAfterMs) return known.token;
     try {
       const issued = await this.#request(pod, request, signal);
+      // The pod may be forgotten already.
+      signal.throwIfAborted();
       const ofPod = this.#issued.get(uid) ?? new Map<string, IssuedToken>();
       this.#issued.set(uid, ofPod.set(key, issued));
       return issued.token;
@@ -67,13 +73,14 @@ export class TokenManager implements ServiceAccountTokens {
     this.#issued.delete(uid);
   }
 
-  async #request(pod: Pod, { audience, expirationSeconds }: TokenRequest, signal: AbortSignal): Promise<IssuedToken> {
+  async #request(pod: Pod, { audience, expirationSeconds, accountUid }: TokenRequest, signal: AbortSignal): Promise<IssuedToken> {
     const { api, clock, random } = this.#deps;
     const { namespace, name, uid } = pod.metadata;
     const account = pod.spec.serviceAccountName || 'default';
     const body = {
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'TokenRequest',
+      ...(accountUid !== undefined && accountUid !== '' && { metadata: { uid: accountUid } }),
       spec: {
         ...(audience === '' ? {} : { audiences: [audience] }),
         expirationSeconds,
@@ -87,6 +94,6 @@ export class TokenManager implements ServiceAccountTokens {
     // The server's date of its end is by the server's clock; how long it lives is the same on both.
     const lifeMs = (spec?.expirationSeconds ?? expirationSeconds) * 1000;
     const renewAfterMs = Math.min(MAX_AGE_MS, lifeMs * LIFE_BEFORE_RENEWAL) - random() * MAX_JITTER_MS;
-    return { token: status.token, askedAt, renewAfterMs, lifeMs };
+    return { token: status.token, askedAt, renewAfterMs, lifeMs, accountUid };
   }
 }

@@ -4,6 +4,7 @@ import type { Pod, PodUid } from '../model/pod.ts';
 import type { ClaimReader } from './claim-reader.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { ServiceObject } from './service-object.ts';
+import type { ServiceAccountReader } from './service-account-reader.ts';
 import type { ServiceAccountTokens } from './service-account-tokens.ts';
 import type { Staged } from './staged.ts';
 
@@ -15,6 +16,7 @@ export interface PodObjects {
   unregister(uid: PodUid): void;
   readonly changes: Observable<PodUid>;
   readonly tokens: ServiceAccountTokens;
+  readonly serviceAccount: ServiceAccountReader;
   readonly claims: ClaimReader;
   /** The services that the environment of the pod's containers names; undefined while they are not known. */
   servicesFor(pod: Pod, signal: AbortSignal): Promise<readonly ServiceObject[] | undefined>;

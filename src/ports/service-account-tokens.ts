@@ -4,6 +4,8 @@ export interface TokenRequest {
   /** Empty: the API server's own. */
   readonly audience: string;
   readonly expirationSeconds: number;
+  /** Of the service account that is meant: no token of another one of its name counts. Undefined: whichever has the name. */
+  readonly accountUid?: string;
 }
 
 /** Tokens of pods' service accounts, bound to the pod. Never logged. */

@@ -126,6 +126,7 @@ export function objectsKinds(hidden: HiddenValues | undefined): KindsOf<PodObjec
     unregister: 'aside',
     changes: 'aside',
     tokens: 'aside',
+    serviceAccount: 'aside',
     claims: 'aside',
     servicesFor: 'ask',
     declare: 'aside',

@@ -5,12 +5,15 @@ import type { Clock } from '../../base/clock.ts';
 import { errorText } from '../../base/error-text.ts';
 import type { Logger } from '../../base/logger.ts';
 import { OngoingFaults } from '../../base/ongoing-faults.ts';
+import { aboutPod, type Pod } from '../../model/pod.ts';
 import { formatFieldError } from '../../model/validation/field-error.ts';
+import type { PodObjects } from '../../ports/pod-objects.ts';
 import type { DockerConfigEntry } from '../docker-config.ts';
+import { accountOfPod, type AskedFor, serviceAccountOf } from './account-of-pod.ts';
 import { askProvider } from './ask-provider.ts';
 import { CredentialProvider } from './credential-provider.ts';
 import { readProviders } from './provider-config.ts';
-import { providerFaults } from './provider-faults.ts';
+import { type ProviderSpec, providerFaults } from './provider-faults.ts';
 
 export interface CredentialProvidersDeps {
   /** --image-credential-provider-config: a file, or a directory of .json, .yaml and .yml files. */
@@ -19,26 +22,29 @@ export interface CredentialProvidersDeps {
   readonly directory: string;
   readonly clock: Pick<Clock, 'schedule' | 'monotonicMs'>;
   readonly log: Logger;
+  /** The feature gate KubeletServiceAccountTokenForCredentialProviders. */
+  readonly mayHaveTokens: boolean;
+  /** Where service accounts and their tokens are from; undefined: there is no API server. */
+  readonly api: Pick<PodObjects, 'serviceAccount' | 'tokens'> | undefined;
 }
 
-/** What the providers know of an image without tag and digest, a ring each, in their order. Never rejects: a provider that fails is said. */
-export type ProvidedCredentials = (image: string) => Promise<readonly (readonly DockerConfigEntry[])[]>;
+/**
+ * What the providers know of an image without tag and digest for a pod, a ring each, in their order. Never rejects: a provider that fails is
+ * said.
+ */
+export type ProvidedCredentials = (image: string, pod: Pod, signal: AbortSignal) => Promise<readonly (readonly DockerConfigEntry[])[]>;
 
 /**
  * Programs that know the credentials of registries (pkg/credentialprovider/plugin). Rejects with all that is wrong with their configuration,
  * and with programs that are not there. Their configuration is read once.
  */
-export async function credentialProviders({ path, directory, clock, log }: CredentialProvidersDeps): Promise<ProvidedCredentials> {
+export async function credentialProviders(deps: CredentialProvidersDeps): Promise<ProvidedCredentials> {
+  const { path, directory, clock, log, mayHaveTokens, api } = deps;
   const wrong = (found: string): Error => new Error(`--image-credential-provider-config ${path}: ${found}`);
   const { providers, hash } = await readProviders(path).catch((error: unknown) => {
     throw wrong(errorText(error));
   });
-  const faults = [
-    ...providerFaults(providers).map(formatFieldError),
-    ...providers
-      .filter((each) => each.tokenAttributes)
-      .map(({ name }) => `provider ${name} wants tokens of service accounts: no such provider is asked here`),
-  ];
+  const faults = providerFaults(providers, mayHaveTokens).map(formatFieldError);
   if (faults.length > 0) throw wrong(faults.join('; '));
   for (const { name } of providers) {
     await access(join(directory, name), constants.X_OK).catch((cause: unknown) => {
@@ -46,20 +52,37 @@ export async function credentialProviders({ path, directory, clock, log }: Crede
     });
   }
   log.info('credential providers read', { path, hash, providers: providers.map(({ name }) => name) });
+  const idle = api ? [] : providers.filter(({ tokenAttributes }) => tokenAttributes?.required);
+  for (const { name: provider } of idle)
+    log.warn('credential provider is never asked: it requires service accounts, and there is no API server', { provider });
   const failing = new OngoingFaults<string>();
   const all = providers.map((spec) => ({
-    name: spec.name,
-    provider: new CredentialProvider(spec, { clock, ask: (image) => askProvider(spec, image, { directory, clock }) }),
+    spec,
+    provider: new CredentialProvider(spec, { clock, ask: (image, account) => askProvider(spec, image, account, { directory, clock }) }),
   }));
-  return (image) =>
+  const askedFor = async ({ name: provider, tokenAttributes }: ProviderSpec, pod: Pod, signal: AbortSignal): Promise<AskedFor> => {
+    if (!tokenAttributes) return undefined;
+    if (!api) return tokenAttributes.required ? { notAsked: 'there is no API server' } : undefined;
+    const account = await accountOfPod(tokenAttributes, pod, { ...api, clock }, signal);
+    if (account && 'notAsked' in account)
+      log.v(5, 'credential provider not asked', { ...aboutPod(pod), provider, because: account.notAsked });
+    return account;
+  };
+  return (image, pod, signal) =>
     Promise.all(
-      all.map(async ({ name, provider }) => {
+      all.map(async ({ spec, provider }) => {
+        const { name } = spec;
+        // What fails for one service account may not fail for another.
+        const serviceAccount = spec.tokenAttributes ? `${pod.metadata.namespace}/${serviceAccountOf(pod)}` : undefined;
+        const about = { provider: name, ...(serviceAccount !== undefined && { serviceAccount }) };
+        const key = JSON.stringify(about);
         try {
-          const entries = await provider.provide(image);
-          if (failing.over(name)) log.info('credential provider answers again', { provider: name });
-          return entries;
+          const entries = await provider.provide(image, () => askedFor(spec, pod, signal));
+          if (entries && failing.over(key)) log.info('credential provider answers again', about);
+          return entries ?? [];
         } catch (error) {
-          if (failing.fault(name, error)) log.warn('credential provider failed, pulling without it', { provider: name, image, error });
+          if (!signal.aborted && failing.fault(key, error))
+            log.warn('credential provider failed, pulling without it', { ...about, image, error });
           return [];
         }
       }),

@@ -16,7 +16,8 @@ export interface ProviderSpec {
   readonly tokenAttributes: TokenAttributes | null | undefined;
 }
 
-interface TokenAttributes {
+/** For a provider that is asked with the token of a service account. */
+export interface TokenAttributes {
   readonly audience: string;
   readonly cacheType: string;
   readonly required: boolean | undefined;
@@ -28,14 +29,17 @@ const V1 = 'credentialprovider.kubelet.k8s.io/v1';
 const versions = [V1, 'credentialprovider.kubelet.k8s.io/v1alpha1', 'credentialprovider.kubelet.k8s.io/v1beta1'];
 const cacheTypes = ['ServiceAccount', 'Token'];
 
-/** All that is wrong with a configuration (validateCredentialProviderConfig in pkg/credentialprovider/plugin). */
-export function providerFaults(providers: readonly ProviderSpec[]): readonly FieldError[] {
+/**
+ * All that is wrong with a configuration (validateCredentialProviderConfig in pkg/credentialprovider/plugin). `mayHaveTokens`: the feature gate
+ * KubeletServiceAccountTokenForCredentialProviders.
+ */
+export function providerFaults(providers: readonly ProviderSpec[], mayHaveTokens = true): readonly FieldError[] {
   const errors = new FieldErrors();
   if (providers.length === 0) errors.required('providers', 'at least 1 item in plugins is required');
   for (const provider of providers) {
     checkName(provider.name, errors);
     checkItself(provider, errors);
-    checkTokens(provider, errors);
+    checkTokens(provider, mayHaveTokens, errors);
   }
   return errors.all;
 }
@@ -59,11 +63,13 @@ function checkItself({ apiVersion, matchImages, defaultCacheMs }: ProviderSpec, 
   else if (defaultCacheMs < 0) errors.invalid('providers.defaultCacheDuration', undefined, 'must be greater than or equal to 0');
 }
 
-function checkTokens({ apiVersion, tokenAttributes: tokens }: ProviderSpec, errors: FieldErrors): void {
+function checkTokens({ apiVersion, tokenAttributes: tokens }: ProviderSpec, mayHaveTokens: boolean, errors: FieldErrors): void {
   if (!tokens) return;
   const at = 'providers.tokenAttributes';
   const requiredAt = `${at}.requiredServiceAccountAnnotationKeys`;
   const { audience, cacheType, required, requiredKeys, optionalKeys } = tokens;
+  if (!mayHaveTokens)
+    errors.forbidden(at, 'tokenAttributes is not supported when KubeletServiceAccountTokenForCredentialProviders feature gate is disabled');
   if (versions.includes(apiVersion) && apiVersion !== V1) errors.forbidden(at, `tokenAttributes is only supported for ${V1} API version`);
   if (audience === '') errors.required(`${at}.serviceAccountTokenAudience`);
   if (required === undefined) errors.required(`${at}.requireServiceAccount`);

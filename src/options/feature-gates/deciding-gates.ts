@@ -20,6 +20,8 @@ export const decidingGates = {
   InPlacePodVerticalScalingInitContainers: 'has the node declare that init containers can be resized',
   KubeletCrashLoopBackOffMax: 'allows for crashLoopBackOff.maxContainerRestartPeriod, the longest wait of crash loops',
   KubeletEnsureSecretPulledImages: 'allows for imagePullCredentialsVerificationPolicy',
+  KubeletServiceAccountTokenForCredentialProviders:
+    "allows for tokenAttributes of credential providers, which are then asked with the token of the pod's service account",
   LoggingAlphaOptions: 'allows for splitStream and infoBufferSize of logging.options',
   MemoryQoS: 'protects and slows down memory by memoryReservationPolicy and memoryThrottlingFactor, with cgroup v2',
   NodeDeclaredFeatures: 'has the node declare its features',

@@ -8,6 +8,9 @@ import { globMatches } from '../../../src/base/glob.ts';
 import { keyring } from '../../../src/images/keyring.ts';
 import { NodeDockerConfig } from '../../../src/images/node-docker-config.ts';
 import { parseRegistryLocation } from '../../../src/images/registry-location.ts';
+import { aPod } from '../../builders/a-pod.ts';
+
+const { signal } = new AbortController();
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
@@ -256,7 +259,7 @@ describe("the node's own docker config", () => {
   test('secrets come before the node', async () => {
     const { config } = node(new Map([['/srv/agent/config.json', json('node')]]));
     const data = { '.dockerconfigjson': base64(json('secret')) };
-    const found = await keyring(config).lookup('quay.io/a:1', [{ type: 'kubernetes.io/dockerconfigjson', data }]);
+    const found = await keyring(config).lookup('quay.io/a:1', [{ type: 'kubernetes.io/dockerconfigjson', data }], aPod('web'), signal);
     assert.deepEqual(
       found.map((c) => c.username),
       ['secret', 'node'],

@@ -59,6 +59,7 @@ test('without an API server its pods learn that there is none', async () => {
   assert.deepEqual(await objects.servicesFor(ofApi, signal), []);
   await assert.rejects(objects.for(ofApi).get(secret, signal), { message: 'secret "login" cannot be read without an API server' });
   await assert.rejects(objects.claims.claim('default', 'data', signal), { message: 'there is no API server' });
+  await assert.rejects(objects.serviceAccount('default', 'app', signal), { message: 'there is no API server' });
   await assert.rejects(objects.tokens.get(ofApi, { audience: '', expirationSeconds: 600 }, signal), {
     message: 'failed to fetch token: there is no API server',
   });

@@ -82,3 +82,27 @@ test('the tokens of a pod that is forgotten are gone', async () => {
   await ask();
   assert.equal(requests.length, 2);
 });
+
+test('a token of an account of the same name that is gone does not count, nor does it serve until its end', async () => {
+  const { requests, refused, tokens, ask } = aStage(600);
+  const of = (accountUid: string): Promise<string> => tokens.get(pod, { audience: 'vault', expirationSeconds: 600, accountUid }, signal);
+  assert.equal(await of('a'), 'token-1');
+  assert.equal(await of('a'), 'token-1');
+  assert.partialDeepStrictEqual(requests[0]?.body, { metadata: { uid: 'a' } });
+  refused.push(refusals.forbidden());
+  await assert.rejects(of('b'), /forbidden/);
+  assert.equal(await of('b'), 'token-3');
+  assert.equal(await ask(), 'token-4');
+  assert.equal(await of('b'), 'token-3');
+});
+
+test('a token that comes after its pod has gone is not kept', async () => {
+  const { requests, tokens, ask } = aStage(600);
+  const gone = new AbortController();
+  const late = tokens.get(pod, { audience: 'vault', expirationSeconds: 600 }, gone.signal);
+  gone.abort(new Error('gone'));
+  tokens.forget(pod.metadata.uid);
+  await assert.rejects(late, /gone/);
+  await ask();
+  assert.equal(requests.length, 2);
+});

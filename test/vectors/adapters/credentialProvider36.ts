@@ -121,7 +121,7 @@ async function provide(
     called = false;
     next = answer;
     try {
-      out.push({ auth: authOf(await provider.provide(image)), called });
+      out.push({ auth: authOf((await provider.provide(image)) ?? []), called });
     } catch (error) {
       out.push({ called, error: error instanceof Error ? error.message : String(error) });
     }

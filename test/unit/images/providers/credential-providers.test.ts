@@ -1,37 +1,14 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, test, type TestContext } from 'node:test';
-import { systemClock } from '../../../../src/base/clock.ts';
-import { errorText } from '../../../../src/base/error-text.ts';
-import { heardLogger } from '../../../../src/base/heard-logger.ts';
-import { silentLogger } from '../../../../src/base/logger.ts';
-import { credentialProviders } from '../../../../src/images/providers/credential-providers.ts';
+import { describe, test } from 'node:test';
 import { keyring } from '../../../../src/images/keyring.ts';
+import { aPod } from '../../../builders/a-pod.ts';
+import { answer, config, provider, providersUnderTest as given } from '../../../builders/providers-under-test.ts';
 
-const provider = (name: string, more = ''): string =>
-  `- {name: ${name}, apiVersion: credentialprovider.kubelet.k8s.io/v1, matchImages: ["*.example"], defaultCacheDuration: 1m${more}}\n`;
-const config = (...providers: readonly string[]): string =>
-  `apiVersion: kubelet.config.k8s.io/v1\nkind: CredentialProviderConfig\nproviders:\n${providers.join('')}`;
-const answer = (auth: string, more = ''): string =>
-  `{"kind":"CredentialProviderResponse","apiVersion":"credentialprovider.kubelet.k8s.io/v1","cacheKeyType":"Registry","auth":${auth}${more}}`;
-
-async function given(t: TestContext, text: string, programs: Readonly<Record<string, string>>) {
-  const directory = await mkdtemp(join(tmpdir(), 'rxlet-providers-'));
-  t.after(() => rm(directory, { recursive: true }));
-  for (const [name, script] of Object.entries(programs)) {
-    await writeFile(join(directory, name), `#!/bin/sh\n${script}\n`);
-    await chmod(join(directory, name), 0o755);
-  }
-  const path = join(directory, 'providers.yaml');
-  await writeFile(path, text);
-  const lines: string[] = [];
-  const log = heardLogger(silentLogger, ({ message, fields }) => {
-    lines.push(`${message} ${JSON.stringify(fields['provider'])}: ${errorText(fields['error'])}`);
-  });
-  return { directory, lines, open: () => credentialProviders({ path, directory, clock: systemClock, log }) };
-}
+const { signal } = new AbortController();
+const pod = aPod('web');
 
 describe('a credential provider', () => {
   test('is asked in its own version, with its arguments and environment, once for all that counts for', async (t) => {
@@ -41,13 +18,13 @@ describe('a credential provider', () => {
     t.after(() => rm(join(asked, '..'), { recursive: true }));
     const { open } = await given(t, config(provider('one', more.replace('FILE', asked))), { one: script });
     const ring = keyring({ entries: () => Promise.resolve([]) }, await open());
-    const both = await Promise.all([ring.lookup('a.example/app:1', []), ring.lookup('a.example/app:2', [])]);
+    const both = await Promise.all([ring.lookup('a.example/app:1', [], pod, signal), ring.lookup('a.example/app:2', [], pod, signal)]);
     assert.deepEqual(both.flat(), [
       { username: 'u', password: 'p' },
       { username: 'u', password: 'p' },
     ]);
-    assert.deepEqual(await ring.lookup('a.example/other', []), [{ username: 'u', password: 'p' }]);
-    assert.deepEqual(await ring.lookup('elsewhere.org/app', []), []);
+    assert.deepEqual(await ring.lookup('a.example/other', [], pod, signal), [{ username: 'u', password: 'p' }]);
+    assert.deepEqual(await ring.lookup('elsewhere.org/app', [], pod, signal), []);
     assert.equal(
       await readFile(asked, 'utf8'),
       '{"kind":"CredentialProviderRequest","apiVersion":"credentialprovider.kubelet.k8s.io/v1","image":"a.example/app"} --as\n',
@@ -65,7 +42,7 @@ describe('a credential provider', () => {
     const ring = keyring({ entries: () => Promise.resolve([own]) }, await open());
     for (let i = 0; i < 2; i++) {
       assert.deepEqual(
-        (await ring.lookup('a.example/app', [])).map(({ username }) => username),
+        (await ring.lookup('a.example/app', [], pod, signal)).map(({ username }) => username),
         ['node', 'u'],
       );
     }
@@ -92,11 +69,6 @@ describe('credential providers are refused at start', () => {
       config(provider('../sh').replace('1m', '-1s')),
       /name cannot contain '\/'; providers.defaultCacheDuration: Invalid value: must be greater/,
     ],
-    [
-      'that want tokens of service accounts',
-      config(provider('one', ', tokenAttributes: {serviceAccountTokenAudience: a, requireServiceAccount: true, cacheType: Token}')),
-      /provider one wants tokens of service accounts/,
-    ],
     ['of more than a mebibyte', `#${'x'.repeat(1 << 20)}`, /larger than 1048576 bytes/],
   ] as const) {
     test(name, async (t) => {
@@ -104,4 +76,13 @@ describe('credential providers are refused at start', () => {
       await assert.rejects(open(), found);
     });
   }
+});
+
+test('without the feature gate, a provider that wants tokens of service accounts is refused at start', async (t) => {
+  const wants = ', tokenAttributes: {serviceAccountTokenAudience: a, requireServiceAccount: true, cacheType: Token}';
+  const { open } = await given(t, config(provider('one', wants)), { one: 'exit 0' });
+  await assert.rejects(
+    open({ mayHaveTokens: false }),
+    /providers.tokenAttributes: Forbidden: tokenAttributes is not supported when KubeletServiceAccountTokenForCredentialProviders feature gate/,
+  );
 });
