@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { capability } from '../../../src/images/capability.ts';
 import { ContainerStartError } from '../../../src/model/container-start-error.ts';
+import type { ApiRequest } from '../../../src/ports/kube-api.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
-import { nodeUnderTest } from '../../builders/node-parts.ts';
+import { nodeUnderTest, withoutCluster } from '../../builders/node-parts.ts';
+import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
+import { config, provider, providersUnderTest } from '../../builders/providers-under-test.ts';
 
 const { signal } = new AbortController();
 
@@ -33,4 +37,32 @@ test('pulls above the rate are refused', async (t) => {
   assert.equal(refused.length, 1);
   assert.ok(refused[0] instanceof ContainerStartError);
   assert.equal(refused[0].message, 'pull QPS exceeded');
+});
+
+test('for a credential provider with tokenAttributes the API server is asked for a token, if the feature gate lets it', async (t) => {
+  const wants = ', tokenAttributes: {serviceAccountTokenAudience: a, requireServiceAccount: true, cacheType: Token}';
+  const { directory } = await providersUnderTest(t, config(provider('one', wants)), { one: 'exit 1' });
+  const asked = Promise.withResolvers<string>();
+  const request = <T>({ method, path }: ApiRequest): Promise<T> => {
+    const account: unknown = { metadata: { uid: 'u' } };
+    if (method === 'GET') return Promise.resolve(account as T);
+    asked.resolve(path);
+    return new Promise(() => {});
+  };
+  const api = new FakeKubeApi();
+  const clients = { main: { ...api.door('main'), request }, events: api, heartbeat: api, reviews: api, informer: api.informer.bind(api) };
+  const providers = { imageCredentialProviderConfig: join(directory, 'providers.yaml'), imageCredentialProviderBinDir: directory };
+  const scene = nodeUnderTest({ options: providers, cluster: { ...withoutCluster, exists: true, clients } });
+  t.after(() => scene.node.engine.close());
+  const { images } = await capability(scene.node);
+  assert.ok(images);
+  const gone = new AbortController();
+  const pulled = images.ensureImage(aPod('web', { serviceAccountName: 'app' }), aContainer('app', { image: 'a.example/app' }), gone.signal);
+  assert.equal(await scene.clock.until(asked.promise), '/api/v1/namespaces/default/serviceaccounts/app/token');
+  gone.abort(new Error('the pod has gone'));
+  await assert.rejects(pulled, { message: 'the pod has gone' });
+  const gateOff = { ...providers, featureGates: { KubeletServiceAccountTokenForCredentialProviders: false } };
+  const refused = nodeUnderTest({ options: gateOff });
+  t.after(() => refused.node.engine.close());
+  await assert.rejects(capability(refused.node), /tokenAttributes is not supported when KubeletServiceAccountTokenForCredentialProviders/);
 });
