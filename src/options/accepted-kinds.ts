@@ -1,7 +1,7 @@
 import type * as zod from './zod-parts.ts';
 import { parseStreamLevels } from '../base/verbosity.ts';
 import { Quantity } from '../model/quantity.ts';
-import type { GivenGates } from './feature-gates/feature-gates.ts';
+import { type GivenGates, impossibleGates } from './feature-gates/feature-gates.ts';
 import { FeatureGatesError, parseFeatureGates } from './feature-gates/parse-feature-gates.ts';
 import { duration, int32, int64, mapStringBool, string, uint32 } from './kinds.ts';
 import { ExpectedError, type Kind } from './option.ts';
@@ -45,10 +45,28 @@ export const featureGatesKind: Kind<GivenGates> = {
       return parseFeatureGates(text);
     } catch (error) {
       if (!(error instanceof FeatureGatesError)) throw error;
-      throw new ExpectedError(`${mapStringBool.expected} (${error.message})`);
+      throw new ExpectedError(`${mapStringBool.expected} (${pairFaults(text).join('; ')})`);
     }
   },
 };
+
+/** More help no reader. */
+const MAX_PAIR_FAULTS = 20;
+
+/** What is wrong with pairs, each by itself, in their order; of very many the first. */
+function pairFaults(text: string): readonly string[] {
+  const faults: string[] = [];
+  for (const pair of text.split(',')) {
+    if (faults.length >= MAX_PAIR_FAULTS) return [...faults, 'and maybe more'];
+    try {
+      faults.push(...impossibleGates(parseFeatureGates(pair)));
+    } catch (error) {
+      if (!(error instanceof FeatureGatesError)) throw error;
+      faults.push(error.message);
+    }
+  }
+  return faults;
+}
 
 /** A resource.Quantity: a text, or a bare number. As its shortest text. */
 export const quantity: Kind<string> = {

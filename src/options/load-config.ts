@@ -1,9 +1,10 @@
+import { isJsonObject } from '../base/json-object.ts';
 import { mergeDropIns } from './decoding/merge-drop-ins.ts';
 import { gatesIn, withDefaultEvictions, withDefaults } from './decoding/default-settings.ts';
 import { configReader, type ReadConfig } from './decoding/read-config-text.ts';
 import { resolvePaths } from './decoding/resolve-paths.ts';
 import type { Settings } from './decoding/settings.ts';
-import { type FeatureGates, featureGates, type GivenGates } from './feature-gates/feature-gates.ts';
+import { featureGates, gateFaults, type GivenGates } from './feature-gates/feature-gates.ts';
 import type { OptionWarning } from './option.ts';
 
 /** A file and what is in it. */
@@ -26,8 +27,10 @@ export interface LoadedConfig {
   readonly warnings: readonly OptionWarning[];
   /** "file:line:column field: …"; the rest is what else the files say. */
   readonly problems: readonly string[];
-  /** Fields that a problem is about. */
+  /** Fields that a problem is about, and gates as "featureGates.NAME". */
   readonly faulty: ReadonlySet<string>;
+  /** The paths of the files, in the order in which they count. */
+  readonly files: readonly string[];
   /** Of the file whose word counts; undefined: none sets the field. */
   placeOf(field: string): FieldPlace | undefined;
 }
@@ -45,18 +48,20 @@ export async function loadConfig(file: ConfigText | undefined, dropIns: readonly
   const without = (settings: Settings): Settings => new Map([...settings].filter(([field]) => !faulty.has(field)));
 
   const own = without(file && main ? resolvePaths(main.settings, file.path) : new Map());
-  const ownGates = featureGates({ ...gates, ...gatesIn(own) });
-  const base = withDefaultEvictions(withDefaults(own, ownGates));
+  const ownGates = { ...gates, ...gatesIn(own) };
+  const base = withDefaultEvictions(withDefaults(own, featureGates(ownGates)));
   const settings = merged.length === 0 ? base : without(await mergeDropIns(base, merged, gates));
-  const allGates = merged.length === 0 ? ownGates : featureGates({ ...gates, ...gatesIn(settings) });
   // A gate that cannot be set ends a kubelet while it sets defaults, also one that a drop-in file would correct.
-  const gateFaults = ownGates.faults.length > 0 ? gateProblems(reads.slice(0, 1), ownGates) : gateProblems(reads, allGates);
+  const wrongGates = [...new Set([ownGates, { ...gates, ...gatesIn(settings) }].flatMap(gateFaults))].filter(
+    (fault) => !names(fault).some((name) => faulty.has(`featureGates.${name}`)),
+  );
   return {
+    files: [...(file ? [file.path] : []), ...dropIns.map(({ path }) => path)],
     settings,
     given: new Set(reads.flatMap((read) => [...read.settings.keys()]).filter((field) => !faulty.has(field))),
     warnings: reads.flatMap((read) => read.warnings),
-    problems: [...reads.flatMap((read) => [...read.problems, ...read.refusals]), ...gateFaults],
-    faulty: gateFaults.length > 0 ? new Set([...faulty, 'featureGates']) : faulty,
+    problems: [...reads.flatMap((read) => [...read.problems, ...read.refusals]), ...wrongGates.map((fault) => gateProblem(reads, fault))],
+    faulty: wrongGates.length > 0 ? new Set([...faulty, 'featureGates']) : faulty,
     placeOf: (field) => {
       const last = reads.findLast(({ settings: set }) => set.has(field));
       return last && { at: last.placeOf(field.split('.')), role: last === main ? 'file' : 'drop-in' };
@@ -64,8 +69,16 @@ export async function loadConfig(file: ConfigText | undefined, dropIns: readonly
   };
 }
 
-/** The place is that of the last file that sets any. */
-function gateProblems(reads: readonly ReadConfig[], { faults }: Pick<FeatureGates, 'faults'>): readonly string[] {
-  const place = reads.findLast(({ settings }) => settings.has('featureGates'))?.placeOf(['featureGates']);
-  return faults.map((fault) => `${place === undefined ? '' : `${place} `}featureGates: ${fault}`);
+/** The words of a sentence that may be gates: what depends on one that could not be read is not known. */
+const names = (sentence: string): readonly string[] => sentence.match(/\b[A-Z]\w*/g) ?? [];
+
+/** The place is that of the gate in the last file that sets it, or of all gates in the last file that sets any. */
+function gateProblem(reads: readonly ReadConfig[], fault: string): string {
+  const sets = (name: string | undefined) => (read: ReadConfig) => {
+    const gates = read.settings.get('featureGates');
+    return name === undefined ? gates !== undefined : isJsonObject(gates) && Object.hasOwn(gates, name);
+  };
+  const named = names(fault).find((name) => reads.some(sets(name)));
+  const place = reads.findLast(sets(named))?.placeOf(named === undefined ? ['featureGates'] : ['featureGates', named]);
+  return `${place === undefined ? '' : `${place} `}featureGates: ${fault}`;
 }

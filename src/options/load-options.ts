@@ -2,6 +2,7 @@ import { checkOptions } from './check-options.ts';
 import { resourceManagerProblems } from './check-resource-managers.ts';
 import { featureGates, possibleGates } from './feature-gates/feature-gates.ts';
 import { withFormerConfigFlag } from './former-config-flag.ts';
+import { inFileOrder } from './in-file-order.ts';
 import type { KubeletOptions, OptionOrigins } from './kubelet-options.ts';
 import type { FieldPlace, LoadedConfig } from './load-config.ts';
 import { locateProblems } from './locate-problems.ts';
@@ -47,12 +48,9 @@ export async function loadOptions(argv: readonly string[], environment: OptionsE
   const nodeName = nodeNameOf(values.hostnameOverride, environment.hostname);
   const placeOf = (field: string): FieldPlace | undefined => (isSetByFlag(field, flags) ? undefined : config.placeOf(field));
   const at: PlaceOf = (field) => placeOf(field)?.at;
-  const problems = [
-    ...flags.problems,
-    ...read.problems,
-    ...refusedOptions(flags, file, at),
-    ...(asksOnly ? [] : locateProblems(valueProblems(read, nodeName), config.given, unread(flags, config), at)),
-  ];
+  const ofValues = asksOnly ? [] : locateProblems(valueProblems(read, nodeName), config.given, unread(flags, config), at);
+  const ofFiles = [...read.problems, ...refusedOptions(flags, file, at), ...ofValues];
+  const problems = [...flags.problems, ...inFileOrder(ofFiles, config.files)];
   if (problems.length > 0) throw new OptionsError(problems, config.warnings);
 
   const { hostnameOverride: _, ...rest } = values;
@@ -86,7 +84,8 @@ function valueProblems({ flags, config, values }: ReadOptions, nodeName: string 
 
 /** Names of options whose value is not known, as sentences have them. */
 const unread = ({ faulty }: ParsedFlags, config: LoadedConfig): readonly string[] => [
-  ...config.faulty,
+  // Of a gate a sentence has the name alone.
+  ...[...config.faulty].map((field) => field.replace(/^featureGates\./, '')),
   ...[...faulty].flatMap(({ flag, config: field }) => [
     ...(flag === undefined ? [] : [`--${flag}`]),
     ...(field === undefined ? [] : [field]),

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { gatesIn } from './decoding/default-settings.ts';
-import { featureGates, possibleGates } from './feature-gates/feature-gates.ts';
+import { gateFaults, possibleGates } from './feature-gates/feature-gates.ts';
 import type { OptionOrigin, OptionOrigins } from './kubelet-options.ts';
 import type { LoadedConfig } from './load-config.ts';
 import { type OptionsOfSettings, optionsOfSettings } from './options-of-settings.ts';
@@ -23,7 +23,7 @@ export interface ReadOptions {
 /** Flags over drop-in files over the file over defaults; gates of flags are added to those of files. */
 export async function readOptions(flags: ParsedFlags, files: ConfigFiles, from: 'with files' | 'flags alone'): Promise<ReadOptions> {
   const gatesOfFlags = flags.values.featureGates ?? {};
-  const wrongGates = featureGates(gatesOfFlags).faults.map((fault) => `flag --feature-gates: ${fault}`);
+  const wrongGates = gateFaults(gatesOfFlags).map((fault) => `flag --feature-gates: ${fault}`);
   const config = await readConfigFiles(from === 'flags alone' ? {} : flags.values, files, possibleGates(gatesOfFlags));
   const file = await optionsOf(config);
   const given: Partial<OptionValues> = { ...file.values, ...flags.values };

@@ -117,9 +117,10 @@ function readWith({ yaml, z, tree, schema }: Decoder, text: string, file: string
   let parsed = unknown.length === 0 ? strict : schema.safeParse(content);
   const issues = parsed.error?.issues ?? [];
   for (const issue of issues.slice(0, MAX_FAULTS)) faults.push(faultAt(pathOf(issue), issue.message));
-  const faulty = new Set(issues.map((issue) => fieldAbove(tree, pathOf(issue)).join('.')));
+  const wrong = issues.map((issue) => faultyPart(tree, pathOf(issue)));
+  const faulty = new Set(wrong.map((path) => path.join('.')));
   // What is wrong is left out, so that the rest can be looked at as well.
-  for (const field of faulty) remove(content, field.split('.'));
+  for (const path of wrong) remove(content, path);
   if (!parsed.success) parsed = schema.safeParse(content);
   if (!parsed.success) return failed(...said(faults));
   const settings = settingsOf(parsed.data);
@@ -154,6 +155,11 @@ const pathOf = ({ path }: Pick<Issue, 'path'>): Path => path.map((step) => (type
 
 function unknownFields(issues: readonly Issue[]): readonly { readonly path: Path; readonly key: string }[] {
   return issues.flatMap((issue) => (issue.code === 'unrecognized_keys' ? issue.keys.map((key) => ({ path: pathOf(issue), key })) : []));
+}
+
+/** What is left out for a fault: its field, or of the gates the one that it is in, as each stands by itself. */
+function faultyPart(tree: FieldTree, path: Path): readonly string[] {
+  return path[0] === 'featureGates' && path.length === 2 ? path.map(String) : fieldAbove(tree, path);
 }
 
 function remove(from: JsonObject, path: readonly string[]): void {

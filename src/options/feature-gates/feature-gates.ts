@@ -31,9 +31,16 @@ export function featureGates(given: GivenGates): FeatureGates {
     const [all] = [...collective].find(([, stage]) => stage === gate?.stage) ?? [];
     return all !== undefined && Object.hasOwn(given, all) ? given[all] === true : gate?.on === true;
   };
-  const wrong = Object.entries(given).filter(([name, on]) => !canBe(name, on));
-  const faults = wrong.length > 0 ? wrong.slice(0, MAX_FAULTS).map(([name, on]) => faultOf(name, on)) : unmetNeeds(stateOf);
-  return { isOn: stateOf, stateOf, faults };
+  const wrong = impossibleGates(given);
+  return { isOn: stateOf, stateOf, faults: wrong.length > 0 ? wrong : unmetNeeds(stateOf) };
+}
+
+/** Why gates cannot be set as they are, each by itself; of very many the first. */
+export function impossibleGates(given: GivenGates): readonly string[] {
+  return Object.entries(given)
+    .filter(([name, on]) => !canBe(name, on))
+    .slice(0, MAX_FAULTS)
+    .map(([name, on]) => faultOf(name, on));
 }
 
 /** More help no reader. */
@@ -69,6 +76,13 @@ export function idleGates(given: GivenGates): readonly string[] {
 
 /** Without those that cannot be set as they are, so that the rest can be looked at; none where they do not go together. */
 export function possibleGates(given: GivenGates): GivenGates {
-  const possible = Object.fromEntries(Object.entries(given).filter(([name, on]) => canBe(name, on)));
+  const possible = settable(given);
   return featureGates(possible).faults.length > 0 ? {} : possible;
 }
+
+/** All that is wrong: also whether those that can be set go together, where others cannot be. */
+export function gateFaults(given: GivenGates): readonly string[] {
+  return [...new Set([...impossibleGates(given), ...featureGates(settable(given)).faults])];
+}
+
+const settable = (given: GivenGates): GivenGates => Object.fromEntries(Object.entries(given).filter(([name, on]) => canBe(name, on)));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, describe, test } from 'node:test';
@@ -209,6 +209,42 @@ describe('the command line', () => {
     const { status, stderr } = run(launcher, ['--config-dir', directory], path);
     assert.equal(status, 2);
     assert.match(stderr, /imageGCLowThresholdPercent \(--image-gc-low-threshold\) 90 must be less than .* 85\n/);
+  });
+
+  test('where anything is wrong, all of it is said at once, and nothing is made', () => {
+    const directory = mkdtempSync(join(scratch, 'wrong-'));
+    const at = (name: string): string => join(directory, name);
+    const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
+    mkdirSync(at('d'));
+    writeFileSync(at('f'), `${head}readOnlyPort: -1\nmaxPods: many\nfeatureGates: {Nope: true, NodeSwap: maybe}\n`);
+    writeFileSync(at('d/1.conf'), `${head}registryBurst: x\noomScoreAdj: 2000\n`);
+    writeFileSync(at('d/2.conf'), `${head}cgroupDriver: openrc\n`);
+    const made = ['root-dir', 'lock-file', 'cert-dir', 'record', 'log-dir', 'pod-manifest-path', 'volume-plugin-dir', 'dynamic-config-dir'];
+    const argv = [
+      ...['--docker-endpoint=fake://', `--config=${at('f')}`, `--config-dir=${at('d')}`, '--logtostderr=false'],
+      ...made.map((flag) => `--${flag}=${at(flag)}`),
+      ...['--port=x', '--nope', '--feature-gates=AlsoNope=true', '--kube-api-qps=-1'],
+    ];
+    const before = readdirSync(directory, { recursive: true });
+    const { status, stdout, stderr } = run(launcher, argv, path);
+    assert.deepEqual([status, stdout], [2, '']);
+    const said = stderr.replaceAll(directory, 'D').split('\n');
+    for (const [line, what] of [
+      '--port',
+      '--nope',
+      'AlsoNope',
+      'D/f:3:15 .*readOnlyPort',
+      'D/f:4:10 maxPods',
+      'D/f:5:22 .*Nope',
+      'D/f:5:38 .*NodeSwap',
+      'D/d/1.conf:3:16 registryBurst',
+      'D/d/1.conf:4:14 .*oomScoreAdj',
+      'D/d/2.conf:3:15 .*cgroupDriver',
+      'kubeAPIQPS',
+      'for the flags',
+    ].entries())
+      assert.match(said[line] ?? '', new RegExp(what), stderr);
+    assert.deepEqual(readdirSync(directory, { recursive: true }), before);
   });
 
   test('a cache directory that cannot be made is no hindrance', () => {

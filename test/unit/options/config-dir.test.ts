@@ -82,7 +82,7 @@ describe('a file of --config-dir', () => {
     await assert.rejects(
       load({ '/etc/kubelet.yaml': '', 'a.conf': 'featureGates: {PodLevelResources: false}' }),
       new OptionsError([
-        '/etc/kubelet.conf.d/a.conf:3:15 featureGates: InPlacePodLevelResourcesVerticalScaling is enabled, but depends on features that are disabled: [PodLevelResources]',
+        '/etc/kubelet.conf.d/a.conf:3:35 featureGates: InPlacePodLevelResourcesVerticalScaling is enabled, but depends on features that are disabled: [PodLevelResources]',
       ]),
     );
   });

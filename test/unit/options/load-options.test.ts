@@ -377,11 +377,65 @@ test('all that is wrong is said at once: with flags, with the file, and with wha
     'flag --port: expected a whole number from -2147483648 to 2147483647, found "x"',
     'f:3:10 maxPods: expected a whole number from -2147483648 to 2147483647, found "many"',
     'f:4:23 authorization.mode: expected AlwaysAllow or Webhook, found "x"',
-    'f:7:41 imagePullCredentialsVerificationPolicy is refused: whether a pod has the credentials of an image that is here already is not verified, so pods could use what others have pulled: give private images imagePullPolicy Always, which is verified by the registry',
-    'f:6:13 invalid configuration: kubeAPIQPS (--kube-api-qps) -1 must not be a negative number',
-    'invalid configuration: readOnlyPort (--read-only-port) -1 must be between 0 and 65535, inclusive',
     'f:5:29 invalid configuration: imageGCLowThresholdPercent (--image-gc-low-threshold) 90 must be less than imageGCHighThresholdPercent (--image-gc-high-threshold) 85',
+    'f:6:13 invalid configuration: kubeAPIQPS (--kube-api-qps) -1 must not be a negative number',
+    'f:7:41 imagePullCredentialsVerificationPolicy is refused: whether a pod has the credentials of an image that is here already is not verified, so pods could use what others have pulled: give private images imagePullPolicy Always, which is verified by the registry',
+    'invalid configuration: readOnlyPort (--read-only-port) -1 must be between 0 and 65535, inclusive',
   ]);
+});
+
+test('and of all files: flag by flag, then file by file and line by line, then what no file says', async () => {
+  const files: Readonly<Record<string, string>> = {
+    f: `${head}port: 70000\nmaxPods: many\nevictionHard: {memory.available: 5x}\nfeatureGates: {Nope: true, NodeSwap: maybe}\nmaxPodz: 1\n`,
+    'd/1.conf': `${head}readOnlyPort: -1\nregistryBurst: x\nfeatureGates: {AlsoNope: true, AllAlpha: x}\n`,
+    'd/2.conf': `${head}featureGates: {PodLevelResources: false, InPlacePodLevelResourcesVerticalScaling: true}\ncgroupDriver: openrc\n`,
+    'd/3.conf': '',
+  };
+  const argv = [
+    '--nope',
+    '--config=f',
+    '--port=x',
+    '--config-dir=d',
+    '--feature-gates=Nope2=true,NodeSwap=5,X',
+    '--kube-api-qps=-1',
+    'stray',
+  ];
+  const error: unknown = await loadOptions(argv, {
+    ...environment(),
+    readFile: async (path) => {
+      const text = files[path];
+      if (text === undefined) throw new Error('no such file');
+      return text;
+    },
+    listFiles: () => Promise.resolve(['0.conf', '1.conf', '2.conf', '3.conf']),
+  }).catch((refusal: unknown) => refusal);
+  assert.ok(error instanceof OptionsError);
+  assert.deepEqual(
+    error.problems.map((problem) => problem.replace(/^(unknown flag --\w+|unexpected argument "\w+").*/, '$1')),
+    [
+      'unknown flag --nope',
+      'flag --port: expected a whole number from -2147483648 to 2147483647, found "x"',
+      'flag --feature-gates: expected pairs such as A=true,B=false (unrecognized feature gate: Nope2; invalid value of NodeSwap=5, err: strconv.ParseBool: parsing "5": invalid syntax; missing bool value for X), found "Nope2=true,NodeSwap=5,X"',
+      'unexpected argument "stray"',
+      'flag --config-dir: cannot read d/0.conf: no such file',
+      'f:4:10 maxPods: expected a whole number from -2147483648 to 2147483647, found "many"',
+      `f:5:15 invalid configuration: evictionHard (--eviction-hard) memory.available "5x": quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`,
+      'f:6:22 featureGates: unrecognized feature gate: Nope',
+      'f:6:38 featureGates.NodeSwap: expected true or false, found "maybe"',
+      'd/1.conf:3:15 invalid configuration: readOnlyPort (--read-only-port) -1 must be between 0 and 65535, inclusive',
+      'd/1.conf:4:16 registryBurst: expected a whole number from -2147483648 to 2147483647, found "x"',
+      'd/1.conf:5:26 featureGates: unrecognized feature gate: AlsoNope',
+      'd/1.conf:5:42 featureGates.AllAlpha: expected true or false, found "x"',
+      'd/2.conf:3:83 featureGates: InPlacePodLevelResourcesVerticalScaling is enabled, but depends on features that are disabled: [PodLevelResources]',
+      'd/2.conf:4:15 invalid configuration: cgroupDriver (--cgroup-driver) "openrc" must be cgroupfs or systemd',
+      'd/3.conf: the file is empty; expected a KubeletConfiguration',
+      'invalid configuration: kubeAPIQPS (--kube-api-qps) -1 must not be a negative number',
+    ],
+  );
+  assert.deepEqual(
+    error.warnings.map(({ option, at }) => `${at} ${option}`),
+    ['f:7:1 maxPodz'],
+  );
 });
 
 test('a flag without meaning that would be dangerous to pass over is refused, and not where it asks for nothing', async () => {
@@ -434,8 +488,8 @@ describe('names of older releases', () => {
     const both = await loadOptions(['--config=f'], environment(`${head}manifestURL: http://a/\nstaticPodURL: http://b/\n`));
     assert.equal(both.options.manifestUrl, 'http://b/');
     assert.deepEqual(await problemsOf(['--config=f'], `${head}manifestURL: ftp://a/\nmanifestURLHeader: x`), [
-      'f:4:20 manifestURLHeader: expected a map from header name to a list of values, found a string',
       'f:3:14 invalid configuration: staticPodURL (--manifest-url) must be an http or https URL',
+      'f:4:20 manifestURLHeader: expected a map from header name to a list of values, found a string',
     ]);
   });
 
@@ -512,8 +566,8 @@ test('thresholds that cannot be kept to end the start', async () => {
   assert.deepEqual(
     await problemsOf(['--config=x', '--eviction-soft=memory.available<1Gi'], `${head}evictionPressureTransitionPeriod: -1s`),
     [
-      'invalid configuration: evictionSoftGracePeriod (--eviction-soft-grace-period) memory.available: grace period must be specified for the soft eviction threshold memory.available',
       'x:3:35 invalid configuration: evictionPressureTransitionPeriod (--eviction-pressure-transition-period) -1s must not be negative',
+      'invalid configuration: evictionSoftGracePeriod (--eviction-soft-grace-period) memory.available: grace period must be specified for the soft eviction threshold memory.available',
     ],
   );
 });

@@ -73,7 +73,7 @@ describe('on the way to the options', () => {
   test('a gate that cannot be set is named with its place', async () => {
     await assert.rejects(
       load([], 'featureGates: {NodeSwap: false}'),
-      new OptionsError(['x:3:15 featureGates: cannot set feature gate NodeSwap to false, feature is locked to true']),
+      new OptionsError(['x:3:26 featureGates: cannot set feature gate NodeSwap to false, feature is locked to true']),
     );
     await assert.rejects(load(['--feature-gates=Nope=true']), new OptionsError(['flag --feature-gates: unrecognized feature gate: Nope']));
   });
