@@ -33,7 +33,9 @@ export function readYamlDocument(text: string, { repeatedKeys = 'fault' }: ReadY
   const lines = new LineCounter();
   const document = parseDocument(text, { version: '1.1', lineCounter: lines, prettyErrors: false, uniqueKeys: false });
   const errors = document.errors.map(({ pos: [offset], code, message }) => ({ offset, code, message: inPlainWords(message) }));
-  const found = errors.length > 0 ? errors : faultsOf(document);
+  // What the library makes of the rest then is not so.
+  const tooDeep = errors.find(({ message }) => message === TOO_DEEP);
+  const found = tooDeep ? [tooDeep] : errors.length > 0 ? errors : faultsOf(document);
   const repeated = repeatedKeys === 'fault' ? [] : found.filter(({ code }) => code === REPEATED);
   const faults = repeated.length === 0 ? found : found.filter(({ code }) => code !== REPEATED);
   if (faults.length > 0) return { document, lines, content: undefined, faults, repeated };
@@ -41,7 +43,7 @@ export function readYamlDocument(text: string, { repeatedKeys = 'fault' }: ReadY
     return { document, lines, content: document.toJS(), faults, repeated };
   } catch (error) {
     // An alias of nothing, or of what unfolds to too much; nesting that exhausts the stack.
-    const message = error instanceof RangeError ? 'nested too deeply' : error instanceof Error ? error.message : String(error);
+    const message = error instanceof RangeError ? TOO_DEEP : error instanceof Error ? error.message : String(error);
     return { document, lines, content: undefined, faults: [{ offset: 0, code: 'BAD_ALIAS', message }], repeated };
   }
 }
@@ -71,12 +73,14 @@ function faultsOf(document: Document.Parsed): readonly YamlFault[] {
     });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    return [{ offset: 0, code: 'RESOURCE_EXHAUSTION', message: 'nested too deeply' }];
+    return [{ offset: 0, code: 'RESOURCE_EXHAUSTION', message: TOO_DEEP }];
   }
   return faults;
 }
 
-const inPlainWords = (message: string): string => (message.startsWith('Maximum call stack') ? 'nested too deeply' : message);
+const TOO_DEEP = 'nested too deeply';
+/** It is the engine's own error, wherever in the library the stack ends. */
+const inPlainWords = (message: string): string => (/^Maximum call stack|: Stack overflow$/.test(message) ? TOO_DEEP : message);
 
 const REPEATED = 'DUPLICATE_KEY';
 const offsetOf = (key: unknown): number => (isScalar(key) ? (key.range?.[0] ?? 0) : 0);

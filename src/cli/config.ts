@@ -24,6 +24,12 @@ flags name. FLAGs are those of the agent. print shows what every option is, and 
 Exit code: 0 nothing is wrong, 1 something is, 2 asked for wrongly.
 `;
 
+/** Of a value in a table. */
+const MAX_SHOWN = 1000;
+
+const NO_CONFIG =
+  'expected a KubeletConfiguration, found a pod, or a directory, which --config took as manifests once: rxlet validate checks manifests, and --config-dir=DIR names drop-in files';
+
 interface Asked {
   readonly action: 'check' | 'print' | 'help';
   readonly files: readonly string[];
@@ -74,7 +80,7 @@ function parse([action, ...words]: readonly string[]): Asked {
   const firstFlag = own.findIndex((word) => word.startsWith('-'));
   const [files, flags] = firstFlag < 0 ? [own, []] : [own.slice(0, firstFlag), own.slice(firstFlag)];
   if (action !== 'check' && action !== 'print') throw new UsageError(`expected check or print, found ${JSON.stringify(action ?? '')}`);
-  if (action === 'check' && own.length === 0) throw new UsageError('which file?');
+  if (action === 'check' && (own.length === 0 || files.includes(''))) throw new UsageError('which file?');
   if (action === 'print' && files.length > 0) throw new UsageError(`print takes flags: --config=${files[0]}`);
   return { action, files, flags, json };
 }
@@ -104,14 +110,16 @@ async function judged(file: string | undefined, flags: readonly string[], load: 
     const { options, warnings } = await load(file === undefined ? flags : [`--config=${file}`, ...flags]);
     // A kubelet of old took manifests there.
     const isOther = file !== undefined && options.configFile === '' && options.podManifestPath === file;
-    return isOther
-      ? { problems: [`${file}: it is a KubeletConfiguration that is checked here; see rxlet validate`], warnings: [] }
-      : { problems: [], warnings };
+    return isOther ? { problems: [`${file}: ${NO_CONFIG}`], warnings: [] } : { problems: [], warnings };
   } catch (error) {
     if (!(error instanceof OptionsError)) throw error;
     return { problems: error.problems, warnings: error.warnings };
   }
 }
+
+/** All rows of a table are as wide as the widest. */
+const shown = (value: string): string =>
+  value.length > MAX_SHOWN ? `${value.slice(0, MAX_SHOWN)}… (${value.length} characters: whole with -o json)` : value;
 
 const warningText = ({ at, option, message }: OptionWarning): string =>
   `${at === undefined ? '' : `${at} `}${option.startsWith('--') ? 'flag ' : ''}${option}: ${message}`;
@@ -126,7 +134,7 @@ async function print({ flags, json }: Asked, { stdout, stderr }: ConfigIo, load:
     for (const group of optionGroups) {
       const rows = options
         .filter((option) => option.group === group)
-        .map(({ name, value, from, at }) => [name, value, `${from} ${at ?? ''}`.trim()]);
+        .map(({ name, value, from, at }) => [name, shown(value), `${from} ${at ?? ''}`.trim()]);
       stdout.write(`${group === optionGroups[0] ? '' : '\n'}${table([group.toUpperCase(), 'VALUE', 'FROM'], rows)}`);
     }
     return 0;

@@ -10,10 +10,15 @@ export function parseCpuSet(text: string): CpuSet {
   if (text === '') return cpus;
   const fault = cpuSetFault(text);
   if (fault !== undefined) throw new Error(fault);
-  for (const range of text.split(',')) {
+  const ranges = text.split(',').map((range) => {
     const [from = 0, to = from] = range.split('-').map(Number);
     if (to > MAX_CPU) throw new Error(`CPU ${to} is beyond ${MAX_CPU}, the last that is looked at`);
-    for (let cpu = from; cpu <= to; cpu++) cpus.add(cpu);
+    return { from, to };
+  });
+  // Each CPU is looked at once, however often it is named.
+  let next = 0;
+  for (const { from, to } of ranges.toSorted((a, b) => a.from - b.from)) {
+    for (next = Math.max(next, from); next <= to; next++) cpus.add(next);
   }
   return cpus;
 }

@@ -1,3 +1,4 @@
+import { cpuSetFault, parseCpuSet } from '../model/cpu-set.ts';
 import type { ResourceList } from '../model/node.ts';
 import { Quantity } from '../model/quantity.ts';
 import { errorText } from '../base/error-text.ts';
@@ -19,17 +20,7 @@ export function reservedResources(settings: Omit<ReservationSettings, 'qosReserv
   const { kubeReserved: kube, systemReserved: system, reservedSystemCpus } = settings;
   if (reservedSystemCpus === '') return { kube, system };
   const { cpu: _, ...kubeWithoutCpu } = kube;
-  return { kube: kubeWithoutCpu, system: { ...system, cpu: String(countOfCpus(reservedSystemCpus)) } };
-}
-
-/** "0-3,7": five. A CPU that is named twice counts once. */
-function countOfCpus(text: string): number {
-  const named = new Set<number>();
-  for (const range of text.split(',')) {
-    const [from = 0, to = from] = range.split('-').map(Number);
-    for (let cpu = from; cpu <= to; cpu++) named.add(cpu);
-  }
-  return named.size;
+  return { kube: kubeWithoutCpu, system: { ...system, cpu: String(parseCpuSet(reservedSystemCpus).size) } };
 }
 
 /** Of what a class asks for, how much is kept from the classes below it, in percent; undefined: nothing is said of memory. */
@@ -39,7 +30,12 @@ export function memoryReserve({ qosReserved }: Pick<ReservationSettings, 'qosRes
 }
 
 /** What cannot be reserved, in the kubelet's words (parseResourceList in cmd/kubelet/app/server.go, ParseQOSReserved in pkg/kubelet/cm). */
-export function reservationProblems({ kubeReserved, systemReserved, qosReserved }: ReservationSettings): readonly string[] {
+export function reservationProblems({
+  kubeReserved,
+  systemReserved,
+  reservedSystemCpus,
+  qosReserved,
+}: ReservationSettings): readonly string[] {
   const amounts = [
     ['kubeReserved (--kube-reserved)', kubeReserved],
     ['systemReserved (--system-reserved)', systemReserved],
@@ -55,7 +51,19 @@ export function reservationProblems({ kubeReserved, systemReserved, qosReserved 
       const fault = name === 'memory' ? percentageFault(text) : `cannot reserve ${JSON.stringify(name)} resource`;
       return fault === undefined ? [] : [`invalid configuration: qosReserved (--qos-reserved): ${fault}`];
     }),
+    ...cpuProblems(reservedSystemCpus),
   ];
+}
+
+/** What is no list of CPUs is said by the kubelet's rules; how many it names is not asked there. */
+function cpuProblems(text: string): readonly string[] {
+  if (cpuSetFault(text) !== undefined) return [];
+  try {
+    parseCpuSet(text);
+    return [];
+  } catch (error) {
+    return [`invalid configuration: reservedSystemCPUs (--reserved-cpus): ${errorText(error)}`];
+  }
 }
 
 function amountFault(name: string, text: string): string | undefined {

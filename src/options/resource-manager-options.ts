@@ -92,8 +92,9 @@ export function topologyPolicyOptions(texts: Texts): TopologyPolicyOptions {
   };
 }
 
-/** What is wrong with topologyManagerPolicyOptions. */
-export const topologyPolicyOptionFaults = (texts: Texts): readonly string[] => faultOf(() => topologyPolicyOptions(texts));
+/** What is wrong with topologyManagerPolicyOptions, a sentence each. */
+export const topologyPolicyOptionFaults = (texts: Texts): readonly string[] =>
+  Object.entries(texts).flatMap(([name, text]) => faultOf(() => topologyPolicyOptions({ [name]: text })));
 
 function faultOf(read: () => unknown): readonly string[] {
   try {

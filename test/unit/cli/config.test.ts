@@ -63,7 +63,7 @@ describe('rxlet config check', () => {
     assert.deepEqual(await config('check', '/etc/gone', '/etc/pod.yaml'), {
       status: 1,
       stdout:
-        'flag --config: cannot read /etc/gone: no such file\n/etc/pod.yaml: it is a KubeletConfiguration that is checked here; see rxlet validate\n',
+        'flag --config: cannot read /etc/gone: no such file\n/etc/pod.yaml: expected a KubeletConfiguration, found a pod, or a directory, which --config took as manifests once: rxlet validate checks manifests, and --config-dir=DIR names drop-in files\n',
       stderr: '',
     });
   });
@@ -102,6 +102,17 @@ describe('rxlet config print', () => {
     );
   });
 
+  test('shows of a very long value the beginning, and to programs all of it', async () => {
+    const url = `http://host/${'a'.repeat(100_000)}`;
+    const { stdout } = await config('print', `--manifest-url=${url}`);
+    assert.match(stdout, /^staticPodURL +http:\/\/host\/a{988}… \(100012 characters: whole with -o json\) +flag --manifest-url$/m);
+    assert.ok(stdout.length < 100_000, `${stdout.length}`);
+    const options: readonly { readonly name: string; readonly value: string }[] = JSON.parse(
+      (await config('print', '-o', 'json', `--manifest-url=${url}`)).stdout,
+    );
+    assert.equal(options.find(({ name }) => name === 'staticPodURL')?.value, url);
+  });
+
   test('says what is wrong in its place', async () => {
     const { status, stdout, stderr } = await config('print', '--port=x');
     assert.deepEqual([status, stdout], [1, '']);
@@ -114,6 +125,7 @@ describe('rxlet config', () => {
     [[], 'expected check or print, found ""'],
     [['chekc', 'x'], 'expected check or print, found "chekc"'],
     [['check'], 'which file?'],
+    [['check', ''], 'which file?'],
     [['check', 'x', '-o', 'xml'], '-o is json or text, not "xml"'],
     [['print', 'x'], 'print takes flags: --config=x'],
   ] as const) {

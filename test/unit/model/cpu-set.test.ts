@@ -31,6 +31,10 @@ for (const [text, fault] of [
 ] as const)
   test(`"${text}" is no set of CPUs`, () => assert.throws(() => parseCpuSet(text), fault));
 
+test('a CPU is looked at once, however often it is named', () => {
+  assert.equal(parseCpuSet(Array(100_000).fill('0-65535').join(',')).size, 65_536);
+});
+
 test('sets of different CPUs differ', () => {
   assert.ok(!sameCpus(parseCpuSet('0-1'), parseCpuSet('0-2')));
   assert.ok(!sameCpus(parseCpuSet('0-1'), parseCpuSet('1-2')));

@@ -81,7 +81,12 @@ test('options of the topology policies are known and in their bounds', async () 
   assert.deepEqual(await ofTopology('prefer-closest-numa-nodes=near'), [
     `${topologyOptions}: bad value for option "prefer-closest-numa-nodes": "near" is neither true nor false`,
   ]);
-  assert.deepEqual(await ofTopology('nearest=true'), [`${topologyOptions}: unknown Topology Manager Policy option: "nearest"`]);
+  const unknown = `${topologyOptions}: unknown Topology Manager Policy option: "nearest"`;
+  assert.deepEqual(await ofTopology('nearest=true'), [unknown]);
+  assert.deepEqual(await ofTopology('nearest=true,max-allowable-numa-nodes=7'), [
+    unknown,
+    `${topologyOptions}: the minimum value of "max-allowable-numa-nodes" should not be less than 8`,
+  ]);
 });
 
 test('what is not said is off, and 8 NUMA nodes', () => {

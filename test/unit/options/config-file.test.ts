@@ -224,6 +224,11 @@ describe('a config file is refused, in a short time, that', () => {
       `${file}:1:1 Excessive alias count indicates a resource exhaustion attack`,
     ],
     ['is nested too deeply', `${head}nope: ${'['.repeat(100_000)}`, /^\/etc\/kubelet\.yaml:3:\d+ nested too deeply$/],
+    [
+      'is JSON that is nested too deeply',
+      `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`,
+      /^\/etc\/kubelet\.yaml:1:\d+ nested too deeply$/,
+    ],
     ['has a type that only YAML has', `${head}evictionHard: !!set {a}`, `${file}:3:21 evictionHard: expected a map, found a set`],
   ] as const) {
     test(name, async () => {

@@ -365,6 +365,12 @@ test('of very many problems the first are named and the others counted', () => {
   assert.deepEqual([problems.length, problems[0], problems.at(-1)], [101, 'problem 0', '900 more']);
 });
 
+test('of a very long problem the beginning is said', async () => {
+  const [problem = ''] = await problemsOf(['--config=f'], `${head}cgroupDriver: ${'x'.repeat(500_000)}\n`);
+  assert.match(problem, /^f:3:15 invalid configuration: cgroupDriver \(--cgroup-driver\) "x{4000,}…$/);
+  assert.equal(problem.length, 4097);
+});
+
 test('a config file that cannot be read is named with its flag', async () => {
   const missing = { ...environment(), readFile: () => Promise.reject(new Error('no such file')) };
   await assert.rejects(loadOptions(['--config=/gone'], missing), new OptionsError(['flag --config: cannot read /gone: no such file']));

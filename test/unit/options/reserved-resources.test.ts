@@ -25,6 +25,15 @@ test('what cannot be reserved is named with its setting', () => {
   assert.match(of({ systemReserved: { cpu: 'x' } })[0] ?? '', /failed to parse quantity "x" for "cpu" resource: quantities must/);
 });
 
+test('no more CPUs are counted than a machine can have', () => {
+  const of = (reservedSystemCpus: string) => reservationProblems({ ...nothing, reservedSystemCpus });
+  assert.deepEqual(of('0-65535'), []);
+  assert.deepEqual(of('0-99999999999'), [
+    'invalid configuration: reservedSystemCPUs (--reserved-cpus): CPU 99999999999 is beyond 65535, the last that is looked at',
+  ]);
+  assert.deepEqual(of('0-x'), [], 'the kubelet’s rules say that');
+});
+
 test('memory is reserved for QoS classes in percent, from 0 to 100', () => {
   const faultOf = (memory: string) => reservationProblems({ ...nothing, qosReserved: { memory } }).join();
   assert.equal(faultOf('0%') + faultOf('100%'), '');
