@@ -444,6 +444,17 @@ test('and of all files: flag by flag, then file by file and line by line, then w
   );
 });
 
+test('what could not be read hides nothing that only has a word in common with it', async () => {
+  assert.deepEqual(
+    await problemsOf(['--config=f'], `${head}port: x\ntracing: {endpoint: "dns://a:b"}\ncontainerRuntimeEndpoint: nope://x\n`),
+    [
+      'f:3:7 port: expected a whole number from -2147483648 to 2147483647, found "x"',
+      'f:4:21 tracing.endpoint: Invalid value: "dns://a:b": parse "dns://a:b": invalid port ":b" after host',
+      'f:5:27 invalid configuration: containerRuntimeEndpoint (--container-runtime-endpoint) "nope://x": expected unix:///PATH or tcp://HOST:PORT',
+    ],
+  );
+});
+
 test('a flag without meaning that would be dangerous to pass over is refused, and not where it asks for nothing', async () => {
   assert.deepEqual(await problemsOf(['--etcd_config=/etc/etcd.conf']), [
     'flag --etcd-config is refused: pods come from the API server, and no longer from etcd, so the node would stand without its pods: use --kubeconfig',
