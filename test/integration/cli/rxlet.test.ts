@@ -221,9 +221,15 @@ describe('the command line', () => {
     writeFileSync(at('d/2.conf'), `${head}cgroupDriver: openrc\n`);
     const made = ['root-dir', 'lock-file', 'cert-dir', 'record', 'log-dir', 'pod-manifest-path', 'volume-plugin-dir', 'dynamic-config-dir'];
     const argv = [
-      ...['--docker-endpoint=fake://', `--config=${at('f')}`, `--config-dir=${at('d')}`, '--logtostderr=false'],
+      '--docker-endpoint=fake://',
+      `--config=${at('f')}`,
+      `--config-dir=${at('d')}`,
+      '--logtostderr=false',
       ...made.map((flag) => `--${flag}=${at(flag)}`),
-      ...['--port=x', '--nope', '--feature-gates=AlsoNope=true', '--kube-api-qps=-1'],
+      '--port=x',
+      '--nope',
+      '--feature-gates=AlsoNope=true',
+      '--kube-api-qps=-1',
     ];
     const before = readdirSync(directory, { recursive: true });
     const { status, stdout, stderr } = run(launcher, argv, path);
