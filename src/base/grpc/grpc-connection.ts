@@ -27,6 +27,8 @@ export class GrpcConnection {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #random: (() => number) | undefined;
   #session: GrpcSession | undefined;
+  /** With those that are ending, of which calls may still be under way. */
+  readonly #open = new Set<ClientHttp2Session>();
   #failures = 0;
   #retryAtMs = -Infinity;
   #lastFault: Error | undefined;
@@ -44,19 +46,20 @@ export class GrpcConnection {
     const { http2 } = this.#session ?? {};
     if (this.#session !== undefined && http2 !== undefined && !http2.closed && !http2.destroyed) return this.#session;
     if (this.#lastFault !== undefined && this.#clock.monotonicMs() < this.#retryAtMs) throw this.#lastFault;
-    return (this.#session = this.#open());
+    return (this.#session = this.#connect());
   }
 
   /** Ends all calls. */
   close(): void {
     this.#closed = true;
-    this.#session?.http2.destroy();
+    for (const http2 of this.#open) http2.destroy();
   }
 
-  #open(): GrpcSession {
+  #connect(): GrpcSession {
     const socket = 'socketPath' in this.#target ? connectSocket(this.#target.socketPath) : connectSocket(this.#target);
     const authority = 'socketPath' in this.#target ? 'localhost' : authorityOf(this.#target);
     const http2 = connectHttp2(`http://${authority}`, { createConnection: () => socket, settings: { enablePush: false } });
+    this.#open.add(http2);
     const session = { http2, connected: false, fault: undefined as Error | undefined };
     http2.once('remoteSettings', () => {
       session.connected = true;
@@ -70,6 +73,7 @@ export class GrpcConnection {
       if (this.#session === session) this.#session = undefined;
     });
     http2.once('close', () => {
+      this.#open.delete(http2);
       session.fault ??= new Error('the connection was closed');
       if (session.connected) return;
       this.#failures++;

@@ -304,6 +304,20 @@ describe('a gRPC connection', () => {
     assert.equal(await slow, 'slow');
   });
 
+  test('that is ending is closed with the client as well', async () => {
+    const sessions = new Set<ServerHttp2Session>();
+    await serve((stream, asked, session) => {
+      sessions.add(session);
+      if (asked === 'slow') session.goaway(0, 2 ** 31 - 1);
+      else finish(stream, [grpcFrame(Buffer.from(asked))]);
+    });
+    const over = channel();
+    const slow = failing(ask('slow', { over }));
+    while (sessions.size < 2) await ask('quick', { over });
+    over.close();
+    assert.equal((await slow).code, 'Unavailable');
+  });
+
   test('that could not be made is not tried again with each call', async () => {
     const clock = new FakeClock();
     const over = channel(clock);
