@@ -24,6 +24,8 @@ export interface CsiNodeKeeperDeps {
 }
 
 const retryMs = exponential(1_000, 60_000);
+/** From one look to the next: a driver that comes and goes without end is no more than a few requests a second. */
+const GAP_MS = 1_000;
 
 /**
  * Shows the registered drivers in the cluster: the node's CSINode, its annotation and labels, by which volumes are attached and pods scheduled. What
@@ -74,6 +76,7 @@ export class CsiNodeKeeper {
         await this.#show(signal);
         failures = 0;
         if (this.#faults.over('sync')) log.info('CSI drivers shown in the cluster again');
+        await clock.sleep(GAP_MS, signal).catch(() => {});
       } catch (error) {
         if (signal.aborted) return;
         this.#isDue = true;

@@ -31,7 +31,13 @@ export interface VolumePlan {
   readonly expandSecret: SecretRef | undefined;
 }
 
-/** Throws where the task is of no CSI volume. */
+/**
+ * It is a part of what the node's status says, and a pod may choose it (azureDisk and others). The specification has 128 bytes, which clouds
+ * do not keep to.
+ */
+const LONGEST_HANDLE = 1_024;
+
+/** Throws where the task is of no CSI volume, or of one that nobody can be told of. */
 export function volumePlan({ pod, name, source, readOnly }: CsiVolumeTask): VolumePlan {
   const { uid, namespace } = pod.metadata;
   if ('inline' in source) {
@@ -55,6 +61,8 @@ export function volumePlan({ pod, name, source, readOnly }: CsiVolumeTask): Volu
   }
   const { csi, accessModes = [], mountOptions = [], volumeMode } = source.persistent.spec ?? {};
   if (csi === undefined) throw new Error(`persistent volume ${name} is none of CSI`);
+  const bytes = Buffer.byteLength(csi.volumeHandle);
+  if (bytes > LONGEST_HANDLE) throw new Error(`the volume handle of ${name} has ${bytes} bytes, of at most ${LONGEST_HANDLE}`);
   return {
     name,
     driver: csi.driver,

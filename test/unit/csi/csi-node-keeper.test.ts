@@ -72,6 +72,7 @@ test('nothing is asked for before the first driver; it is shown in the CSINode a
   assert.deepEqual(api.calls(), ['PATCH /api/v1/nodes/n1/status', `GET ${CSI_NODE}`, 'POST /apis/storage.k8s.io/v1/csinodes']);
   nodes.next(api.stored('/api/v1/nodes/n1'));
   await show([], ['disk']);
+  await clock.advance(1_000);
   assert.deepEqual(shown(), []);
   assert.deepEqual(api.stored('/api/v1/nodes/n1')?.metadata['annotations'], {});
   // All quiet again.
@@ -112,4 +113,17 @@ test('a driver that the API server refuses keeps no other from being shown, and 
   const lines = log.lines.filter(({ message }) => message.includes('not shown'));
   assert.equal(lines.length, 1);
   assert.match(String(lines[0]?.fields['error']), /CSI driver bad: forbidden: is not allowed to modify labels/);
+});
+
+test('a driver that comes and goes without end is shown no more often than once a second', async (t) => {
+  const { api, clock, show } = scene(t);
+  const again: DriverToShow = { name: 'disk', info: { ...disk.info, nodeId: 'i-2' } };
+  for (let i = 0; i < 100; i++) {
+    await show([i % 2 === 0 ? disk : again]);
+    await clock.advance(9);
+  }
+  const writes = (): number => api.calls().filter((call) => !call.startsWith('GET')).length;
+  assert.ok(writes() <= 4, `${writes()}`);
+  await clock.advance(10_000);
+  assert.equal(api.stored('/api/v1/nodes/n1')?.metadata['annotations']?.['csi.volume.kubernetes.io/nodeid'], '{"disk":"i-2"}');
 });

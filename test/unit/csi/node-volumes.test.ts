@@ -347,3 +347,21 @@ test('what cannot be read of one pod, or one driver, is said, and keeps nobody f
   );
   assert.equal(log.lines.length, 2);
 });
+
+test('a handle that would fill the status of the node is refused, also where a pod has chosen it', async (t) => {
+  const { node, driver } = await scene(t);
+  for (const [length, made] of [
+    [1024, 'published'],
+    [1025, 'the volume handle of pv-1 has 1025 bytes, of at most 1024'],
+  ] as const) {
+    const source = node.claimed({ csi: { driver: CSI, volumeHandle: 'h'.repeat(length) } });
+    const end = node.volumes.publish(node.task(csiPod(), 'pv-1', source), signal).then(
+      () => 'published',
+      (error: unknown) => (error instanceof Error ? error.message : ''),
+    );
+    assert.equal(await end, made);
+    await node.volumes.unpublish(csiPod().metadata.uid, signal);
+  }
+  assert.equal(driver.requests('NodePublishVolume').length, 1);
+  assert.ok(node.known.inUse()?.every((name) => name.length < 1100));
+});
