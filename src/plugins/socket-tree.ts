@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { opendir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { abortable } from '../base/abortable.ts';
 import { isMissingFile } from '../base/error-code.ts';
 import { errorText } from '../base/error-text.ts';
@@ -106,14 +106,18 @@ export class SocketTree {
     if (before?.identity === identity) return identity;
     before?.watcher.close();
     this.#watches.delete(directory);
-    const watcher = watch(directory, (event) => {
-      if (event === 'rename') this.#hear();
-    });
-    watcher.on('error', () => {
+    const over = (): void => {
       watcher.close();
       if (this.#watches.get(directory)?.watcher === watcher) this.#watches.delete(directory);
       this.#hear();
+    };
+    const watcher = watch(directory, (event, name) => {
+      if (event !== 'rename') return;
+      // By its own name a directory is told to be gone, and with it the watch; one that is made at once may have its inode.
+      if (name === basename(directory)) over();
+      else this.#hear();
     });
+    watcher.on('error', over);
     this.#watches.set(directory, { identity, watcher });
     return identity;
   }
