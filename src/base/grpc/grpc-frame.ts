@@ -1,5 +1,7 @@
 /** A flag for compression, and the length of the message in four bytes. */
 const PREFIX_BYTES = 5;
+/** Pieces are put together as they come up to this size. */
+const JOINED_BYTES = 4096;
 
 /** What is no message of gRPC's, or one that is too large. */
 export class GrpcFrameError extends Error {
@@ -39,7 +41,7 @@ export class GrpcFrames {
 
   /** The messages that are whole by now. Throws GrpcFrameError on what is no gRPC, as soon as it shows. */
   *push(chunk: Buffer): Generator<Buffer> {
-    this.#chunks.push(chunk);
+    this.#keep(chunk);
     this.#held += chunk.length;
     while (this.#held >= PREFIX_BYTES) {
       const length = this.#length();
@@ -55,6 +57,18 @@ export class GrpcFrames {
   /** Throws GrpcFrameError where a message was begun. */
   end(): void {
     if (this.#held > 0) throw new GrpcFrameError('Internal', `${this.#peer} broke off within a message`);
+  }
+
+  /** A piece that is kept costs a hundred bytes beside its own. */
+  #keep(chunk: Buffer): void {
+    let last = chunk;
+    for (;;) {
+      const before = this.#chunks.at(-1);
+      if (before === undefined || before.length > last.length || before.length + last.length > JOINED_BYTES) break;
+      this.#chunks.pop();
+      last = Buffer.concat([before, last]);
+    }
+    this.#chunks.push(last);
   }
 
   #length(): number {
