@@ -42,8 +42,8 @@ export interface CsiDriver {
 const CALL_MS = 120_000;
 /** Of the calls that a registration waits for, which itself may take no longer than 10 s. */
 const FIRST_CALLS_MS = 4_000;
-/** What a Go client takes unless it is told otherwise. */
-const MAX_MESSAGE_BYTES = 4 << 20;
+/** Far more than a Node service has to say. Small parts of a message are a hundred times as large once they are read. */
+const MAX_MESSAGE_BYTES = 256 << 10;
 const MAX_SEGMENTS = 64;
 /** Of the driver's words, which go into events. */
 const MAX_DETAILS = 1_024;

@@ -19,6 +19,8 @@ export interface DevicePluginDeps {
 
 /** As grpc-go takes them (defaultClientMaxReceiveMessageSize): a list of some 190,000 devices. */
 export const MAX_MESSAGE_BYTES = 4 << 20;
+/** Of devices of one container. Small parts of a message are a hundred times as large once they are read. */
+const MAX_ALLOCATION_BYTES = 512 << 10;
 /** How long a plugin may take to be there and to say its options, once it has registered (dial in pkg/kubelet/cm/devicemanager/plugin). */
 const CONNECT_MS = 10_000;
 /** Within the 10 s of an admission, so that the pod is refused with the plugin's name. A kubelet waits for ever. */
@@ -91,7 +93,8 @@ export class DevicePlugin {
   async allocate(ids: readonly string[], signal: AbortSignal): Promise<AllocateResponse> {
     const request = { containerRequests: [{ devicesIds: [...ids] }] };
     try {
-      return await this.#client.unary(Service.method.allocate, request, { timeoutMs: ALLOCATE_MS }, signal);
+      const options = { timeoutMs: ALLOCATE_MS, maxMessageBytes: MAX_ALLOCATION_BYTES };
+      return await this.#client.unary(Service.method.allocate, request, options, signal);
     } catch (error) {
       signal.throwIfAborted();
       throw new Error(rpcText(error), { cause: error });

@@ -20,6 +20,8 @@ export interface GrpcChannelOptions {
 export interface GrpcCallOptions {
   /** Every call has a deadline, streams too; the server is given it as well. */
   readonly timeoutMs: number;
+  /** Of this call; the channel's unless given. */
+  readonly maxMessageBytes?: number;
 }
 
 /**
@@ -39,9 +41,10 @@ export class GrpcChannel {
    * The messages that answer `message`, with the back-pressure of who iterates; "/grpc.health.v1.Health/Check" is a method. Throws GrpcError,
    * or the signal's reason. Breaking off the iteration cancels the call.
    */
-  async *stream(method: string, message: Uint8Array, { timeoutMs }: GrpcCallOptions, signal: AbortSignal): AsyncGenerator<Buffer> {
+  async *stream(method: string, message: Uint8Array, options: GrpcCallOptions, signal: AbortSignal): AsyncGenerator<Buffer> {
     signal.throwIfAborted();
-    const { clock, userAgent, maxMessageBytes } = this.#options;
+    const { clock, userAgent } = this.#options;
+    const { timeoutMs, maxMessageBytes = this.#options.maxMessageBytes } = options;
     const what = method.slice(method.lastIndexOf('/') + 1);
     const session = this.#session(what);
     const late = (): Error => {

@@ -124,8 +124,10 @@ test('an answer that is larger than any has to be ends its call alone', async (t
   const fake = await aDriver(t);
   await drivers.register(fake.plugin, signal);
   fake.server.on(Node.method.nodeGetVolumeStats, (call) => {
-    const frame = Buffer.alloc(5 + (5 << 20));
-    frame.writeUInt32BE(5 << 20, 1);
+    // Of messages of two bytes each, that would be a hundred times as large once it was read.
+    const length = (256 << 10) + 1;
+    const frame = Buffer.alloc(5 + length);
+    frame.writeUInt32BE(length, 1);
     call.sendBytes(frame);
     call.end();
   });

@@ -269,6 +269,12 @@ describe('a pod', () => {
       assert.equal(scene.assigned?.devices?.('p' as PodUid, 'app').length, 0);
     });
 
+  test('is refused where its plugin answers with more than is read', async () => {
+    const scene = await started();
+    await plugged(scene, { devices: healthy('a'), allocate: () => ({ envs: { E: 'x'.repeat(1 << 20) } }) as never });
+    assert.match(String(await scene.admit(gpuPod('p'))), /code = ResourceExhausted/);
+  });
+
   test('gets at its devices as the plugins say; of one place the first counts', async () => {
     const scene = await started();
     const response = (of: string) => ({
