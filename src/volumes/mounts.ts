@@ -88,6 +88,8 @@ export function systemMounts({ clock, silent = () => [], stop = new AbortControl
       if (!(await isMountPoint(directory))) await mount(['-t', 'hugetlbfs', '-o', `pagesize=${pageBytes}`, 'nodev', directory]);
     },
     async mount(directory, { type, source, options }, signal) {
+      // mount(8) takes options in any place, and of these some have it mount what a pod must not have.
+      if (source.startsWith('-')) throw new Error(`mount failed: ${source} begins with "-", as no source does`);
       if (await isMountPoint(directory)) return;
       const all = type === 'bind' ? ['bind', ...options] : options;
       const argv = [...(type === 'bind' ? [] : ['-t', type]), ...(all.length > 0 ? ['-o', all.join(',')] : []), source, directory];
