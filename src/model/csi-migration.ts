@@ -12,13 +12,16 @@ interface Around {
   /** Of the zones that the volume is in: "us-central1-a", or several with "__" between them. */
   readonly zones: string;
   readonly resourceGroup: string;
+  /** What the pod calls the volume, or the persistent volume's name. */
+  readonly name: string;
+  /** Empty: it is not known. */
   readonly secretNamespace: string;
 }
 
 interface Migrated {
   readonly csi: CsiSource;
-  /** What the volume is called by, among those of its driver. */
-  readonly id: string;
+  /** As it is named where it is a pod's own. */
+  readonly name: string;
   readonly accessModes: readonly string[];
 }
 
@@ -29,22 +32,23 @@ const kinds = ['awsElasticBlockStore', 'azureDisk', 'azureFile', 'cinder', 'gceP
  * The persistent volume that a pod's own volume of such a kind stands for, as today's kubelets and attach controllers see it
  * (k8s.io/csi-translation-lib). Undefined for all other kinds. Throws where its source cannot be one.
  */
-export function migratedVolume(source: Wire<Omit<V1Volume, 'name'>>, podNamespace: string): PersistentVolume | undefined {
-  const migrated = migratedSource(source, { zones: '', resourceGroup: '', secretNamespace: podNamespace });
+export function migratedVolume({ name: ofPod, ...source }: Wire<V1Volume>, podNamespace: string): PersistentVolume | undefined {
+  const migrated = migratedSource(source, { zones: '', resourceGroup: '', name: ofPod, secretNamespace: podNamespace });
   if (migrated === undefined) return undefined;
-  const { csi, id, accessModes } = migrated;
+  const { csi, accessModes } = migrated;
   // A name is one part of a path (EscapeQualifiedName).
-  const name = `${csi.driver}-${id}`.replaceAll('/', '~');
+  const name = migrated.name.replaceAll('/', '~');
   return { metadata: { name }, spec: { csi, accessModes: [...accessModes], volumeMode: 'Filesystem' } };
 }
 
 /** The same of a volume behind a claim; one of another kind is what it is. */
 export function migratedPersistent(volume: PersistentVolume): PersistentVolume {
-  const { metadata: { labels = {}, annotations = {} } = {}, spec = {} } = volume;
+  const { metadata: { name = '', labels = {}, annotations = {} } = {}, spec = {} } = volume;
   const migrated = migratedSource(spec, {
     zones: labels['failure-domain.beta.kubernetes.io/zone'] ?? labels['topology.kubernetes.io/zone'] ?? '',
     resourceGroup: annotations['kubernetes.io/azure-file-resource-group'] ?? '',
-    secretNamespace: 'default',
+    name,
+    secretNamespace: spec.claimRef?.namespace ?? '',
   });
   if (migrated === undefined) return volume;
   const rest = Object.fromEntries(Object.entries(spec).filter(([key]) => !kinds.some((kind) => kind === key)));
@@ -78,7 +82,7 @@ function migratedSource(source: Partial<InTreeSource>, around: Around): Migrated
       ...common(pd),
       volumeAttributes: { partition: pd.partition ? `${pd.partition}` : '' },
     };
-    return { id: pd.pdName, csi, accessModes: [pd.readOnly ? 'ReadOnlyMany' : 'ReadWriteOnce'] };
+    return { name: named(csi, pd.pdName), csi, accessModes: [pd.readOnly ? 'ReadOnlyMany' : 'ReadWriteOnce'] };
   }
   if (azureDisk) {
     const { diskName, diskURI, cachingMode, fsType, kind } = azureDisk;
@@ -94,14 +98,17 @@ function migratedSource(source: Partial<InTreeSource>, around: Around): Migrated
     const { secretName, shareName, readOnly } = azureFile;
     const account = /azure-storage-account-(.+)-secret/.exec(secretName)?.[1] ?? secretName;
     const namespace = ('secretNamespace' in azureFile ? azureFile.secretNamespace : undefined) ?? around.secretNamespace;
+    if (namespace === '') throw new Error('could not find a secret namespace in PersistentVolumeSource or ClaimRef');
+    // A share is staged by the key that is in the namespace: it is another volume in each.
+    const volumeHandle = [around.resourceGroup, account, shareName, around.name, namespace].join('#');
     const csi = {
       driver: 'file.csi.azure.com',
-      volumeHandle: `${around.resourceGroup}#${account}#${shareName}#`,
+      volumeHandle,
       ...common({ readOnly }),
       volumeAttributes: { sharename: shareName },
       nodeStageSecretRef: { name: secretName, namespace },
     };
-    return { id: shareName, csi, accessModes: ['ReadWriteMany'] };
+    return { name: volumeHandle, csi, accessModes: ['ReadWriteMany'] };
   }
   if (cinder) {
     const csi = { driver: 'cinder.csi.openstack.org', volumeHandle: cinder.volumeID, ...common(cinder), volumeAttributes: {} };
@@ -119,12 +126,13 @@ function migratedSource(source: Partial<InTreeSource>, around: Around): Migrated
       ...common({ fsType: portworx.fsType }),
       volumeAttributes: {},
     };
-    return { id: portworx.volumeID, csi, accessModes: [portworx.readOnly ? 'ReadOnlyMany' : 'ReadWriteOnce'] };
+    return { name: named(csi, portworx.volumeID), csi, accessModes: [portworx.readOnly ? 'ReadOnlyMany' : 'ReadWriteOnce'] };
   }
   return undefined;
 }
 
-const once = (id: string, csi: CsiSource): Migrated => ({ id, csi, accessModes: ['ReadWriteOnce'] });
+const named = ({ driver }: CsiSource, id: string): string => `${driver}-${id}`;
+const once = (id: string, csi: CsiSource): Migrated => ({ name: named(csi, id), csi, accessModes: ['ReadWriteOnce'] });
 
 const common = ({
   fsType,

@@ -43,7 +43,7 @@ export async function resolveVolume(
   if (!persistentVolumeClaim && !ephemeral) {
     if (how === 'device') throw new VolumeRefusedError(`volume ${name} is no claim, but is specified in volumeDevices`);
     const own = { readOnly: false, mountOptions: [], supplementalGroup: undefined, refusal: undefined };
-    const persistent = orRefused(() => migratedVolume(source, pod.metadata.namespace));
+    const persistent = orRefused(() => migratedVolume({ name, ...source }, pod.metadata.namespace));
     if (persistent === undefined) return { name, source, kind: kindNamed(source), ...own };
     const readOnly = persistent.spec?.csi?.readOnly === true;
     return { ...own, name: persistent.metadata?.name ?? name, source: { claimed: { persistent, claim: {} } }, kind: 'csi', readOnly };

@@ -31,10 +31,10 @@ describe('volumes of clouds', () => {
     ],
     [
       { azureFile: { secretName: 'azure-storage-account-acc-secret', shareName: 'share' } },
-      'file.csi.azure.com-share',
+      '#acc#share#v#ns',
       {
         driver: 'file.csi.azure.com',
-        volumeHandle: '#acc#share#',
+        volumeHandle: '#acc#share#v#ns',
         volumeAttributes: { sharename: 'share' },
         nodeStageSecretRef: { name: 'azure-storage-account-acc-secret', namespace: 'ns' },
       },
@@ -56,7 +56,7 @@ describe('volumes of clouds', () => {
     ],
   ] as const) {
     it(`are their CSI driver's: ${Object.keys(source).join()}`, () => {
-      const migrated = migratedVolume(source, 'ns');
+      const migrated = migratedVolume({ name: 'v', ...source }, 'ns');
       assert.equal(migrated?.metadata?.name, name);
       assert.deepEqual(migrated?.spec?.csi, csi);
       // A claim's has its secret elsewhere.
@@ -71,7 +71,7 @@ describe('volumes of clouds', () => {
   it('are nothing else where they are of another kind', () => {
     const volume = { metadata: { name: 'pv' }, spec: { nfs: { server: 's', path: '/' } } };
     assert.equal(migratedPersistent(volume), volume);
-    assert.equal(migratedVolume({ emptyDir: {} }, 'ns'), undefined);
+    assert.equal(migratedVolume({ name: 'v', emptyDir: {} }, 'ns'), undefined);
   });
 
   it('have their zones from labels, and a region for several', () => {
@@ -95,12 +95,23 @@ describe('volumes of clouds', () => {
 
   it('have the names of Azure secrets from the volume behind a claim', () => {
     const azureFile = { secretName: 's', shareName: 'share', secretNamespace: 'other' };
-    const metadata = { annotations: { 'kubernetes.io/azure-file-resource-group': 'group' } };
+    const metadata = { name: 'pv', annotations: { 'kubernetes.io/azure-file-resource-group': 'group' } };
     const { csi } = migratedPersistent({ metadata, spec: { azureFile } }).spec ?? {};
-    assert.deepEqual([csi?.volumeHandle, csi?.nodeStageSecretRef], ['group#s#share#', { name: 's', namespace: 'other' }]);
+    assert.deepEqual([csi?.volumeHandle, csi?.nodeStageSecretRef], ['group#s#share#pv#other', { name: 's', namespace: 'other' }]);
+    const ofClaim = { azureFile: { secretName: 's', shareName: 'share' }, claimRef: { namespace: 'ns' } };
+    assert.deepEqual(migratedPersistent({ metadata, spec: ofClaim }).spec?.csi?.nodeStageSecretRef, { name: 's', namespace: 'ns' });
+    assert.throws(() => migratedPersistent({ metadata, spec: { azureFile: { secretName: 's', shareName: 'share' } } }), {
+      message: 'could not find a secret namespace in PersistentVolumeSource or ClaimRef',
+    });
+  });
+
+  it('of Azure are not those of another namespace: who has no key to a share is not shown what others have staged', () => {
+    const share = { name: 'v', azureFile: { secretName: 'azure-storage-account-acc-secret', shareName: 'share' } };
+    const [one, other] = ['a', 'b'].map((namespace) => migratedVolume(share, namespace)?.spec?.csi?.volumeHandle);
+    assert.notEqual(one, other);
   });
 
   it('are refused where they cannot be one', () => {
-    assert.throws(() => migratedVolume({ awsElasticBlockStore: { volumeID: 'aws://zone/disk' } }, 'ns'), /Invalid format for AWS volume/);
+    assert.throws(() => migratedVolume({ name: 'v', awsElasticBlockStore: { volumeID: 'aws://zone/disk' } }, 'ns'), /Invalid format for AWS volume/);
   });
 });
