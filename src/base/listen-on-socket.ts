@@ -31,7 +31,8 @@ export async function listenOnSocket(server: Server, path: string, mode: number)
   }
 }
 
-async function checkFree(path: string): Promise<void> {
+/** Rejects where another process answers on the socket, or something other than a socket is there. */
+export async function checkFree(path: string): Promise<void> {
   const there = await lstat(path).catch(() => undefined);
   if (there === undefined) return;
   if (!there.isSocket()) throw new Error(`${path} is in the way: it is no socket`);

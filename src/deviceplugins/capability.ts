@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Subject } from 'rxjs';
 import { aborted } from '../base/aborted.ts';
 import { serveGrpcSocket } from '../base/grpc/grpc-socket.ts';
+import { checkFree } from '../base/listen-on-socket.ts';
 import { makeDirectory } from '../base/make-directory.ts';
 import { unlessAborted } from '../base/unless-aborted.ts';
 import type { Contribution } from '../ports/contribution.ts';
@@ -80,6 +81,8 @@ export async function capability(needs: Omit<DevicePluginsNeeds, 'onChange' | 'm
                 mode: SOCKET_MODE,
                 prepare: async () => {
                   await makeOwn();
+                  // Of another agent that runs, plugins are that one's.
+                  await checkFree(join(directory, SOCKET));
                   await removeSockets(directory);
                 },
                 load: async () => (await open()).server(),

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
@@ -385,6 +387,19 @@ describe('over a restart', () => {
     writeFileSync(join(rootDir, 'device-plugins/DEPRECATION'), '');
     await started();
     assert.deepEqual([existsSync(plugin.socketPath), existsSync(join(rootDir, 'device-plugins/DEPRECATION'))], [false, true]);
+  });
+
+  test('of an agent beside another one, plugins stay the other one\'s', async () => {
+    const plugin = new FakeDevicePlugin(rootDir, {});
+    mkdirSync(join(rootDir, 'device-plugins'));
+    await plugin.start({ register: false });
+    const other = createServer().listen(join(rootDir, 'device-plugins/kubelet.sock'));
+    await once(other, 'listening');
+    ends.push(() => plugin.stop());
+    ends.push(() => other.close());
+    const scene = await started();
+    assert.equal(existsSync(plugin.socketPath), true);
+    assert.match(String(scene.node?.health?.()[0]?.error), /no device plugins can register/);
   });
 
   test('what cannot be read is said, set aside, and begun afresh', async () => {
