@@ -11,6 +11,8 @@ import type { PreparedDevice } from './prepared-device.ts';
 
 /** As grpc-go's, which the kubelet leaves as it is. */
 const MAX_MESSAGE_BYTES = 4 << 20;
+/** Of what is said of a pod's claims. Small parts of a message are a hundred times as large once they are read. */
+const MAX_ANSWER_BYTES = 1 << 20;
 /** defaultClientCallTimeout in pkg/kubelet/cm/dra/plugin */
 const CALL_MS = 45_000;
 /** Every call has an end: then reports are asked for again. */
@@ -83,7 +85,7 @@ export function openDraDriver({ service, health }: DraServices, socketPath: stri
             typeof v1.NodePrepareResourcesResponseSchema
           >,
           { claims: [...claims] },
-          { timeoutMs: CALL_MS },
+          { timeoutMs: CALL_MS, maxMessageBytes: MAX_ANSWER_BYTES },
           signal,
         );
         return new Map(Object.entries(answers));
@@ -96,7 +98,7 @@ export function openDraDriver({ service, health }: DraServices, socketPath: stri
             typeof v1.NodeUnprepareResourcesResponseSchema
           >,
           { claims: [...claims] },
-          { timeoutMs: CALL_MS },
+          { timeoutMs: CALL_MS, maxMessageBytes: MAX_ANSWER_BYTES },
           signal,
         );
         return new Map(Object.entries(answers).map(([uid, { error }]) => [uid, { error, devices: [] }]));

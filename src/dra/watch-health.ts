@@ -8,6 +8,8 @@ import type { DeviceReport } from './device-health.ts';
 const RETRY_MS = 5_000;
 /** One that reports without end is heard no more often: each may be a write to the API server for each of its pods. */
 const PAUSE_MS = 1_000;
+/** A report of many devices is followed by a longer pause, of a millisecond for so many of them: to read it takes a while. */
+const DEVICES_PER_MS = 50;
 
 export interface HealthWatch {
   readonly driver: string;
@@ -27,7 +29,7 @@ export async function watchHealth({ driver, reports, onReport, onEnd, clock, log
       for await (const devices of reports(signal)) {
         onReport(devices);
         faults.over(driver);
-        await clock.sleep(PAUSE_MS, signal);
+        await clock.sleep(Math.max(PAUSE_MS, Math.ceil(devices.length / DEVICES_PER_MS)), signal);
       }
     } catch (error) {
       if (!signal.aborted && !isGrpcError(error, 'DeadlineExceeded') && faults.fault(driver, error))
