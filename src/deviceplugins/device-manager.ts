@@ -40,6 +40,9 @@ export class DeviceManager {
   /** Of init containers that will have ended, of the pod that is being allocated for: by resource. */
   #reusable: { readonly uid: PodUid; readonly ids: Map<string, ReadonlySet<string>> } | undefined;
 
+  /** Something was allocated that is not on the disk yet. */
+  #unsaved = false;
+
   constructor(deps: DeviceManagerDeps) {
     this.#deps = deps;
   }
@@ -86,6 +89,7 @@ export class DeviceManager {
     const asked = deviceRequests(container, this.isOfPlugins);
     if ([...asked.keys()].some((resource) => !allocations.of(uid, container.name)?.has(resource)))
       await this.#allocateAll(pod, container, undefined, signal);
+    else await this.#save();
     const own = allocations.of(uid, container.name);
     if (!own) return {};
     for (const [resource, { ids }] of own) {
@@ -127,16 +131,27 @@ export class DeviceManager {
   }
 
   async #allocateAll(pod: Pod, container: Container, near: NumaMask | undefined, signal: AbortSignal): Promise<void> {
-    let changed = false;
     for (const [resource, count] of deviceRequests(container, this.isOfPlugins)) {
       const turn = this.#turns.run(resource, async () => {
         signal.throwIfAborted();
         return this.#allocateOf(pod, container, { resource, count, near }, signal);
       });
-      changed = (await unlessAborted(turn, signal)) || changed;
+      if (await unlessAborted(turn, signal)) this.#unsaved = true;
     }
     this.#noteReusable(pod, container);
-    if (changed) await this.#deps.save();
+    await this.#save();
+  }
+
+  /** What is not on the disk is another's after a restart. */
+  async #save(): Promise<void> {
+    if (!this.#unsaved) return;
+    this.#unsaved = false;
+    try {
+      await this.#deps.save();
+    } catch (error) {
+      this.#unsaved = true;
+      throw error;
+    }
   }
 
   /** Resolves with whether anything was allocated. */

@@ -1,6 +1,6 @@
 // What a plugin may do to the agent, its pods and other plugins: nothing but to lose its own devices.
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Http2Server, type ServerHttp2Session } from 'node:http2';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -273,4 +273,20 @@ test('registrations of one plugin again and again leave one connection', async (
   await plugin.register();
   assert.equal(await agent.manager.admit(gpuPod('p'), never), undefined);
   assert.ok(existsSync(plugin.socketPath));
+});
+
+test('no container has a device before it is written down who has it', async () => {
+  await plugged({ devices: healthy('a') });
+  await until(() => agent.resources()[GPU] === '1');
+  const checkpoint = join(rootDir, 'device-plugins/kubelet_internal_checkpoint');
+  const inTheWay = `${checkpoint}.part`;
+  mkdirSync(inTheWay);
+  const pod = gpuPod('p');
+  const [container = aContainer('app')] = pod.spec.containers;
+  const additions = (): Promise<unknown> => agent.manager.additions(pod, container, new Map(), never);
+  await assert.rejects(additions());
+  await assert.rejects(additions(), 'it has the device by now, and nobody would know after a restart');
+  rmSync(inTheWay, { recursive: true });
+  await additions();
+  assert.match(readFileSync(checkpoint, 'utf8'), /"PodUID":"p"/);
 });
