@@ -389,7 +389,7 @@ describe('over a restart', () => {
     assert.deepEqual([existsSync(plugin.socketPath), existsSync(join(rootDir, 'device-plugins/DEPRECATION'))], [false, true]);
   });
 
-  test('of an agent beside another one, plugins stay the other one\'s', async () => {
+  test("of an agent beside another one, plugins stay the other one's", async () => {
     const plugin = new FakeDevicePlugin(rootDir, {});
     mkdirSync(join(rootDir, 'device-plugins'));
     await plugin.start({ register: false });

@@ -112,6 +112,9 @@ describe('volumes of clouds', () => {
   });
 
   it('are refused where they cannot be one', () => {
-    assert.throws(() => migratedVolume({ name: 'v', awsElasticBlockStore: { volumeID: 'aws://zone/disk' } }, 'ns'), /Invalid format for AWS volume/);
+    assert.throws(
+      () => migratedVolume({ name: 'v', awsElasticBlockStore: { volumeID: 'aws://zone/disk' } }, 'ns'),
+      /Invalid format for AWS volume/,
+    );
   });
 });
