@@ -7,7 +7,11 @@ const PATIENCE_MS = 60_000;
 
 /** Waits until a file of the directory, which another process writes, holds this text and nothing else but white space. */
 export async function untilFileHolds(directory: string, name: string, text: string): Promise<void> {
-  const holds = async (): Promise<boolean> => (await readFile(join(directory, name), 'utf8').catch(() => '')).trim() === text;
+  let found = '';
+  const holds = async (): Promise<boolean> => {
+    found = (await readFile(join(directory, name), 'utf8').catch(() => '')).trim();
+    return found === text;
+  };
   const signal = AbortSignal.timeout(PATIENCE_MS);
   const watcher = watch(directory);
   try {
@@ -18,6 +22,8 @@ export async function untilFileHolds(directory: string, name: string, text: stri
       if (await holds()) return;
       await change;
     }
+  } catch (cause) {
+    throw new Error(`waited ${PATIENCE_MS / 1000} s for ${name} to hold ${text.slice(0, 200)}: it holds ${found.slice(0, 200)}`, { cause });
   } finally {
     watcher.close();
   }

@@ -98,7 +98,7 @@ describe('what is left of pods', { timeout: 2_400_000 }, () => {
       );
     }
 
-    await untilFileHolds(agent.rootDir, 'passed_probes.json', '{"readiness":[],"startup":[]}');
+    await untilFileHolds(agent.rootDir, 'passed_probes.json', '{"version":1,"readiness":[],"startup":[]}');
     // The process for files that pods choose ends by itself, half a minute after its last work.
     await agent.within('all that it has started ends', endOfChildren(agent.pid));
     const { files, networkNamespaces, ...left } = await traces();
