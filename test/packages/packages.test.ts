@@ -9,6 +9,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -106,7 +107,7 @@ test('the Debian package is installed, runs an example, is upgraded and removed 
   assert(!existsSync(join(root, 'etc/rxlet/config.yaml')));
 });
 
-test('the single executable unpacks itself once, under any name, runs an example, and trusts no folder that others can write', async () => {
+test('the single executable unpacks itself once, under any name, runs an example, is replaced and removed while the pod runs, and trusts no folder that others can write', async () => {
   const file = join(root, 'usr/local/bin/rxlet');
   copyFileSync(join(packages, `rxlet-linux-${arch}`), file);
   chmodSync(file, 0o755);
@@ -116,8 +117,16 @@ test('the single executable unpacks itself once, under any name, runs an example
   assert.equal(inRoot('ls', '/var/cache/rxlet').trim().split('\n').length, 1);
   mkdirSync(join(root, 'tmp/manifests'), { recursive: true });
   cpSync(join(checkout, 'manifests/examples/web.yaml'), join(root, 'tmp/manifests/web.yaml'));
-  await runExample(['chroot', root, '/usr/local/bin/rxlet'], '/var/lib/rxlet-binary', ['--pod-manifest-path=/tmp/manifests']);
+  const ps = await runExample(['chroot', root, '/usr/local/bin/rxlet'], '/var/lib/rxlet-binary', ['--pod-manifest-path=/tmp/manifests']);
+  // Another one takes its place, as a new version does.
+  copyFileSync(file, `${file}.new`);
+  chmodSync(`${file}.new`, 0o755);
+  renameSync(`${file}.new`, file);
+  assert.match(ps(), /web-\S+ +2\/2 +Running +0/);
+  renameSync(file, `${file}.removed`);
+  assert.equal(agents[0]?.exitCode, null);
   await stopAgents();
+  renameSync(`${file}.removed`, file);
   inRoot('chmod', '777', '/var/cache/rxlet');
   const { status, stderr } = spawnSync('chroot', [root, '/usr/local/bin/rxlet', '--version'], { encoding: 'utf8', env: chrootEnv });
   assert.equal(status, 1);
@@ -154,7 +163,7 @@ test('the image has all that the program wants, and its parts are what its lists
   }
 });
 
-test('the npm package needs no package but Node.js, and runs an example', async () => {
+test('the npm package needs no package but Node.js, runs an example, and is replaced and removed while the pod runs', async () => {
   const prefix = mkdtempSync(join(tmpdir(), 'rxlet-npm-'));
   try {
     const own = join(prefix, 'lib/node_modules/rxlet');
@@ -168,13 +177,24 @@ test('the npm package needs no package but Node.js, and runs an example', async 
       '--prefer-offline',
       join(packages, `rxlet-${version}.tgz`),
     ];
-    // npm leaves out what it may leave out where the registry is slow to answer, and says nothing.
-    for (let tries = 0; tries < 3 && !existsSync(join(own, 'node_modules')); tries++) execFileSync('npm', words, { stdio: 'pipe' });
+    const install = (): void => {
+      // npm leaves out what it may leave out where the registry is slow to answer, and says nothing.
+      for (let tries = 0; tries === 0 || (tries < 3 && !existsSync(join(own, 'node_modules'))); tries++)
+        execFileSync('npm', words, { stdio: 'pipe' });
+    };
+    install();
     assert.deepEqual(execFileSync('ls', [join(own, 'node_modules')], { encoding: 'utf8' }), `node-linux-${arch}\n`);
     const links = [...readFileSync(join(own, 'README.md'), 'utf8').matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map(([, link]) => link ?? '');
     assert(links.length > 5);
     for (const link of links) assert(existsSync(join(own, link)), link);
-    await runExample([join(prefix, 'bin/rxlet')], join(prefix, 'root'), [`--pod-manifest-path=${join(own, 'manifests/examples')}`]);
+    const manifests = join(prefix, 'manifests');
+    cpSync(join(own, 'manifests/examples'), manifests, { recursive: true });
+    const ps = await runExample([join(prefix, 'bin/rxlet')], join(prefix, 'root'), [`--pod-manifest-path=${manifests}`]);
+    install();
+    assert.match(ps(), /web-\S+ +2\/2 +Running +0/);
+    execFileSync('npm', ['uninstall', '-g', '--prefix', prefix, 'rxlet'], { stdio: 'pipe' });
+    assert(!existsSync(own));
+    assert.equal(agents[0]?.exitCode, null);
     await stopAgents();
   } finally {
     rmSync(prefix, { recursive: true });
