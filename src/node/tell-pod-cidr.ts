@@ -32,7 +32,7 @@ export function podCidrService({ clock, log, options, engine, cluster }: PodCidr
       faults.over('engine');
     } catch (error) {
       if (!signal.aborted && faults.fault('engine'))
-        log.warn("the engine has not taken the pods' range of addresses, and is told again", { podCidr, error: errorText(error) });
+        log.warn("the engine has not taken the pods' range of addresses, retrying", { podCidr, error: errorText(error) });
       throw error;
     }
   };

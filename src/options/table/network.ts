@@ -21,7 +21,7 @@ export const networkOptions = {
     default: '',
     defaultText: 'none',
     group: 'Network',
-    help: 'Without an API server: the range that pods get their addresses from, which a runtime that speaks CRI is told. With one it is told what that gives the node.',
+    help: 'Without an API server: the range that pods get their addresses from, as a runtime that speaks CRI hears of it. With an API server it hears what that gives the node.',
   }),
   cniConfDir: option<string>({
     flag: 'cni-conf-dir',

@@ -62,7 +62,7 @@ test('an engine that is away is told again until it has taken it, and the log sa
   );
   assert.deepEqual(
     log.lines.map(({ level, message }) => `${level} ${message}`),
-    ["warn the engine has not taken the pods' range of addresses, and is told again", "info the engine has the pods' range of addresses"],
+    ["warn the engine has not taken the pods' range of addresses, retrying", "info the engine has the pods' range of addresses"],
   );
   ended.abort();
   await clock.advance(60_000);
