@@ -112,15 +112,16 @@ test('by keyboard: to the content, to a pod, its heading is read, and back; what
   await page.keyboard.press('Tab');
   assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'To the content');
   await page.keyboard.press('Enter');
-  assert.equal(await page.evaluate(() => document.activeElement?.id), 'main');
+  await page.waitForFunction(() => document.activeElement?.id === 'main');
   await row('web-node').getByRole('link').focus();
   // Another pod comes before it, and it moves on.
   await agent.declare({ metadata: { name: 'early' }, spec: { containers: [{ name: 'app', image: 'registry.invalid/early:1' }] } });
   await stateOf('early-node', 'sick').waitFor();
-  assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'web-node');
+  await page.waitForFunction(() => document.activeElement?.textContent === 'web-node');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'default/web-node' }).waitFor();
-  assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'H1');
+  // It has the focus with the frame after the one in which it is there.
+  await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
   await page.keyboard.press('Shift+Tab');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Pods', exact: true }).waitFor();
