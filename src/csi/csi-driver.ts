@@ -2,7 +2,6 @@ import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } fro
 import type { Clock } from '../base/clock.ts';
 import { GrpcClient } from '../base/grpc/grpc-client.ts';
 import { GrpcError } from '../base/grpc/grpc-error.ts';
-import { version } from '../base/version.ts';
 import { isLabelValue, isQualifiedName } from '../model/validation/formats.ts';
 import { Node, NodeServiceCapability_RPC_Type as Rpc } from './api/csi_pb.js';
 import { CsiCallError } from './csi-call-error.ts';
@@ -56,7 +55,7 @@ export async function openCsiDriver(
   signal: AbortSignal,
 ): Promise<CsiDriver> {
   const target = { socketPath: endpoint };
-  const grpc = new GrpcClient({ target, clock, random, userAgent: `rxlet/${version()}`, maxMessageBytes: MAX_MESSAGE_BYTES });
+  const grpc = new GrpcClient({ target, clock, random, maxMessageBytes: MAX_MESSAGE_BYTES });
   const call: CsiDriver['call'] = async (method, input, callSignal, timeoutMs = CALL_MS) => {
     try {
       return await grpc.unary(method, input, { timeoutMs }, callSignal);

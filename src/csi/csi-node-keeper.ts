@@ -48,7 +48,7 @@ export class CsiNodeKeeper {
       this.#isDue = true;
       this.#rouse();
     };
-    // A Node that was made anew has neither annotation nor labels.
+    // A Node that was made again has neither annotation nor labels.
     let uid: string | undefined;
     const renewed = new Subject<void>();
     const seeing = drainInto(

@@ -99,7 +99,7 @@ export function nodeChange({ metadata }: Node, { here, gone }: ShownDrivers): No
 const collision = (driver: string, key: string, value: string, other: string): string =>
   `${driver}: detected topology value collision: driver reported "${key}":"${value}" but existing label is "${key}":"${other}"`;
 
-/** What cannot be read is written anew. */
+/** What cannot be read is written again. */
 function idsIn(annotation: string | undefined): JsonObject | undefined {
   if (annotation === undefined) return undefined;
   try {

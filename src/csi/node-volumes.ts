@@ -61,7 +61,7 @@ export class NodeVolumes {
     const fault = lifecycleFault(plan, object);
     if (fault !== undefined)
       throw new MountStepError('SetUp', `kubernetes.io/csi: mounter.SetupAt failed to check volume lifecycle mode: ${fault}`);
-    // From here on somebody has it, or may have: nobody unstages or detaches it.
+    // From here on a pod has it, or may have: it is neither unstaged nor detached.
     if (found === undefined) known.use(use);
     const isAttached = needsAttach(plan, object);
     if (isAttached) known.attach(plan.driver, plan.handle);

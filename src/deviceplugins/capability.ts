@@ -21,6 +21,7 @@ const DIRECTORY_MODE = 0o750;
  */
 export async function capability(needs: Omit<DevicePluginsNeeds, 'onChange' | 'makeDirectory'>): Promise<Contribution> {
   const { options, clock, log, pods } = needs;
+  // As in open-device-plugins.ts: a file of names for both would be one more that each start loads.
   const directory = join(options.rootDir, 'device-plugins');
   const changes = new Subject<void>();
   const makeOwn = (): Promise<void> => makeDirectory(directory, DIRECTORY_MODE);
@@ -115,7 +116,7 @@ export async function capability(needs: Omit<DevicePluginsNeeds, 'onChange' | 'm
   };
 }
 
-/** Sockets of before: plugins see that theirs is gone, and register anew (CleanupPluginDirectory). */
+/** Sockets of before: plugins see that theirs is gone, and register again (CleanupPluginDirectory). */
 async function removeSockets(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     const path = join(directory, name);

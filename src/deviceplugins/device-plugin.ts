@@ -41,7 +41,7 @@ export class DevicePlugin {
   constructor({ resource, socketPath, clock, random }: DevicePluginDeps) {
     this.resource = resource;
     this.#clock = clock;
-    this.#client = new GrpcClient({ target: { socketPath }, clock, random, userAgent: 'rxlet', maxMessageBytes: MAX_MESSAGE_BYTES });
+    this.#client = new GrpcClient({ target: { socketPath }, clock, random, maxMessageBytes: MAX_MESSAGE_BYTES });
   }
 
   /** Resolves with its options. One that is only starting is waited for. */

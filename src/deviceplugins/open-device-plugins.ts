@@ -19,8 +19,8 @@ import { DevicePlugins, VERSION } from './device-plugins.ts';
 import { registrationFault, socketOf } from './registration.ts';
 
 /** Below the root directory, where a kubelet has it, and its plugins look. */
-export const DEVICE_PLUGINS = 'device-plugins';
-export const CHECKPOINT = `${DEVICE_PLUGINS}/kubelet_internal_checkpoint`;
+const DEVICE_PLUGINS = 'device-plugins';
+const CHECKPOINT = `${DEVICE_PLUGINS}/kubelet_internal_checkpoint`;
 
 export type DevicePluginsNeeds = Pick<
   NodeParts,

@@ -1,7 +1,6 @@
 import type { DescMethodServerStreaming, DescMethodUnary } from '@bufbuild/protobuf';
 import type { Clock } from '../base/clock.ts';
 import { GrpcClient } from '../base/grpc/grpc-client.ts';
-import { version } from '../base/version.ts';
 import * as v1 from './api/dra_v1_pb.js';
 import * as v1beta1 from './api/dra_v1beta1_pb.js';
 import * as healthV1 from './api/health_v1_pb.js';
@@ -14,7 +13,7 @@ const MAX_MESSAGE_BYTES = 4 << 20;
 /** Of what is said of a pod's claims. Small parts of a message are a hundred times as large once they are read. */
 const MAX_ANSWER_BYTES = 1 << 20;
 /** defaultClientCallTimeout in pkg/kubelet/cm/dra/plugin */
-const CALL_MS = 45_000;
+const CALL = { timeoutMs: 45_000, maxMessageBytes: MAX_ANSWER_BYTES };
 /** Every call has an end: then reports are asked for again. */
 const REPORTS_MS = 24 * 3_600_000;
 
@@ -62,7 +61,6 @@ export function openDraDriver({ service, health }: DraServices, socketPath: stri
     target: { socketPath },
     clock,
     random,
-    userAgent: `rxlet/${version()}`,
     maxMessageBytes: MAX_MESSAGE_BYTES,
   });
   const { nodePrepareResources, nodeUnprepareResources } = services[service].method;
@@ -85,7 +83,7 @@ export function openDraDriver({ service, health }: DraServices, socketPath: stri
             typeof v1.NodePrepareResourcesResponseSchema
           >,
           { claims: [...claims] },
-          { timeoutMs: CALL_MS, maxMessageBytes: MAX_ANSWER_BYTES },
+          CALL,
           signal,
         );
         return new Map(Object.entries(answers));
@@ -98,7 +96,7 @@ export function openDraDriver({ service, health }: DraServices, socketPath: stri
             typeof v1.NodeUnprepareResourcesResponseSchema
           >,
           { claims: [...claims] },
-          { timeoutMs: CALL_MS, maxMessageBytes: MAX_ANSWER_BYTES },
+          CALL,
           signal,
         );
         return new Map(Object.entries(answers).map(([uid, { error }]) => [uid, { error, devices: [] }]));

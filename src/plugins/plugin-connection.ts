@@ -1,7 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { GrpcClient } from '../base/grpc/grpc-client.ts';
 import { GrpcError } from '../base/grpc/grpc-error.ts';
-import { version } from '../base/version.ts';
 import { Registration } from './api/registration_pb.js';
 import type { PluginInfo } from './plugin-info.ts';
 
@@ -26,7 +25,6 @@ export function openPluginConnection(socketPath: string, clock: Clock, random: (
     target: { socketPath },
     clock,
     random,
-    userAgent: `rxlet/${version()}`,
     maxMessageBytes: MAX_MESSAGE_BYTES,
   });
   return {

@@ -21,8 +21,7 @@ export function capability({ options, clock, random, log }: NodeParts): Contribu
       `tracing.endpoint ${JSON.stringify(endpoint)} names no collector: expected HOST:PORT, dns:///HOST:PORT, unix:///PATH or unix-abstract:NAME`,
     );
   }
-  const dial = (): GrpcChannel =>
-    new GrpcChannel({ target: address, clock, random, userAgent: `rxlet/${version()}`, maxMessageBytes: MOST_ANSWER_BYTES });
+  const dial = (): GrpcChannel => new GrpcChannel({ target: address, clock, random, maxMessageBytes: MOST_ANSWER_BYTES });
   let channel = dial();
   const origin = traceOrigin(options.nodeName);
   const exporter = new SpanExporter({

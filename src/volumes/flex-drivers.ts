@@ -2,6 +2,7 @@ import { access, constants, lstat, readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { isMissingFile } from '../base/error-code.ts';
+import { errorText } from '../base/error-text.ts';
 import { isJsonObject, type JsonObject } from '../base/json-object.ts';
 import { LruMap } from '../base/lru-map.ts';
 import { printable } from '../base/printable.ts';
@@ -128,7 +129,10 @@ export function flexDrivers(directory: string, clock: Pick<Clock, 'schedule'>): 
           const target = join(volumes, plugin, name);
           // Not looked into: its server may be gone.
           if (!(await lstat(target)).isDirectory()) continue;
-          await unmount(program, target, signal).catch((error: unknown) => failed.push(error));
+          await unmount(program, target, signal).catch((error: unknown) => {
+            const what = `FlexVolume driver ${plugin} has not unmounted volume ${printable(name)}: ${errorText(error)}`;
+            failed.push(new Error(what, { cause: error }));
+          });
           signal.throwIfAborted();
         }
       }
@@ -151,7 +155,7 @@ function answerIn(end: CommandEnd): JsonObject | undefined {
   if (end.is !== 'exited') return undefined;
   try {
     const json: unknown = JSON.parse(end.stdout);
-    // Whoever fails cannot have succeeded.
+    // A program that fails has not succeeded, whatever it says.
     return isJsonObject(json) && !(end.code !== 0 && json['status'] === 'Success') ? json : undefined;
   } catch {
     return undefined;

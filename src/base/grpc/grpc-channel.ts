@@ -1,6 +1,7 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2';
 import type { Clock } from '../clock.ts';
 import { deadline } from '../deadline.ts';
+import { version } from '../version.ts';
 import { faultText, GrpcConnection, type GrpcSession, type GrpcTarget } from './grpc-connection.ts';
 import { GrpcError } from './grpc-error.ts';
 import { GrpcFrameError, GrpcFrames, grpcFrame } from './grpc-frame.ts';
@@ -10,7 +11,8 @@ import { grpcTimeout } from './grpc-timeout.ts';
 export interface GrpcChannelOptions {
   readonly target: GrpcTarget;
   readonly clock: Pick<Clock, 'monotonicMs' | 'schedule'>;
-  readonly userAgent: string;
+  /** The agent's name and version unless given. */
+  readonly userAgent?: string;
   /** A larger message ends its call with ResourceExhausted. */
   readonly maxMessageBytes: number;
   /** In [0, 1); what the waits between attempts to connect differ by. */
@@ -43,7 +45,7 @@ export class GrpcChannel {
    */
   async *stream(method: string, message: Uint8Array, options: GrpcCallOptions, signal: AbortSignal): AsyncGenerator<Buffer> {
     signal.throwIfAborted();
-    const { clock, userAgent } = this.#options;
+    const { clock, userAgent = `rxlet/${version()}` } = this.#options;
     const { timeoutMs, maxMessageBytes = this.#options.maxMessageBytes } = options;
     const what = method.slice(method.lastIndexOf('/') + 1);
     const session = this.#session(what);

@@ -162,7 +162,7 @@ class ServedCall {
         this.#hold(-frame.length);
       }
     } finally {
-      // Whoever makes the messages may hang: nobody waits for it.
+      // What makes the messages may hang: nothing waits for it.
       void iterator.return?.()?.catch(() => {});
     }
   }
@@ -208,7 +208,7 @@ class ServedCall {
     } else {
       stream.respond({ ':status': 200, 'content-type': 'application/grpc', ...grpcTrailers(status) }, { endStream: true });
     }
-    // What still comes of the request is not read: the client hears that nobody wants it.
+    // What still comes of the request is not read: the client hears that it is not wanted.
     if (!stream.readableEnded) {
       stream.resume();
       stream.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR));

@@ -9,7 +9,7 @@ export interface GrpcSocketDeps {
   readonly mode: number;
   /** Called for each try: makes the directory ready. */
   readonly prepare: () => Promise<void>;
-  /** What serves is loaded with the first connection: a socket that nobody calls costs next to nothing. */
+  /** What serves is loaded with the first connection: a socket that is not called costs next to nothing. */
   readonly load: () => Promise<Pick<GrpcServer, 'accept' | 'close'>>;
   readonly clock: Pick<Clock, 'sleep'>;
   readonly log: Logger;

@@ -1,3 +1,4 @@
+import { matches } from './log-bytes.ts';
 import type { QuickLine } from './quick-line.ts';
 import { UtcTime } from './utc-time.ts';
 
@@ -35,9 +36,4 @@ export class CriLine implements QuickLine {
     this.next = newline + 1;
     return true;
   }
-}
-
-function matches(block: Buffer, at: number, bytes: Buffer): boolean {
-  for (let i = 0; i < bytes.length; i++) if (block[at + i] !== bytes[i]) return false;
-  return true;
 }

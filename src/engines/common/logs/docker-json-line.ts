@@ -1,5 +1,6 @@
+import { isDigit, matches } from './log-bytes.ts';
 import type { QuickLine } from './quick-line.ts';
-import { isDigit, UtcTime } from './utc-time.ts';
+import { UtcTime } from './utc-time.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -89,11 +90,6 @@ export class DockerJsonLine implements QuickLine {
     this.next = Math.min(end, i + 1);
     return i <= end;
   }
-}
-
-function matches(block: Buffer, at: number, bytes: Buffer): boolean {
-  for (let i = 0; i < bytes.length; i++) if (block[at + i] !== bytes[i]) return false;
-  return true;
 }
 
 function hex4(block: Buffer, at: number): number {

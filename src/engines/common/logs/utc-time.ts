@@ -1,3 +1,5 @@
+import { isDigit } from './log-bytes.ts';
+
 /** `2021-02-03T04:05:06` */
 const SECOND_BYTES = 19;
 /** `2021-02-03T04:05:06.123456789Z ` */
@@ -52,8 +54,6 @@ export class UtcTime {
     return seconds + nanos / 1e6;
   }
 }
-
-export const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
 
 /** Not a number when one is no digit. */
 function twoDigits(block: Buffer, at: number): number {

@@ -2,7 +2,6 @@ import type { DescMessage, DescMethodServerStreaming, DescMethodUnary, MessageIn
 import type { Clock } from '../../../base/clock.ts';
 import { GrpcClient } from '../../../base/grpc/grpc-client.ts';
 import { GrpcError } from '../../../base/grpc/grpc-error.ts';
-import { version } from '../../../base/version.ts';
 import { parseEngineEndpoint } from '../../../model/engine-endpoint.ts';
 import type { Happenings } from '../../../ports/happenings.ts';
 import { ImageService } from '../api/runtime_pb.js';
@@ -49,8 +48,7 @@ export interface CriClientOptions {
 
 /** Connects when it is first asked something. Throws where an endpoint is none. */
 export function openCriClient({ endpoint, imageEndpoint = '', clock, random, requestTimeoutMs, tell }: CriClientOptions): CriClient {
-  const open = (at: string): GrpcClient =>
-    new GrpcClient({ target: target(at), clock, random, userAgent: `rxlet/${version()}`, maxMessageBytes: MAX_MESSAGE_BYTES });
+  const open = (at: string): GrpcClient => new GrpcClient({ target: target(at), clock, random, maxMessageBytes: MAX_MESSAGE_BYTES });
   const runtime = { at: endpoint, grpc: open(endpoint) };
   const images = imageEndpoint === '' || imageEndpoint === endpoint ? runtime : { at: imageEndpoint, grpc: open(imageEndpoint) };
   const serverOf = (method: { readonly parent: { readonly typeName: string } }): typeof runtime =>
