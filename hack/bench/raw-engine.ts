@@ -1,6 +1,9 @@
 import { Agent, request } from 'node:http';
 import { onJsonLines } from './on-json-lines.ts';
 
+/** An engine that says nothing for as long hangs. */
+const SILENT_MS = 180_000;
+
 /** The plainest client of a Docker Engine: what the agent's speed is held against. */
 export class RawEngine {
   readonly #socketPath: string;
@@ -24,6 +27,7 @@ export class RawEngine {
           else resolve(text === '' ? undefined : JSON.parse(text));
         });
       });
+      req.setTimeout(SILENT_MS, () => req.destroy(new Error(`${method} ${path}: the engine said nothing for ${SILENT_MS / 1000} s`)));
       req.on('error', reject);
       req.end(body === undefined ? undefined : JSON.stringify(body));
     });

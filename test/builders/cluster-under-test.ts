@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
+const TAKEN_WITHIN_MS = 120_000;
 const kubeScript = resolve(import.meta.dirname, '../../hack/kube.sh');
 
 /** The folder of the control plane that hack/kube.sh brought up for the tests. */
@@ -22,7 +23,7 @@ export async function nodeKubeconfig(node: string): Promise<string> {
 
 /** As the cluster's administrator. Resolves with what it printed. */
 export async function kubectl(...args: readonly string[]): Promise<string> {
-  return (await run('kubectl', ['--kubeconfig', kubeconfigOf('admin'), ...args])).stdout;
+  return (await run('kubectl', ['--kubeconfig', kubeconfigOf('admin'), ...args], { timeout: TAKEN_WITHIN_MS })).stdout;
 }
 
 /** Stops, starts, pauses or resumes a part of the control plane: see hack/kube.sh. */

@@ -5,11 +5,15 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { CoreV1Event, V1Node, V1ObjectMeta, V1Pod, V1PodSpec } from '@kubernetes/client-node';
 import type { Wire } from '../../../src/model/wire.ts';
+import { inTime } from '../../builders/in-time.ts';
 import { kubeconfigOf, kubectl, nodeKubeconfig } from '../../builders/cluster-under-test.ts';
-import { AgentUnderTest, type Disposer } from '../../integration/agent/agent-under-test.ts';
+import { AgentUnderTest, DISPOSED_WITHIN_MS, type Disposer } from '../../integration/agent/agent-under-test.ts';
 import type { Found } from '../../integration/agent/changes.ts';
 import type { EngineContainer } from '../../integration/agent/test-engine.ts';
 import { KubeWatch } from './kube-watch.ts';
+
+/** How long an administrator's command may take. */
+const TAKEN_WITHIN_MS = 120_000;
 
 /** A class by its declaration, and spread all the same. */
 type PodSpecJson = Pick<V1PodSpec, keyof V1PodSpec>;
@@ -41,7 +45,7 @@ export class ClusterNode {
     // What is prepared first is disposed of last: the agent is gone then, and its containers with it.
     const agent = await AgentUnderTest.prepare(test);
     const node = new ClusterNode(agent);
-    test.after(() => node.#dispose());
+    test.after(() => inTime(DISPOSED_WITHIN_MS, 'removing the node', node.#dispose()));
     await kubectl('create', 'namespace', node.namespace);
     return node;
   }
@@ -85,7 +89,7 @@ export class ClusterNode {
     });
     const complaint = text(child.stderr);
     child.stdin.end(JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
-    const [code] = (await once(child, 'exit')) as [number | null];
+    const [code] = (await inTime(TAKEN_WITHIN_MS, 'kubectl apply', once(child, 'exit'))) as [number | null];
     if (code !== 0) throw new Error(`kubectl apply: ${await complaint}`);
   }
 

@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { stringify } from 'yaml';
 import type { V1PodSpec } from '@kubernetes/client-node';
 import { aCgroupRoot, type CgroupRoot } from '../../builders/a-cgroup-root.ts';
+import { inTime } from '../../builders/in-time.ts';
 import { endpointOfTests, engineOfTests } from '../../builders/engine-of-tests.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { systemMounts } from '../../../src/volumes/mounts.ts';
@@ -18,6 +19,8 @@ import { DockerTestEngine } from './docker-test-engine.ts';
 import type { EngineContainer, TestEngine } from './test-engine.ts';
 
 export const NODE = 'n1';
+/** How long it may take to remove what a test leaves: many containers, on a busy machine. */
+export const DISPOSED_WITHIN_MS = 180_000;
 const LOG_DIRS = ['/var/log/pods', '/var/log/containers'];
 
 /** RXLET_TEST_LAUNCHER tests another build, such as an installed package. */
@@ -83,7 +86,7 @@ export class AgentUnderTest {
     await claimEngine();
     const dir = await mkdtemp(join(tmpdir(), 'rxlet-agent-'));
     const agent = new AgentUnderTest(dir, await freePort(), await aCgroupRoot(), flags);
-    test.after(() => agent.#dispose());
+    test.after(() => inTime(DISPOSED_WITHIN_MS, 'removing what the agent left', agent.#dispose()));
     await mkdir(agent.manifests);
     await mkdir(agent.rootDir);
     await agent.engine.listen();
@@ -135,14 +138,19 @@ export class AgentUnderTest {
     });
   }
 
-  /** Ends the process and resolves with its exit code, or undefined after a signal. */
+  /** Ends the process and resolves with its exit code, or undefined after a signal. One that does not end is killed, and the test fails. */
   async kill(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | undefined> {
     if (this.#alive) this.#child?.kill(signal);
-    return this.exited();
+    try {
+      return await this.exited();
+    } catch (error) {
+      this.#child?.kill('SIGKILL');
+      throw new Error(`the agent did not end after ${signal}`, { cause: error });
+    }
   }
 
   async exited(): Promise<number | undefined> {
-    if (this.#child && this.#alive) await once(this.#child, 'exit');
+    await this.until('the agent has ended', () => !this.#alive);
     return this.#child?.exitCode ?? undefined;
   }
 

@@ -1,5 +1,9 @@
+import { inTime } from '../../builders/in-time.ts';
+
 /** How long anything that a test waits for may take. The engine shares the machine with others. */
 const PATIENCE_MS = 60_000;
+/** And how long telling what it found instead. An engine that hangs tells nothing. */
+const STORY_WITHIN_MS = 10_000;
 
 export type Found<T> = T | undefined | false;
 
@@ -22,7 +26,7 @@ export class Changes {
         how();
       };
       const tooLate = async (): Promise<void> => {
-        const story = await seen().catch(String);
+        const story = await inTime(STORY_WITHIN_MS, 'looking at the engine', seen()).catch(String);
         settle(() => reject(new Error(`waited ${PATIENCE_MS / 1000} s for: ${what}\n${story}`)));
       };
       const lookAgain = async (): Promise<void> => {

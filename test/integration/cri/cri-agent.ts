@@ -15,7 +15,8 @@ import { type CriClient, openCriClient } from '../../../src/engines/cri/client/c
 import { systemMounts } from '../../../src/volumes/mounts.ts';
 import { aCgroupRoot, type CgroupRoot } from '../../builders/a-cgroup-root.ts';
 import { criEndpoint } from '../../builders/engine-of-tests.ts';
-import { type Disposer, launcher, type LogLine } from '../agent/agent-under-test.ts';
+import { inTime } from '../../builders/in-time.ts';
+import { DISPOSED_WITHIN_MS, type Disposer, launcher, type LogLine } from '../agent/agent-under-test.ts';
 import { Changes, type Found } from '../agent/changes.ts';
 import { freePort } from '../agent/free-port.ts';
 
@@ -53,7 +54,7 @@ export class CriAgent {
     });
     const dir = await mkdtemp(join(tmpdir(), 'rxlet-cri-agent-'));
     const agent = new CriAgent(client, dir, `n${process.pid}`, await freePort(), await aCgroupRoot());
-    test.after(() => agent.#dispose());
+    test.after(() => inTime(DISPOSED_WITHIN_MS, 'removing what the agent left', agent.#dispose()));
     await mkdir(agent.manifests);
     await mkdir(join(agent.rootDir, 'pods'), { recursive: true });
     agent.#watch(test);
@@ -104,7 +105,12 @@ export class CriAgent {
     const child = this.#child;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     child.kill(signal);
-    await once(child, 'exit');
+    try {
+      await this.until('the agent has ended', () => child.exitCode !== null || child.signalCode !== null);
+    } catch (error) {
+      child.kill('SIGKILL');
+      throw new Error(`the agent did not end after ${signal}`, { cause: error });
+    }
   }
 
   /** Looks whenever the agent said something, until `look` finds something. */
