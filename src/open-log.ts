@@ -5,7 +5,8 @@ import type { Severity } from './base/klog-line.ts';
 import { logDestination, severities, takenBy } from './base/log-destination.ts';
 import { LogFile } from './base/log-file.ts';
 import type { Logger } from './base/logger.ts';
-import { type LineDestination, pinoLogger, standardError } from './base/pino-logger.ts';
+import { type LineDestination, pinoLogger } from './base/pino-logger.ts';
+import { standardError } from './base/standard-error.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
 
 const STANDARD_ERROR = 2;

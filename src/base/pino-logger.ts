@@ -35,14 +35,6 @@ export function pinoLogger(options: PinoLoggerOptions): Logger {
   return loggerOn(write, typeof verbosity === 'number' ? () => verbosity : verbosity, '', {});
 }
 
-/** Standard error, written at once, surviving a reader that has gone away. */
-export function standardError(): LineDestination {
-  const stream = pino.destination({ fd: 2, sync: true });
-  // The log is read no more: pods matter more than their log.
-  stream.on('error', () => {});
-  return stream;
-}
-
 type Write = (severity: Severity, level: number, message: string, fields: Readonly<Record<string, Plain>>) => void;
 
 function jsonWriter({ destination, nowMs = Date.now }: PinoLoggerOptions): Write {

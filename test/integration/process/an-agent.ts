@@ -23,24 +23,30 @@ export interface HowAgent {
   readonly dir?: string;
   readonly env?: NodeJS.ProcessEnv;
   readonly flags?: readonly string[];
+  /** Its standard error, which the test reads itself; absent: its lines are those of the agent under test. */
+  readonly stderr?: number;
 }
 
 /** The agent as users start it, without pods, on the embedded engine. It ends with the test. */
 export async function anAgent(
   test: { after(dispose: () => Promise<void>): void },
-  { dir: given, env = {}, flags = [] }: HowAgent = {},
+  { dir: given, env = {}, flags = [], stderr }: HowAgent = {},
 ): Promise<AnAgent> {
   const dir = given ?? (await mkdtemp(join(tmpdir(), 'rxlet-process-')));
   await mkdir(join(dir, 'manifests'), { recursive: true });
   const own = ['--docker-endpoint=fake://', `--root-dir=${dir}/root`, `--pod-manifest-path=${dir}/manifests`, '--log-format=text'];
   const ports = [`--port=${await freePort()}`, '--healthz-port=0'];
-  const child = spawn(launcher, [...own, ...ports, ...flags], { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...env } });
+  const child = spawn(launcher, [...own, ...ports, ...flags], {
+    stdio: ['ignore', 'ignore', stderr ?? 'pipe'],
+    env: { ...process.env, ...env },
+  });
   const lines: string[] = [];
   const waiting = new Set<() => void>();
-  createInterface(child.stderr).on('line', (line) => {
-    lines.push(line);
-    for (const look of waiting) look();
-  });
+  if (child.stderr)
+    createInterface(child.stderr).on('line', (line) => {
+      lines.push(line);
+      for (const look of waiting) look();
+    });
   const exited = once(child, 'close').then(([code]: unknown[]) => (typeof code === 'number' ? code : null));
   test.after(async () => {
     child.kill('SIGKILL');
