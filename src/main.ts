@@ -2,7 +2,10 @@ import { hostname } from 'node:os';
 import { basename } from 'node:path';
 import { isatty } from 'node:tty';
 import { systemClock } from './base/clock.ts';
+import { endProcess } from './base/end-process.ts';
+import type { Logger } from './base/logger.ts';
 import { readRegularFile } from './base/read-regular-file.ts';
+import { soonAfterAbort } from './base/soon-after-abort.ts';
 import { stopOnSignals } from './base/stop-on-signals.ts';
 import { Verbosity } from './base/verbosity.ts';
 import { version } from './base/version.ts';
@@ -19,6 +22,12 @@ import { versionText } from './options/version-text.ts';
 const FAILED = 1;
 const MISUSED = 2;
 const STANDARD_ERROR = 2;
+
+/** Less than the 90 s after which systemd kills: the stages have 67 s at the most, and what is around them is to be as quick. */
+const STOPPED_WITHIN_MS = 75_000;
+/** As long may files and name servers hold up the end; a second signal has no patience. */
+const HELD_UP_MS = 5_000;
+const HELD_UP_AT_ONCE_MS = 1_000;
 
 /** A KubeletConfiguration has some hundred lines. */
 const MAX_CONFIG_BYTES = 2 ** 20;
@@ -94,7 +103,7 @@ export async function main(argv: readonly string[], invokedAs: string): Promise<
     const log = openLog(options, (stream) => verbosity.of(stream), basename(invokedAs));
     for (const { message, ...fields } of warnings) log.warn(message, fields);
     if (problems.length > 0) log.error('the assigned configuration cannot be used: going on with the last known good one', { problems });
-    process.exit(await run(loaded, config, { log, verbosity }));
+    end(await run(loaded, config, { log, verbosity }), HELD_UP_MS, log);
   }
 }
 
@@ -133,17 +142,24 @@ async function engines(argv: readonly string[]): Promise<number> {
   return runEngines(argv, process, (endpoints) => listEngines(endpoints, systemClock, signal));
 }
 
-/** Runs the agent until it is stopped or fails. Resolves with the exit code. */
+const end = (code: number, withinMs: number, log: Logger): void => endProcess(code, withinMs, { process, clock: systemClock, log });
+
+/** Runs the agent until it is stopped or fails; where it does not stop in time, what still runs is left behind. Resolves with the exit code. */
 async function run(loaded: LoadedOptions, config: ConfigSource, how: Pick<Surroundings, 'log' | 'verbosity'>): Promise<number> {
   const { log } = how;
   process.on('uncaughtException', (error) => {
     log.error('uncaught error', { error });
-    process.exit(FAILED);
+    end(FAILED, HELD_UP_AT_ONCE_MS, log);
   });
-  const stop = stopOnSignals(process, log, systemClock);
+  const signalled = {
+    on: (name: 'SIGINT' | 'SIGTERM', heard: () => void) => process.on(name, heard),
+    exit: (code: number) => end(code, HELD_UP_AT_ONCE_MS, log),
+  };
+  const stop = stopOnSignals(signalled, log, systemClock);
   try {
     const { runProcess } = await import('./run-process.ts');
-    return await runProcess(loaded, config, how, stop);
+    const late = new Error(`not stopped within ${STOPPED_WITHIN_MS / 1000} s: what still runs is left behind; the pods stay as they are`);
+    return await soonAfterAbort(runProcess(loaded, config, how, stop), systemClock, STOPPED_WITHIN_MS, stop, late);
   } catch (error) {
     log.error('agent failed', { error });
     return FAILED;

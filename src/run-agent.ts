@@ -15,11 +15,12 @@ import { EntryHub } from './agent/trace/entry-hub.ts';
 import { happeningsLog } from './agent/trace/happenings-log.ts';
 import { RECONCILE, TraceLog } from './agent/trace/trace-log.ts';
 import { Wakes } from './agent/wakes.ts';
-import { anySignal } from './base/any-signal.ts';
+import { type AnySignal, anySignal } from './base/any-signal.ts';
 import { cgroupFault, cgroupsInShort } from './base/cgroup-hierarchy.ts';
 import { foldRepeats } from './base/fold-repeats.ts';
 import { type HeardLine, heardLogger } from './base/heard-logger.ts';
 import { LiveValue } from './base/live.ts';
+import { unlessAborted } from './base/unless-aborted.ts';
 import { version } from './base/version.ts';
 import { capabilities } from './capabilities.ts';
 import { EventLog } from './cluster/events/event-log.ts';
@@ -45,7 +46,21 @@ export async function runAgent(
   stopped: AbortSignal,
   list: readonly Capability[] = capabilities,
 ): Promise<number> {
+  using ending = anySignal(stopped);
+  try {
+    return await runUntil(options, from, ending, list);
+  } catch (error) {
+    if (!ending.signal.aborted || error !== ending.signal.reason) throw error;
+    from.log.info('stopped before the agent had begun; the pods stay as they are');
+    return 0;
+  }
+}
+
+/** Rejects with the reason of `ending` where it ends before the stages begin, whatever hangs then. */
+async function runUntil(options: KubeletOptions, from: Surroundings, ending: AnySignal, list: readonly Capability[]): Promise<number> {
   const { clock, random, logClock = clock } = from;
+  const stop = ending.signal;
+  const unlessStopped = <T>(work: Promise<T>): Promise<T> => unlessAborted(work, stop);
   // What happens is reported once: to the log, and to all who listen to entries.
   const entries = new EntryHub(logClock, { lastSeq: from.lastSeq(options), ...(options.timelineMaxMib === 0 && { most: 0 }) });
   const hear = (line: HeardLine): void => entries.hear(line);
@@ -59,8 +74,6 @@ export async function runAgent(
   happenings.add(new TraceLog({ clock, log: folded.stream(RECONCILE), printed, hear }));
   const tracing = new LaterTracing();
   const cgroups = await from.cgroups();
-  using ending = anySignal(stopped);
-  const stop = ending.signal;
   const live = new LiveValue<LiveOptions>(options);
   const ground: Ground = {
     options,
@@ -80,28 +93,21 @@ export async function runAgent(
     tracing,
     origins: from.origins,
     verbosity: from.verbosity,
-    ...(await from.openDisk(options, folded)),
+    ...(await unlessStopped(from.openDisk(options, folded))),
     hostFiles: from.hostFiles({ clock, log: folded }, stop),
     cgroups,
     memory: await from.memory(cgroups),
   };
-  const cluster = await from.openCluster(options, { ...ground, log: folded.stream('cluster') });
+  const cluster = await unlessStopped(from.openCluster(options, { ...ground, log: folded.stream('cluster') }));
   happenings.add(cluster.listener);
-  const engine = await from.openEngine(options, { ...ground, log: log.stream('engine') }, stop).catch((error: unknown) => {
-    if (stop.aborted) return undefined;
-    throw error;
-  });
-  if (engine === undefined) {
-    log.info('stopped before an engine was found');
-    return 0;
-  }
+  const engine = await unlessStopped(from.openEngine(options, { ...ground, log: log.stream('engine') }, stop));
   try {
     // State first: everything below reads it, and only the agent writes.
     const parts = {
       ...ground,
       cluster,
       engine,
-      node: await from.openNode(options, { live, cluster, clock, log: log.stream('node'), cgroups }),
+      node: await unlessStopped(from.openNode(options, { live, cluster, clock, log: log.stream('node'), cgroups })),
       events: eventRecorders(new EventLog(log.stream('events')), toldEvents(tell), cluster.recorder),
     };
     const state = agentState(parts);
@@ -118,7 +124,7 @@ export async function runAgent(
       wake: state.wakes.wake,
       pleg: podLifecycleEvents({ runtime: engine.runtime, clock, log: log.stream('pleg'), tell }),
     };
-    const given = await gather(list, options, node, (listener) => happenings.add(listener));
+    const given = await unlessStopped(gather(list, options, node, (listener) => happenings.add(listener)));
     tracing.use(given.tracing);
     const besides = from.beside?.(node) ?? [];
     const services = [...cluster.services, ...engine.services(node.pleg), ...given.services, ...kubelet(node, state, given), ...besides];

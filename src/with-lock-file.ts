@@ -1,6 +1,7 @@
 import { takeFileLock } from './base/file-lock.ts';
 import { followCommand } from './base/follow-command.ts';
 import type { Logger } from './base/logger.ts';
+import { unlessAborted } from './base/unless-aborted.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
 
 /**
@@ -59,7 +60,10 @@ async function untilOpened(
     contended.abort(error);
   });
   try {
-    await watching.promise;
+    await unlessAborted(watching.promise, stop).catch((error: unknown) => {
+      if (!stop.aborted) throw error;
+    });
+    // Where it is stopped already, it ends by itself, and says so.
     return await run(AbortSignal.any([stop, contended.signal]));
   } finally {
     ended.abort();

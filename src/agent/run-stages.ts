@@ -11,6 +11,10 @@ import { type Stage, type Staged, stages } from '../ports/staged.ts';
 export const READY_WITHIN_MS = 60_000;
 /** As long may the services of a stage take to stop. */
 export const STOPPED_WITHIN_MS = 30_000;
+/** As long may all stages take together: systemd kills what has not ended after 90 s. */
+export const ALL_STOPPED_WITHIN_MS = 60_000;
+/** So much has each stage, however long those after it took. */
+const LEAST_TO_STOP_MS = 1_000;
 
 export interface RunStagesDeps {
   readonly clock: Pick<Clock, 'schedule' | 'monotonicMs'>;
@@ -19,7 +23,7 @@ export interface RunStagesDeps {
 
 /**
  * Starts the stages left to right, each once all of the one before are ready; on abort or the first failure stops what has started right to
- * left, each stage drained before the next; one that takes too long is left behind. Rejects with the services that failed, and with those that
+ * left, each stage drained before the next; one that takes too long is left behind, and all of them have a minute. Rejects with the services that failed, and with those that
  * were not ready or have not stopped in time.
  */
 export async function runStages(services: readonly Staged[], { clock, given }: RunStagesDeps, stop: AbortSignal): Promise<void> {
@@ -55,10 +59,11 @@ export async function runStages(services: readonly Staged[], { clock, given }: R
     }
   }
   await aborted(ending.signal);
+  const untilMs = clock.monotonicMs() + ALL_STOPPED_WITHIN_MS;
   for (const each of started.reverse()) {
     each.controller.abort();
     try {
-      await untilStopped(each, clock);
+      await untilStopped(each, clock, untilMs);
     } catch (error) {
       fail(error);
     }
@@ -75,9 +80,14 @@ interface Started {
   readonly running: ReadonlySet<string>;
 }
 
-async function untilStopped({ stage, settled, running }: Started, clock: Pick<Clock, 'schedule' | 'monotonicMs'>): Promise<void> {
+async function untilStopped(
+  { stage, settled, running }: Started,
+  clock: Pick<Clock, 'schedule' | 'monotonicMs'>,
+  untilMs: number,
+): Promise<void> {
+  const withinMs = Math.min(STOPPED_WITHIN_MS, Math.max(LEAST_TO_STOP_MS, untilMs - clock.monotonicMs()));
   try {
-    await withDeadline(clock, STOPPED_WITHIN_MS, 'stopping', new AbortController().signal, (within) => unlessAborted(settled, within));
+    await withDeadline(clock, withinMs, 'stopping', new AbortController().signal, (within) => unlessAborted(settled, within));
   } catch (cause) {
     throw new Error(`not stopped, in the stage "${stage}": ${[...running].join(', ')}`, { cause });
   }

@@ -1,14 +1,20 @@
 import type { Clock } from './clock.ts';
 
 /**
- * As `work`, which is to end soon after `signal` has aborted: where it has not within `ms` more, rejects with the signal's reason, and how the
+ * As `work`, which is to end soon after `signal` has aborted: where it has not within `ms` more, rejects with the signal's reason, or `late`, and how the
  * work ends counts no more. Unlike unlessAborted it lets work undo what it has half done.
  */
-export function soonAfterAbort<T>(work: Promise<T>, clock: Pick<Clock, 'schedule'>, ms: number, signal: AbortSignal): Promise<T> {
+export function soonAfterAbort<T>(
+  work: Promise<T>,
+  clock: Pick<Clock, 'schedule'>,
+  ms: number,
+  signal: AbortSignal,
+  late?: Error,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     let timer: { unsubscribe(): void } | undefined;
     const onAbort = (): void => {
-      timer = clock.schedule(() => reject(signal.reason), ms);
+      timer = clock.schedule(() => reject(late ?? signal.reason), ms);
     };
     if (signal.aborted) onAbort();
     else signal.addEventListener('abort', onAbort);

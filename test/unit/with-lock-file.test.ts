@@ -86,3 +86,11 @@ test('where the lock cannot be, the option and the path are named; a stop during
   stop.abort();
   assert.equal(await ended, 0);
 });
+
+test('a stop is heard although the watch has not begun yet', async (t) => {
+  const { dir, stop, start } = await setUp(t, '#!/bin/sh\necho started >"$(dirname "$0")/started"; sleep 1000\n');
+  const ended = start(true);
+  while ((await readFile(join(dir, 'started'), 'utf8').catch(() => '')) === '') await new Promise((resolve) => setImmediate(resolve));
+  stop.abort();
+  assert.equal(await ended, 0);
+});

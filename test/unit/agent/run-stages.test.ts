@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { READY_WITHIN_MS, runStages, STOPPED_WITHIN_MS } from '../../../src/agent/run-stages.ts';
+import { ALL_STOPPED_WITHIN_MS, READY_WITHIN_MS, runStages, STOPPED_WITHIN_MS } from '../../../src/agent/run-stages.ts';
 import { aborted } from '../../../src/base/aborted.ts';
-import type { Stage, Staged } from '../../../src/ports/staged.ts';
+import { type Stage, type Staged, stages } from '../../../src/ports/staged.ts';
 import { nothingGiven as given } from '../../builders/node-parts.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 
@@ -156,5 +156,21 @@ test('who does not stop is named and left behind, and those before it stop after
   await clock.advance(STOPPED_WITHIN_MS + 100);
   await failed;
   assert.deepEqual(did, ['token starts', 'token stops']);
+  assert.equal(clock.actions.length, 0);
+});
+
+test('all stages have a minute to stop together, and each a second at the least', async () => {
+  const { clock, stop, did, service, run } = setUp();
+  const stuck = stages.slice(1).map((stage) => service(`stuck in ${stage}`, stage, { run: () => new Promise(() => {}) }));
+  const done = run(service('token', 'credentials'), ...stuck).catch((error: Error) => error.message);
+  await clock.advance(10);
+  stop.abort();
+  await clock.advance(ALL_STOPPED_WITHIN_MS + 1_000 * (stuck.length - 2) + 100);
+  assert.deepEqual(did, ['token starts', 'token stops']);
+  const seconds = [30, 30, ...stuck.slice(2).map(() => 1)];
+  const named = stuck
+    .toReversed()
+    .map(({ name, stage }, i) => `not stopped, in the stage "${stage}": ${name}: stopping took longer than ${seconds[i]} s`);
+  assert.equal(await done, named.join('; '));
   assert.equal(clock.actions.length, 0);
 });
