@@ -139,7 +139,7 @@ async function runUntil(options: KubeletOptions, from: Surroundings, ending: Any
     const fault = cgroupFault(cgroups);
     if (fault !== undefined) log.warn('not all that pods use can be reported', { fault });
     const run = (signal: AbortSignal, ...more: readonly Staged[]): Promise<void> =>
-      runStages([...services, ...more], { clock, given }, signal);
+      runStages([...services, ...more], { clock, log, given }, signal);
     if (options.runOnce) return await runOnce({ run, pods, sources: given.sources, statuses, clock, log, signal: stop });
     await run(stop);
   } finally {

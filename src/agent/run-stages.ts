@@ -2,6 +2,7 @@ import { aborted } from '../base/aborted.ts';
 import { anySignal } from '../base/any-signal.ts';
 import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
+import type { Logger } from '../base/logger.ts';
 import { unlessAborted } from '../base/unless-aborted.ts';
 import { withDeadline } from '../base/with-deadline.ts';
 import type { Given } from '../ports/contribution.ts';
@@ -13,11 +14,14 @@ export const READY_WITHIN_MS = 60_000;
 export const STOPPED_WITHIN_MS = 30_000;
 /** As long may all stages take together: systemd kills what has not ended after 90 s. */
 export const ALL_STOPPED_WITHIN_MS = 60_000;
+/** Who takes longer is named while it is waited for. */
+const NAMED_AFTER_MS = 5_000;
 /** So much has each stage, however long those after it took. */
 const LEAST_TO_STOP_MS = 1_000;
 
 export interface RunStagesDeps {
   readonly clock: Pick<Clock, 'schedule' | 'monotonicMs'>;
+  readonly log: Pick<Logger, 'warn'>;
   readonly given: Given;
 }
 
@@ -26,7 +30,7 @@ export interface RunStagesDeps {
  * left, each stage drained before the next; one that takes too long is left behind, and all of them have a minute. Rejects with the services that failed, and with those that
  * were not ready or have not stopped in time.
  */
-export async function runStages(services: readonly Staged[], { clock, given }: RunStagesDeps, stop: AbortSignal): Promise<void> {
+export async function runStages(services: readonly Staged[], { clock, log, given }: RunStagesDeps, stop: AbortSignal): Promise<void> {
   const failures: unknown[] = [];
   const failed = new AbortController();
   const fail = (error: unknown): void => {
@@ -63,7 +67,7 @@ export async function runStages(services: readonly Staged[], { clock, given }: R
   for (const each of started.reverse()) {
     each.controller.abort();
     try {
-      await untilStopped(each, clock, untilMs);
+      await untilStopped(each, { clock, log }, untilMs);
     } catch (error) {
       fail(error);
     }
@@ -82,14 +86,17 @@ interface Started {
 
 async function untilStopped(
   { stage, settled, running }: Started,
-  clock: Pick<Clock, 'schedule' | 'monotonicMs'>,
+  { clock, log }: Pick<RunStagesDeps, 'clock' | 'log'>,
   untilMs: number,
 ): Promise<void> {
+  const slow = clock.schedule(() => log.warn('waiting for services to stop', { stage, services: [...running] }), NAMED_AFTER_MS);
   const withinMs = Math.min(STOPPED_WITHIN_MS, Math.max(LEAST_TO_STOP_MS, untilMs - clock.monotonicMs()));
   try {
     await withDeadline(clock, withinMs, 'stopping', new AbortController().signal, (within) => unlessAborted(settled, within));
   } catch (cause) {
     throw new Error(`not stopped, in the stage "${stage}": ${[...running].join(', ')}`, { cause });
+  } finally {
+    slow.unsubscribe();
   }
 }
 

@@ -27,7 +27,7 @@ function anAgent(ready: (clock: FakeClock, signal: AbortSignal) => Promise<void>
     },
   };
   const code = runOnce({
-    run: (signal, besides) => runStages([before, source, besides], { clock, given }, signal),
+    run: (signal, besides) => runStages([before, source, besides], { clock, log, given }, signal),
     pods,
     sources: [],
     statuses: { changes: NEVER },

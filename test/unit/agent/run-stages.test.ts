@@ -5,11 +5,13 @@ import { aborted } from '../../../src/base/aborted.ts';
 import { type Stage, type Staged, stages } from '../../../src/ports/staged.ts';
 import { nothingGiven as given } from '../../builders/node-parts.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
+import { RecordingLogger } from '../../fakes/recording-logger.ts';
 
 /** Services that note what they do, and what the stages are run with. */
 function setUp() {
   const clock = new FakeClock();
   const stop = new AbortController();
+  const log = new RecordingLogger();
   const did: string[] = [];
   const service = (name: string, stage: Stage, over: Partial<Staged> = {}): Staged => ({
     name,
@@ -22,8 +24,8 @@ function setUp() {
     },
     ...over,
   });
-  const run = (...services: readonly Staged[]): Promise<void> => runStages(services, { clock, given }, stop.signal);
-  return { clock, stop, did, service, run };
+  const run = (...services: readonly Staged[]): Promise<void> => runStages(services, { clock, log, given }, stop.signal);
+  return { clock, log, stop, did, service, run };
 }
 
 test('stages start left to right and stop right to left, each drained before the next, in whatever order their services are listed', async () => {
@@ -157,6 +159,22 @@ test('who does not stop is named and left behind, and those before it stop after
   await failed;
   assert.deepEqual(did, ['token starts', 'token stops']);
   assert.equal(clock.actions.length, 0);
+});
+
+test('who takes longer than 5 s to stop is named while it is waited for, and others are not', async () => {
+  const { clock, log, stop, service, run } = setUp();
+  const slow = service('slow', 'workers', { run: async (signal) => aborted(signal).then(() => clock.sleep(7_000)) });
+  const done = run(service('token', 'credentials'), slow, service('quick', 'workers'));
+  await clock.advance(10);
+  stop.abort();
+  await clock.advance(4_990);
+  assert.deepEqual(log.lines, []);
+  await clock.advance(3_000);
+  await done;
+  assert.deepEqual(
+    log.lines.map(({ fields }) => fields),
+    [{ stage: 'workers', services: ['slow'] }],
+  );
 });
 
 test('all stages have a minute to stop together, and each a second at the least', async () => {

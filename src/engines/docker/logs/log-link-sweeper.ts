@@ -17,7 +17,7 @@ export function logLinkSweeper({ clock, links }: LogLinkSweeperDeps): Staged {
     stage: 'beside pods',
     run: async (signal) => {
       while (!signal.aborted) {
-        await links.sweep();
+        await links.sweep(signal);
         await clock.sleep(SWEEP_MS, signal).catch(() => {});
       }
     },

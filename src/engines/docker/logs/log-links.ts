@@ -74,8 +74,9 @@ export class LogLinks {
   /**
    * Takes away the links of containers that others have removed, and the directories that this leaves empty: what leads nowhere and led nowhere
    * when this was called last, so that a log that is being made or rotated keeps its links (evictPodLogsDirectories in pkg/kubelet/kuberuntime).
+   * Ends in the middle when `signal` aborts. Never rejects.
    */
-  async sweep(): Promise<void> {
+  async sweep(signal: AbortSignal): Promise<void> {
     const dangling = new Set<string>();
     try {
       // Once for all: it is long where many pods run. Most nodes have no mount of a server's.
@@ -83,6 +84,7 @@ export class LogLinks {
       const servers = table.some(isServers) ? table : [];
       /** Whether it is gone now. */
       const sweepLink = async (path: string): Promise<boolean> => {
+        signal.throwIfAborted();
         if (!(await leadsNowhere(path, servers))) return false;
         if (this.#dangling.has(path)) return removeLink(path);
         dangling.add(path);
@@ -91,6 +93,7 @@ export class LogLinks {
       for (const pod of await list(this.#podLogsDir, 'directories')) {
         let removed = false;
         for (const container of await list(pod, 'directories')) {
+          signal.throwIfAborted();
           let emptier = false;
           for (const link of await list(container, 'links')) emptier = (await sweepLink(link)) || emptier;
           if (emptier) await removeIfEmpty(container);
@@ -99,10 +102,12 @@ export class LogLinks {
         if (removed) await removeIfEmpty(pod);
       }
       for (const link of await list(this.#containerLogsDir, 'links')) {
+        signal.throwIfAborted();
         // Other links there are other people's.
         if ((await readlink(link)).startsWith(`${this.#podLogsDir}/`)) await sweepLink(link);
       }
     } catch (error) {
+      if (signal.aborted) return;
       this.#log.v(3, 'links to lost container logs cannot be removed now', { error });
     }
     this.#dangling = dangling;

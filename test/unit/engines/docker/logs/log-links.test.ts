@@ -7,6 +7,8 @@ import { type Logger, silentLogger } from '../../../../../src/base/logger.ts';
 import { type LoggedContainer, LogLinks } from '../../../../../src/engines/docker/logs/log-links.ts';
 import type { PodUid } from '../../../../../src/model/pod.ts';
 
+const { signal } = new AbortController();
+
 describe('log links', () => {
   let root: string;
   let pods: string;
@@ -88,11 +90,11 @@ describe('log links', () => {
     const legacy = join(root, 'log/containers');
     await symlink('/nowhere', join(legacy, 'of-somebody.log'));
     await mkdir(join(pods, 'ns_empty_u2/app'), { recursive: true });
-    await links.sweep();
+    await links.sweep(signal);
     await rm(logFile);
-    await links.sweep();
+    await links.sweep(signal);
     assert.deepEqual(await readdir(legacy), ['of-somebody.log', 'other_ns_app-def.log', 'web_ns_app-abc.log']);
-    await links.sweep();
+    await links.sweep(signal);
     assert.deepEqual(await readdir(legacy), ['of-somebody.log', 'other_ns_app-def.log']);
     assert.deepEqual(await readdir(pods), ['ns_empty_u2', 'ns_other_u1']);
     assert.deepEqual(warnings, []);
@@ -102,16 +104,28 @@ describe('log links', () => {
     const logFile = join(outside, 'abc.log');
     await links.link(of(), logFile);
     await links.linkLegacy(of());
-    await links.sweep();
+    await links.sweep(signal);
     await writeFile(logFile, 'hello');
-    await links.sweep();
+    await links.sweep(signal);
     await rm(logFile);
-    await links.sweep();
+    await links.sweep(signal);
     assert.deepEqual(await readdir(join(pods, 'ns_web_u1/app')), ['0.log']);
   });
 
+  test('a sweep ends in the middle when the agent does, and the next one takes nothing away that was not seen twice', async () => {
+    await links.link(of(), '/engine/abc.log');
+    await links.link(of({ name: 'other' }), '/engine/def.log');
+    const stop = new AbortController();
+    const swept = links.sweep(stop.signal);
+    stop.abort();
+    await swept;
+    await links.sweep(signal);
+    assert.deepEqual(await readdir(pods), ['ns_other_u1', 'ns_web_u1']);
+    assert.deepEqual(warnings, []);
+  });
+
   test('a sweep without any logs directory finds nothing', async () => {
-    await links.sweep();
+    await links.sweep(signal);
     assert.deepEqual([await readdir(root), warnings], [['outside'], []]);
   });
 
