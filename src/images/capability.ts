@@ -19,6 +19,7 @@ import { NodeDockerConfig } from './node-docker-config.ts';
 import type { ProvidedCredentials } from './providers/credential-providers.ts';
 import { PullQueue } from './pull-queue.ts';
 import { pullSecrets } from './pull-secrets.ts';
+import { ImageVerification } from './verification/image-verification.ts';
 import { wantedImages } from './wanted-images.ts';
 
 /** pkg/kubelet/kubelet.go: backOffPeriod and MaxContainerBackOff. */
@@ -52,7 +53,8 @@ export async function capability(needs: ImageNeeds): Promise<Contribution> {
   const removals = new ImageRemovals(images);
   const nodeConfig = new NodeDockerConfig({ rootDir, cwd: process.cwd(), home: process.env['HOME'] }, log);
   const provided = await providedCredentials(needs);
-  const collections = imageCollections(needs, removals);
+  const verification = imageVerification(needs);
+  const collections = imageCollections(needs, removals, verification);
   const pulls = new PullQueue({
     images,
     limiter: new TokenBucket({ rate: () => ({ qps: live.now.registryQps, burst: live.now.registryBurst }), clock }),
@@ -78,6 +80,7 @@ export async function capability(needs: ImageNeeds): Promise<Contribution> {
         tracing,
         pulls,
         backoff: new Backoff({ clock, ...pullDelays }),
+        verification,
         pullSecrets: pullSecrets({ objectsOf: (pod) => objects.for(pod), events, log }),
       }),
     ),
@@ -96,9 +99,16 @@ async function providedCredentials({ options, clock, log, cluster, objects }: Im
   return credentialProviders({ path, directory, clock, log, mayHaveTokens, api: cluster.exists ? objects : undefined });
 }
 
+function imageVerification({ options, clock, log, engine: { images } }: ImageNeeds): ImageVerification | undefined {
+  if (!featureGates(options.featureGates).isOn('KubeletEnsureSecretPulledImages')) return undefined;
+  const { rootDir, imagePullCredentialsVerificationPolicy: policy, preloadedImagesVerificationAllowlist: allowlist } = options;
+  return new ImageVerification({ rootDir, policy: { policy, allowlist }, images, clock, log });
+}
+
 function imageCollections(
   { live, clock, folded, engine, events, tell, node, pods, statuses }: ImageNeeds,
   removals: ImageRemovals,
+  verification: ImageVerification | undefined,
 ): ImageCollections {
   const policy = (): ImageGcPolicy => ({
     highThresholdPercent: live.now.imageGcHighThresholdPercent,
@@ -120,5 +130,6 @@ function imageCollections(
   });
   // As the kubelet does it (pkg/kubelet/kubelet.go StartGarbageCollection).
   const disabled = (): boolean => policy().highThresholdPercent === 100 && policy().maxAgeMs === 0;
-  return new ImageCollections({ collector, disabled, isSynced: () => pods.synced, clock, log: folded, warn });
+  const tidy = async (signal: AbortSignal): Promise<void> => verification?.tidy(signal);
+  return new ImageCollections({ collector, tidy, disabled, isSynced: () => pods.synced, clock, log: folded, warn });
 }

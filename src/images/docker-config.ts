@@ -1,6 +1,7 @@
 import { type GoJson, type GoJsonObject, goJsonSyntaxError, parseGoJson } from '../model/go-json-syntax.ts';
 import { foldCase } from '../model/go-text.ts';
 import { decodeAuth } from './decode-auth.ts';
+import type { CredentialSource } from './verification/pull-credentials.ts';
 
 /** One registry, or a path in it, with what to say there. */
 export interface DockerConfigEntry {
@@ -8,6 +9,9 @@ export interface DockerConfigEntry {
   readonly location: string;
   readonly username: string;
   readonly password: string;
+  readonly email?: string;
+  /** Whose it is; absent: the node's. */
+  readonly source?: CredentialSource;
 }
 
 /**
@@ -69,8 +73,8 @@ function readEntry(location: string, value: GoJson, outer: string | undefined): 
     else wrong ??= mismatch(field, 'string', outer ?? `dockerConfigEntryWithAuth.${name}`);
   }
   if (wrong !== undefined) throw new Error(wrong);
-  const { username = '', password = '', auth = '' } = Object.fromEntries(fields);
-  return { location, ...(auth === '' ? { username, password } : decodeAuth(auth)) };
+  const { username = '', password = '', email = '', auth = '' } = Object.fromEntries(fields);
+  return { location, ...(auth === '' ? { username, password } : decodeAuth(auth)), ...(email !== '' && { email }) };
 }
 
 function parse(text: string, type: string): GoJsonObject {

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import type { Logger } from '../base/logger.ts';
+import { OngoingFaults } from '../base/ongoing-faults.ts';
 import type { EventReason } from '../ports/event-recorder.ts';
 import type { FilesystemStats, PodStats } from '../ports/pod-stats.ts';
 import type { ImageCollection, ImageCollector } from './image-collector.ts';
@@ -10,6 +11,8 @@ const PERIOD_MS = 5 * 60_000;
 
 export interface ImageCollectionDependencies {
   readonly collector: Pick<ImageCollector, 'detect' | 'collect' | 'removeUnused'>;
+  /** After each look: what is known of images that are gone is forgotten. */
+  readonly tidy: (signal: AbortSignal) => Promise<void>;
   /** Neither threshold nor age can ever ask for a removal: images are only looked at. */
   readonly disabled: () => boolean;
   /** Whether it is known which pods are wanted here. */
@@ -26,6 +29,7 @@ export class ImageCollections {
   #last: Promise<unknown> = Promise.resolve();
   #failedBefore = false;
   #hasMissedFs = false;
+  readonly #faults = new OngoingFaults<'tidy'>();
 
   constructor(needs: ImageCollectionDependencies) {
     this.#needs = needs;
@@ -87,6 +91,18 @@ export class ImageCollections {
       log.warn('images cannot be collected as they should be; trying again in 5 minutes', { error });
     }
     this.#failedBefore = error !== undefined;
+    await this.#tidy(signal);
+  }
+
+  async #tidy(signal: AbortSignal): Promise<void> {
+    const { tidy, log } = this.#needs;
+    try {
+      await tidy(signal);
+      this.#faults.over('tidy');
+    } catch (error) {
+      if (signal.aborted || !this.#faults.fault('tidy', error)) return;
+      log.warn('records of images that are gone are not removed; trying again in 5 minutes', { error });
+    }
   }
 
   async #alone<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {

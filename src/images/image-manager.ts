@@ -19,6 +19,8 @@ import type { Tracing } from '../ports/tracing.ts';
 import type { Keyring, PullSecret } from './keyring.ts';
 import type { PullQueue } from './pull-queue.ts';
 import { PullReporter } from './pull-reporter.ts';
+import type { ImageVerification } from './verification/image-verification.ts';
+import type { TrackedCredentials } from './verification/pull-credentials.ts';
 
 export interface ImageManagerDependencies {
   readonly images: Pick<ImageService, 'inspectImage'>;
@@ -32,13 +34,10 @@ export interface ImageManagerDependencies {
   readonly pulls: Pick<PullQueue, 'pull'>;
   /** 10 s doubling to 300 s for the kubelet; keys are its own. */
   readonly backoff: Backoff;
-  /**
-   * Whether the pod may use an image that is present without pulling it (imagePullCredentialsVerificationPolicy); undefined: every pod may.
-   * Rejects where that cannot be said.
-   */
-  readonly mayUse?: ((pod: Pod, image: string, signal: AbortSignal) => Promise<boolean>) | undefined;
-  /** What the pod's imagePullSecrets hold, in their order; secrets that are not there are left out. */
-  readonly pullSecrets: (pod: Pod, signal: AbortSignal) => Promise<readonly PullSecret[]>;
+  /** Which pods may use an image that is present without pulling it; undefined: every pod may, and nothing is recorded of pulls. */
+  readonly verification?: Pick<ImageVerification, 'mayUse' | 'begins' | 'succeeded' | 'failed' | 'stopped'> | undefined;
+  /** What the pod's imagePullSecrets hold, in their order; secrets that are not there are left out, which is reported unless `quietly`. */
+  readonly pullSecrets: (pod: Pod, signal: AbortSignal, quietly?: boolean) => Promise<readonly PullSecret[]>;
 }
 
 /** Failures in a row of one image for one pod. */
@@ -50,6 +49,14 @@ interface Failures {
   readonly shown: string;
   /** Of the last, on the clock's monotonic time. */
   readonly atMs: number;
+}
+
+type CredentialsLookup = () => Promise<readonly TrackedCredentials[]>;
+
+interface Pulled {
+  readonly id: string;
+  /** What it worked with; undefined: without credentials. */
+  readonly used: TrackedCredentials | undefined;
 }
 
 /** One container's image, and where its news goes. */
@@ -67,7 +74,7 @@ interface Ask {
  * that is there never waits for anybody's pull, a back-off remembers why, and an aborted pull counts as no failure.
  */
 export function imageManager(dependencies: ImageManagerDependencies): ImagePuller {
-  const { images, events, clock, log, keyring, tell, tracing, pulls, backoff, mayUse, pullSecrets } = dependencies;
+  const { images, events, clock, log, keyring, tell, tracing, pulls, backoff, verification, pullSecrets } = dependencies;
   const failures = new Map<string, Failures>();
   const backoffKey = ({ pod, name }: Ask): string => `${pod.metadata.uid}_${name}`;
 
@@ -85,7 +92,31 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
     image: name,
   });
 
-  const pull = async (ask: Ask, signal: AbortSignal, onStarted: () => void): Promise<string> => {
+  /** By what the pod could pull the image, in the order to try. A credential provider may take a minute, and others may want the same answer. */
+  const credentialsOf = async ({ pod, image }: Ask, signal: AbortSignal, quietly = false): Promise<readonly TrackedCredentials[]> =>
+    unlessAborted(keyring.lookup(image, await pullSecrets(pod, signal, quietly), pod, signal), signal);
+
+  const mayUse = async (ask: Ask, present: ImageInfo, lookup: CredentialsLookup, signal: AbortSignal): Promise<boolean> =>
+    verification === undefined || verification.mayUse(ask.name, present, lookup, signal);
+
+  /** Records what the pull proves. `before`: the image of that name that is there already. */
+  const recorded = async (ask: Ask, before: ImageInfo | undefined, pulling: () => Promise<Pulled>, signal: AbortSignal): Promise<string> => {
+    if (verification === undefined) return (await pulling()).id;
+    await verification.begins(ask.name).catch((cause: unknown) => {
+      throw new Error(`Failed to record image pull intent for container image ${quote(ask.name)}: ${errorText(cause)}`, { cause });
+    });
+    try {
+      const { id, used } = await pulling();
+      await verification.succeeded(ask.name, id, used);
+      return id;
+    } catch (error) {
+      if (signal.aborted) verification.stopped(ask.name, before?.id);
+      else await verification.failed(ask.name);
+      throw error;
+    }
+  };
+
+  const pull = async (ask: Ask, lookup: CredentialsLookup, signal: AbortSignal, onStarted: () => void): Promise<Pulled> => {
     const { pod, image } = ask;
     const note = (message: string, fields: Readonly<Record<string, unknown>>): void => noted(pod, message, fields);
     const reporter = new PullReporter({
@@ -96,12 +127,11 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
         tell.imagePulling({ ...about(ask), stage: 'under way', ...progress });
       },
     });
-    // A credential provider may take a minute, and others may want the same answer.
-    const credentials = await unlessAborted(keyring.lookup(image, await pullSecrets(pod, signal), pod, signal), signal);
+    const credentials = await lookup();
     if (credentials.length === 0) log.v(3, 'pulling image without credentials', { image });
-    return pulls.pull(
+    const { id, usedIndex } = await pulls.pull(
       image,
-      credentials,
+      credentials.map(({ username, password }) => ({ username, password })),
       {
         onQueued: (ahead) => {
           note(`pulling ${image}: waiting for ${ahead} other ${ahead === 1 ? 'pull' : 'pulls'}`, { image, ahead });
@@ -115,6 +145,7 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
       },
       signal,
     );
+    return { id, used: usedIndex === undefined ? undefined : credentials[usedIndex] };
   };
 
   /** Forgets what the back-off has forgotten: pods go, their failures with them. */
@@ -183,7 +214,11 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
     );
 
   const tellPresent = (ask: Ask): void =>
-    record(ask, 'Pulled', `Container image ${quote(ask.name)} already present on machine and can be accessed by the pod`);
+    record(
+      ask,
+      'Pulled',
+      `Container image ${quote(ask.name)} already present on machine${verification === undefined ? '' : ' and can be accessed by the pod'}`,
+    );
 
   return {
     async presentImage(pod, container, signal) {
@@ -191,7 +226,9 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
       const name = container.image ?? '';
       const ask: Ask = { pod, container, name, image: applyDefaultImageTag(name) };
       const present = await images.inspectImage(ask.image, signal);
-      return present && { ref: present.id, tell: () => tellPresent(ask) };
+      // Where it may not be used, ensureImage asks again, and says what is wrong.
+      if (present === undefined || !(await mayUse(ask, present, () => credentialsOf(ask, signal, true), signal))) return undefined;
+      return { ref: present.id, tell: () => tellPresent(ask) };
     },
 
     async ensureImage(pod, container, signal) {
@@ -207,7 +244,8 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
       const ask: Ask = { pod, container, name, image };
       const policy = container.imagePullPolicy;
       const present = policy === 'Always' ? undefined : await inspect(ask, signal);
-      if (present !== undefined && (mayUse === undefined || (await mayUse(pod, image, signal)))) {
+      const lookup = once(() => credentialsOf(ask, signal));
+      if (present !== undefined && (await mayUse(ask, present, lookup, signal))) {
         tellPresent(ask);
         return present.id;
       }
@@ -225,7 +263,8 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
       let id: string;
       try {
         const work = { do: 'pull', image, container: container.name } as const;
-        id = await tracing.within(work, () => pull(ask, signal, () => (pullStartMs = clock.monotonicMs())));
+        const pulling = (): Promise<Pulled> => pull(ask, lookup, signal, () => (pullStartMs = clock.monotonicMs()));
+        id = await tracing.within(work, () => recorded(ask, present, pulling, signal));
       } catch (error) {
         if (signal.aborted) {
           noted(pod, `pulling ${name}: stopped`, { image: name });
@@ -252,6 +291,12 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
       return id;
     },
   };
+}
+
+/** Asks once, whoever wants to know. */
+function once(lookup: CredentialsLookup): CredentialsLookup {
+  let asked: ReturnType<CredentialsLookup> | undefined;
+  return () => (asked ??= lookup());
 }
 
 const milliseconds = (ms: number): string => formatGoDuration(BigInt(Math.round(ms)) * 1_000_000n);

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { hash } from 'node:crypto';
 import { abortable } from '../base/abortable.ts';
 import type { ImageService, PullProgress, RegistryCredentials } from '../ports/image-service.ts';
-import { pullWithCredentials } from './pull-with-credentials.ts';
+import { type PulledImage, pullWithCredentials } from './pull-with-credentials.ts';
 
 export interface PullQueueOptions {
   readonly images: Pick<ImageService, 'pullImage'>;
@@ -22,7 +22,7 @@ export interface PullListener {
 
 interface Waiter {
   readonly listener: PullListener;
-  readonly resolve: (id: string) => void;
+  readonly resolve: (pulled: PulledImage) => void;
   readonly reject: (reason: unknown) => void;
 }
 
@@ -52,8 +52,8 @@ export class PullQueue {
     this.#options = options;
   }
 
-  /** Resolves with the image's id. Rejects at once with "pull QPS exceeded" when it is this pull's turn and the limiter refuses (pkg/kubelet/images/helpers.go). */
-  pull(image: string, credentials: readonly RegistryCredentials[], listener: PullListener, signal: AbortSignal): Promise<string> {
+  /** Rejects at once with "pull QPS exceeded" when it is this pull's turn and the limiter refuses (pkg/kubelet/images/helpers.go). */
+  pull(image: string, credentials: readonly RegistryCredentials[], listener: PullListener, signal: AbortSignal): Promise<PulledImage> {
     return abortable(signal, (resolve, reject) => {
       const key = hash('sha256', JSON.stringify([image, credentials]));
       const pull =
@@ -109,8 +109,8 @@ export class PullQueue {
       for (const { listener } of pull.waiters) listener.onProgress(progress);
     };
     try {
-      const id = await pullWithCredentials(this.#options.images, pull.image, pull.credentials, onProgress, pull.stop.signal);
-      this.#settle(pull, ({ resolve }) => resolve(id));
+      const pulled = await pullWithCredentials(this.#options.images, pull.image, pull.credentials, onProgress, pull.stop.signal);
+      this.#settle(pull, ({ resolve }) => resolve(pulled));
     } catch (error) {
       this.#settle(pull, ({ reject }) => reject(error));
     } finally {

@@ -14,14 +14,14 @@ export interface PullSecretsDeps {
 
 /**
  * What the pod's imagePullSecrets hold, in their order. A secret that cannot be read is recorded, and the pull is tried without it
- * (getPullSecretsForPod in pkg/kubelet).
+ * (getPullSecretsForPod in pkg/kubelet); `quietly`: it is not, as it will be asked again.
  */
 export function pullSecrets({
   objectsOf,
   events,
   log,
-}: PullSecretsDeps): (pod: Pod, signal: AbortSignal) => Promise<readonly PullSecret[]> {
-  return async (pod, signal) => {
+}: PullSecretsDeps): (pod: Pod, signal: AbortSignal, quietly?: boolean) => Promise<readonly PullSecret[]> {
+  return async (pod, signal, quietly = false) => {
     const objects = objectsOf(pod);
     const { namespace } = pod.metadata;
     // Validation lets nameless ones pass.
@@ -31,17 +31,13 @@ export function pullSecrets({
         return await objects.get({ kind: 'Secret', namespace, name }, signal);
       } catch (error) {
         signal.throwIfAborted();
-        log.info('image pull secret not read, pulling without it', {
-          ...aboutPod(pod),
-          secret: name,
-          error: errorText(error),
-        });
+        if (!quietly) log.info('image pull secret not read, pulling without it', { ...aboutPod(pod), secret: name, error: errorText(error) });
         return undefined;
       }
     };
     const found = await Promise.all(names.map(read));
     const missing = names.filter((_, i) => found[i] === undefined);
-    if (missing.length > 0) {
+    if (missing.length > 0 && !quietly) {
       const message = `Unable to retrieve some image pull secrets (${missing.join(', ')}); attempting to pull the image may not succeed.`;
       events.record(pod, 'Warning', 'FailedToRetrieveImagePullSecret', message);
     }

@@ -1,6 +1,12 @@
 import { RegistryUnavailableError } from '../model/registry-unavailable-error.ts';
 import type { ImageService, PullProgress, RegistryCredentials } from '../ports/image-service.ts';
 
+export interface PulledImage {
+  readonly id: string;
+  /** Which of the credentials has worked; undefined: it was pulled without. */
+  readonly usedIndex: number | undefined;
+}
+
 /** Pulls with the first credentials that work, anonymously when there are none. Rejects with what all of them met (kuberuntime_image.go). */
 export async function pullWithCredentials(
   images: Pick<ImageService, 'pullImage'>,
@@ -8,12 +14,12 @@ export async function pullWithCredentials(
   credentials: readonly RegistryCredentials[],
   onProgress: (progress: PullProgress) => void,
   signal: AbortSignal,
-): Promise<string> {
-  if (credentials.length === 0) return images.pullImage(image, undefined, onProgress, signal);
+): Promise<PulledImage> {
+  if (credentials.length === 0) return { id: await images.pullImage(image, undefined, onProgress, signal), usedIndex: undefined };
   const errors: unknown[] = [];
-  for (const one of credentials) {
+  for (const [usedIndex, one] of credentials.entries()) {
     try {
-      return await images.pullImage(image, one, onProgress, signal);
+      return { id: await images.pullImage(image, one, onProgress, signal), usedIndex };
     } catch (error) {
       signal.throwIfAborted();
       errors.push(error);

@@ -1,9 +1,6 @@
-import { bool, duration, int32, int64, oneOf, opaque, string, strings, uint } from './kinds.ts';
+import { bool, duration, int32, int64, oneOf, opaque, string, uint } from './kinds.ts';
 import { durationOrNanoseconds, quantity } from './accepted-kinds.ts';
 import type { IdleOption } from './option.ts';
-
-/** Keeps the type of the option's value. */
-const idle = <T>(declared: IdleOption<T>): IdleOption<T> => declared;
 
 const always = (): boolean => true;
 const isOn = (value: unknown): boolean => value === true;
@@ -20,10 +17,6 @@ const clouds = { noMeaning: 'no cloud provider is built in: --cloud-provider=ext
 const credentials = { noMeaning: "credentials of registries come from pods' pull secrets and from Docker's config files" };
 const memoryNotices = { noMeaning: 'memory that comes near a threshold is looked at each second, whatever this says' };
 const rkt = { noMeaning: 'rkt is no engine any more' };
-const unverified = {
-  refused:
-    'whether a pod has the credentials of an image that is here already is not verified, so pods could use what others have pulled: give private images imagePullPolicy Always, which is verified by the registry',
-};
 
 /**
  * The rest of a kubelet's options, of the releases 0.x, 1.3, 1.20 and 1.36. Its values are checked; a node's present command line and config
@@ -105,14 +98,6 @@ export const idleOptions: readonly IdleOption[] = [
   },
 
   { flag: 'azure-container-registry-config', kind: string, ...credentials },
-  idle({
-    config: 'imagePullCredentialsVerificationPolicy',
-    kind: string,
-    unset: 'NeverVerifyPreloadedImages',
-    isMet: (policy) => policy === 'NeverVerify',
-    ...unverified,
-  }),
-  { config: 'preloadedImagesVerificationAllowlist', kind: strings, ...unverified },
   { flag: 'cloud-config', config: 'cloudConfigFile', kind: string, ...clouds },
   {
     flag: 'container-runtime',

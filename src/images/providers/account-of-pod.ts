@@ -7,10 +7,13 @@ import { isForbidden } from '../../model/api-error.ts';
 import { isStaticPod } from '../../model/mirror-pod.ts';
 import type { Pod } from '../../model/pod.ts';
 import type { PodObjects } from '../../ports/pod-objects.ts';
+import type { SourceReference } from '../verification/pull-credentials.ts';
 import type { TokenAttributes } from './provider-faults.ts';
 
 /** In whose name a provider is asked. */
 export interface ProviderAccount {
+  /** The service account itself. */
+  readonly account: SourceReference;
   /** For the program's standard input, and nothing else. */
   readonly token: string;
   /** Those of the service account that the provider wants. */
@@ -81,6 +84,7 @@ async function read(
   const account = [namespace, name, accountUid, told];
   const askKey = digest([...account, digest(token)]);
   return {
+    account: { uid: accountUid, namespace, name },
     token,
     annotations: Object.fromEntries(told),
     askKey,

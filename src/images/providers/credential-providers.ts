@@ -77,9 +77,10 @@ export async function credentialProviders(deps: CredentialProvidersDeps): Promis
         const about = { provider: name, ...(serviceAccount !== undefined && { serviceAccount }) };
         const key = JSON.stringify(about);
         try {
-          const entries = await provider.provide(image, () => askedFor(spec, pod, signal));
+          let account: AskedFor;
+          const entries = await provider.provide(image, async () => (account = await askedFor(spec, pod, signal)));
           if (entries && failing.over(key)) log.info('credential provider answers again', about);
-          return entries ?? [];
+          return (entries ?? []).map((entry) => ({ ...entry, ...sourceOf(account) }));
         } catch (error) {
           if (!signal.aborted && failing.fault(key, error))
             log.warn('credential provider failed, pulling without it', { ...about, image, error });
@@ -88,3 +89,7 @@ export async function credentialProviders(deps: CredentialProvidersDeps): Promis
       }),
     );
 }
+
+/** What it is told in nobody's name, every pod may use. */
+const sourceOf = (account: AskedFor): Pick<DockerConfigEntry, 'source'> =>
+  account && 'account' in account ? { source: { serviceAccount: account.account } } : {};

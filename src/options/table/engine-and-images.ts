@@ -1,4 +1,4 @@
-import { bool, duration, engineEndpoint, int32, string } from '../kinds.ts';
+import { bool, duration, engineEndpoint, int32, string, strings } from '../kinds.ts';
 import { liveOption, option } from '../option.ts';
 import { minute } from './units.ts';
 
@@ -90,6 +90,20 @@ export const engineAndImageOptions = {
     defaultText: 'no limit',
     group: 'Engine and images',
     help: 'Image pulls at the same time when they are not serialized. The kubelet has it in the config file only.',
+  }),
+  imagePullCredentialsVerificationPolicy: option<string>({
+    config: 'imagePullCredentialsVerificationPolicy',
+    kind: string,
+    default: 'NeverVerifyPreloadedImages',
+    group: 'Engine and images',
+    help: 'Which images that are here may be used by pods without credentials that have pulled them: all (NeverVerify), those that were not pulled here (NeverVerifyPreloadedImages), those of preloadedImagesVerificationAllowlist (NeverVerifyAllowlistedImages), or none (AlwaysVerify). Others are pulled again, by which the registry verifies the credentials.',
+  }),
+  preloadedImagesVerificationAllowlist: option<readonly string[]>({
+    config: 'preloadedImagesVerificationAllowlist',
+    kind: strings,
+    default: [],
+    group: 'Engine and images',
+    help: 'Images without tag and digest, or all under a path that ends in "/*", that NeverVerifyAllowlistedImages leaves to every pod.',
   }),
   imageCredentialProviderConfig: option<string>({
     flag: 'image-credential-provider-config',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, test, type TestContext } from 'node:test';
@@ -196,6 +196,19 @@ describe('images', { timeout: 400_000 }, () => {
     await agent.declare('late', running(name, {}, { imagePullSecrets }));
     await agent.up('late');
     await agent.up('app');
+
+    // What is here by then is for those who have the secret, also after a restart; of that only its hash is on the disk.
+    const pulled = join(agent.rootDir, 'image_manager', 'pulled');
+    const [record = ''] = await Promise.all((await readdir(pulled)).map((file) => readFile(join(pulled, file), 'utf8')));
+    assert.match(record, /"kubernetesSecrets":\[\{"uid":"[^"]*","namespace":"default","name":"registry","credentialHash":"[0-9a-f]{64}"\}\]/);
+    assert.ok(!record.includes(DebianRegistry.credentials.password));
+    await agent.restart();
+    await agent.declare('stranger', running(name));
+    await event(agent, 'Failed', `Failed to pull image "${name}"`, agent.lines.length);
+    await agent.declare('guest', running(name, { imagePullPolicy: 'Never' }));
+    await event(agent, 'ErrImageNeverPull', 'is not present with pull policy of Never');
+    await agent.declare('friend', running(name, { imagePullPolicy: 'Never' }, { imagePullSecrets }));
+    await agent.up('friend');
   });
 
   test('of a closed registry are pulled with what a credential provider says, which is asked once for both pods', async (t) => {

@@ -5,6 +5,7 @@ import { capability } from '../../../src/images/capability.ts';
 import { ContainerStartError } from '../../../src/model/container-start-error.ts';
 import type { ApiRequest } from '../../../src/ports/kube-api.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
+import { aRootDirectory } from '../../builders/a-root-directory.ts';
 import { nodeUnderTest, withoutCluster } from '../../builders/node-parts.ts';
 import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
 import { config, provider, providersUnderTest } from '../../builders/providers-under-test.ts';
@@ -12,7 +13,7 @@ import { config, provider, providersUnderTest } from '../../builders/providers-u
 const { signal } = new AbortController();
 
 test('an image is pulled, which is recorded and told of', async (t) => {
-  const scene = nodeUnderTest();
+  const scene = nodeUnderTest({ options: { rootDir: await aRootDirectory(t) } });
   t.after(() => scene.node.engine.close());
   const { images } = await capability(scene.node);
   assert.ok(images);
@@ -27,7 +28,7 @@ test('an image is pulled, which is recorded and told of', async (t) => {
 });
 
 test('pulls above the rate are refused', async (t) => {
-  const scene = nodeUnderTest({ options: { registryQps: 1, registryBurst: 1, serializeImagePulls: false } });
+  const scene = nodeUnderTest({ options: { rootDir: await aRootDirectory(t), registryQps: 1, registryBurst: 1, serializeImagePulls: false } });
   t.after(() => scene.node.engine.close());
   const { images } = await capability(scene.node);
   assert.ok(images);
@@ -51,7 +52,7 @@ test('for a credential provider with tokenAttributes the API server is asked for
   };
   const api = new FakeKubeApi();
   const clients = { main: { ...api.door('main'), request }, events: api, heartbeat: api, reviews: api, informer: api.informer.bind(api) };
-  const providers = { imageCredentialProviderConfig: join(directory, 'providers.yaml'), imageCredentialProviderBinDir: directory };
+  const providers = { rootDir: await aRootDirectory(t), imageCredentialProviderConfig: join(directory, 'providers.yaml'), imageCredentialProviderBinDir: directory };
   const scene = nodeUnderTest({ options: providers, cluster: { ...withoutCluster, exists: true, clients } });
   t.after(() => scene.node.engine.close());
   const { images } = await capability(scene.node);

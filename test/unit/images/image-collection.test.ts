@@ -22,9 +22,12 @@ interface Setting {
   readonly unsynced?: true;
 }
 
+/** Records of pulls are on a disk, which has a time of its own. */
+const featureGates = { KubeletEnsureSecretPulledImages: false };
+
 /** An agent's image capability on the embedded engine, with images and a file system as given. */
 async function setUp(t: TestContext, { options = {}, fs = full, images = ['old:1', 'older:1'], unsynced }: Setting) {
-  const scene = nodeUnderTest({ options });
+  const scene = nodeUnderTest({ options: { featureGates, ...options } });
   if (!unsynced) scene.declare();
   const { node, clock, events } = scene;
   const { engine } = node;

@@ -65,6 +65,10 @@ describe('imageManager', () => {
   let pulls: PullQueue;
   let secretText: string;
   let credentials: Keyring;
+  let secretsAsked: number;
+  let mayUse: boolean;
+  let calls: string[];
+  let beginning: () => Promise<void>;
 
   beforeEach(() => {
     clock = new FakeClock();
@@ -73,6 +77,10 @@ describe('imageManager', () => {
     notes = [];
     pulledImages = [];
     secretText = '';
+    secretsAsked = 0;
+    mayUse = true;
+    calls = [];
+    beginning = async () => {};
     credentials = keyring({ entries: async () => [] });
     pulls = new PullQueue({ images, limiter: undefined, maxParallelPulls: () => 1 });
     puller = imageManager({
@@ -89,9 +97,20 @@ describe('imageManager', () => {
       tracing: notTraced,
       pulls,
       backoff: new Backoff({ clock, baseMs: 10_000, maxMs: 300_000 }),
-      pullSecrets: async () => [
+      verification: {
+        mayUse: async (name, { id }, asking) => {
+          calls.push(`may use ${name} ${id}`);
+          await asking();
+          return mayUse;
+        },
+        begins: (name) => (calls.push(`begins ${name}`), beginning()),
+        succeeded: async (name, id, used) => void calls.push(`succeeded ${name} ${id} ${used?.username}`),
+        failed: async (name) => void calls.push(`failed ${name}`),
+        stopped: (name, before) => void calls.push(`stopped ${name} ${before}`),
+      },
+      pullSecrets: async () => (secretsAsked++, [
         { type: 'kubernetes.io/dockerconfigjson', data: { '.dockerconfigjson': Buffer.from(secretText).toString('base64') } },
-      ],
+      ]),
     });
   });
   const ensure = (image: string, { pod = 'p', signal = never, policy = 'IfNotPresent' } = {}): Promise<string> =>
@@ -258,6 +277,69 @@ describe('imageManager', () => {
     assert.equal(error.message, 'unable to parse auth field, must be formatted as base64(username:password)');
     assert.doesNotMatch(JSON.stringify([events, notes]), /secret|c2VjcmV0/);
     assert.deepEqual(images.used, []);
+  });
+
+  describe('whose credentials are to be verified', () => {
+    beforeEach(async () => {
+      secretText = JSON.stringify({ auths: { 'a.example': { username: 'ann', password: 'secret' } } });
+      await ensure('a.example/app:1');
+      mayUse = false;
+      calls.length = events.length = secretsAsked = 0;
+    });
+
+    test('a present image is pulled again, with credentials that are asked for once', async () => {
+      assert.equal(await ensure('a.example/app:1'), 'id-of-a.example/app:1');
+      assert.deepEqual(calls, [
+        'may use a.example/app:1 id-of-a.example/app:1',
+        'begins a.example/app:1',
+        'succeeded a.example/app:1 id-of-a.example/app:1 ann',
+      ]);
+      assert.equal(secretsAsked, 1);
+      assert.equal(images.used.length, 2);
+    });
+
+    test('an image that must not be pulled is as if it was not there', async () => {
+      const error = await failure(ensure('a.example/app:1', { policy: 'Never' }));
+      assert.equal(error.reason, 'ErrImageNeverPull');
+      const message = 'Container image "a.example/app:1" is not present with pull policy of Never';
+      assert.equal(error.message, message);
+      assert.deepEqual(events, [`c: Warning ErrImageNeverPull ${message}`]);
+      assert.equal(images.used.length, 1);
+    });
+
+    test('an image is not called present, and nothing is said', async () => {
+      const container = aContainer('c', { image: 'a.example/app:1', imagePullPolicy: 'IfNotPresent' });
+      assert.equal(await puller.presentImage(aPod('p'), container, never), undefined);
+      assert.deepEqual(events, []);
+    });
+
+    test('a pull that fails, or that nobody waits for any more, is recorded as such', async () => {
+      images.onPull = async () => {
+        throw new Error('denied');
+      };
+      await failure(ensure('a.example/app:1'));
+      images.onPull = () => new Promise(() => {});
+      const abort = new AbortController();
+      const stopped = assert.rejects(ensure('a.example/app:1', { pod: 'q', signal: abort.signal }), { message: 'gone' });
+      await clock.advance(0);
+      abort.abort(new Error('gone'));
+      await stopped;
+      assert.deepEqual(
+        calls.filter((call) => !call.startsWith('may use')),
+        ['begins a.example/app:1', 'failed a.example/app:1', 'begins a.example/app:1', 'stopped a.example/app:1 id-of-a.example/app:1'],
+      );
+    });
+
+    test('no pull begins where that cannot be recorded: it fails with why, and backs off', async () => {
+      beginning = async () => {
+        throw new Error('no space left on device');
+      };
+      const error = await failure(ensure('a.example/app:1'));
+      assert.equal(error.reason, 'ErrImagePull');
+      assert.equal(error.message, 'Failed to record image pull intent for container image "a.example/app:1": no space left on device');
+      assert.equal((await failure(ensure('a.example/app:1'))).reason, 'ImagePullBackOff');
+      assert.equal(images.used.length, 1);
+    });
   });
 
   test('what the back-off forgets is forgotten: a failure long ago is attempt 1 again', async () => {

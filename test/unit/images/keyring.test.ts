@@ -259,10 +259,15 @@ describe("the node's own docker config", () => {
   test('secrets come before the node', async () => {
     const { config } = node(new Map([['/srv/agent/config.json', json('node')]]));
     const data = { '.dockerconfigjson': base64(json('secret')) };
-    const found = await keyring(config).lookup('quay.io/a:1', [{ type: 'kubernetes.io/dockerconfigjson', data }], aPod('web'), signal);
+    const metadata = { uid: 'u', namespace: 'n', name: 's', resourceVersion: '1' };
+    const secret = { type: 'kubernetes.io/dockerconfigjson', data, metadata };
+    const found = await keyring(config).lookup('quay.io/a:1', [secret], aPod('web'), signal);
     assert.deepEqual(
-      found.map((c) => c.username),
-      ['secret', 'node'],
+      found.map(({ username, source }) => ({ username, source })),
+      [
+        { username: 'secret', source: { secret: { uid: 'u', namespace: 'n', name: 's' } } },
+        { username: 'node', source: undefined },
+      ],
     );
   });
 });

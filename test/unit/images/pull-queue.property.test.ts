@@ -49,7 +49,7 @@ test('whatever is asked, aborted and ended in any order: the cap holds, an image
           const abort = new AbortController();
           const expected = `id-of-${one.image}`;
           const answer = queue.pull(one.image, [], deaf, abort.signal).then(
-            (id) => (assert.equal(id, expected), 'pulled'),
+            ({ id }) => (assert.equal(id, expected), 'pulled'),
             (error: unknown) => (assert.equal(error, abort.signal.reason), 'aborted'),
           );
           asks.push({ abort, answer });

@@ -44,6 +44,8 @@ class ControlledPulls implements Pick<ImageService, 'pullImage'> {
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+const idBy = async (queue: PullQueue, ...asked: Parameters<PullQueue['pull']>): Promise<string> => (await queue.pull(...asked)).id;
+
 describe('PullQueue', () => {
   let engine: ControlledPulls;
   beforeEach(() => {
@@ -59,7 +61,7 @@ describe('PullQueue', () => {
   ]) {
     test(`with a cap of ${max ?? 'none'}, ${atOnce.length} of three pulls run at once and the rest follow in order`, async () => {
       const queue = queueOf(max);
-      const results = ['a', 'b', 'c'].map((image) => queue.pull(image, [], deaf, never));
+      const results = ['a', 'b', 'c'].map((image) => idBy(queue, image, [], deaf, never));
       await settled();
       assert.deepEqual(engine.images, atOnce);
       for (let i = 0; i < 3; i++) {
@@ -74,7 +76,7 @@ describe('PullQueue', () => {
   test('a cap that is lifted lets those start that wait, and one that is lowered lets those end that run', async () => {
     let cap: number | undefined = 1;
     const queue = new PullQueue({ images: engine, limiter: undefined, maxParallelPulls: () => cap });
-    const results = ['a', 'b', 'c', 'd'].map((image) => queue.pull(image, [], deaf, never));
+    const results = ['a', 'b', 'c', 'd'].map((image) => idBy(queue, image, [], deaf, never));
     cap = 3;
     queue.startWaiting();
     await settled();
@@ -94,8 +96,8 @@ describe('PullQueue', () => {
 
   test('a failed pull makes room for the next one', async () => {
     const queue = queueOf(1);
-    const first = queue.pull('a', [], deaf, never);
-    const second = queue.pull('b', [], deaf, never);
+    const first = idBy(queue, 'a', [], deaf, never);
+    const second = idBy(queue, 'b', [], deaf, never);
     engine.begun[0]?.fail(new Error('404'));
     await assert.rejects(first, /404/);
     await settled();
@@ -108,7 +110,7 @@ describe('PullQueue', () => {
     const ahead: number[] = [];
     const listener: PullListener = { ...deaf, onQueued: (n) => ahead.push(n) };
     const abort = new AbortController();
-    const pulls = ['a', 'b', 'c'].map((image) => queue.pull(image, [], listener, abort.signal));
+    const pulls = ['a', 'b', 'c'].map((image) => idBy(queue, image, [], listener, abort.signal));
     assert.deepEqual(ahead, [1, 2]);
     abort.abort(new Error('over'));
     await Promise.all(pulls.map((p) => assert.rejects(p, /over/)));
@@ -117,8 +119,8 @@ describe('PullQueue', () => {
   test('the same image with the same credentials is pulled once, and both hear of it', async () => {
     const queue = queueOf();
     const heard: string[] = [];
-    const one = queue.pull('a', [ANN], { ...deaf, onProgress: () => heard.push('one') }, never);
-    const two = queue.pull('a', [{ ...ANN }], { ...deaf, onProgress: () => heard.push('two') }, never);
+    const one = idBy(queue, 'a', [ANN], { ...deaf, onProgress: () => heard.push('one') }, never);
+    const two = idBy(queue, 'a', [{ ...ANN }], { ...deaf, onProgress: () => heard.push('two') }, never);
     await settled();
     assert.deepEqual(engine.images, ['a']);
     engine.begun[0]?.onProgress(PROGRESS);
@@ -129,7 +131,7 @@ describe('PullQueue', () => {
 
   test('other credentials make another pull', async () => {
     const queue = queueOf();
-    const pulls = [queue.pull('a', [ANN], deaf, never), queue.pull('a', [BOB], deaf, never), queue.pull('a', [], deaf, never)];
+    const pulls = [idBy(queue, 'a', [ANN], deaf, never), idBy(queue, 'a', [BOB], deaf, never), idBy(queue, 'a', [], deaf, never)];
     await settled();
     assert.deepEqual(
       engine.begun.map((b) => b.credentials?.username),
@@ -141,10 +143,10 @@ describe('PullQueue', () => {
 
   test('a pull that has ended is not shared any more', async () => {
     const queue = queueOf();
-    const first = queue.pull('a', [], deaf, never);
+    const first = idBy(queue, 'a', [], deaf, never);
     engine.begun[0]?.succeed('old');
     assert.equal(await first, 'old');
-    const second = queue.pull('a', [], deaf, never);
+    const second = idBy(queue, 'a', [], deaf, never);
     engine.begun[1]?.succeed('new');
     assert.equal(await second, 'new');
   });
@@ -152,8 +154,8 @@ describe('PullQueue', () => {
   test('an abort of one does not stop the pull for the others, the last one does', async () => {
     const queue = queueOf();
     const [a, b] = [new AbortController(), new AbortController()];
-    const first = queue.pull('a', [], deaf, a.signal);
-    const second = queue.pull('a', [], deaf, b.signal);
+    const first = idBy(queue, 'a', [], deaf, a.signal);
+    const second = idBy(queue, 'a', [], deaf, b.signal);
     a.abort(new Error('first goes'));
     await assert.rejects(first, /first goes/);
     assert.equal(engine.begun[0]?.signal.aborted, false);
@@ -165,9 +167,9 @@ describe('PullQueue', () => {
   test('who asks while an abandoned pull is still ending gets a pull of his own', async () => {
     const queue = queueOf();
     const abort = new AbortController();
-    const first = queue.pull('a', [], deaf, abort.signal);
+    const first = idBy(queue, 'a', [], deaf, abort.signal);
     abort.abort(new Error('gone'));
-    const second = queue.pull('a', [], deaf, never);
+    const second = idBy(queue, 'a', [], deaf, never);
     await assert.rejects(first, /gone/);
     await settled();
     assert.equal(engine.begun.length, 2);
@@ -178,8 +180,8 @@ describe('PullQueue', () => {
   test('a pull that nobody waits for any more never starts', async () => {
     const queue = queueOf(1);
     const abort = new AbortController();
-    const first = queue.pull('a', [], deaf, never);
-    const second = queue.pull('b', [], deaf, abort.signal);
+    const first = idBy(queue, 'a', [], deaf, never);
+    const second = idBy(queue, 'b', [], deaf, abort.signal);
     abort.abort(new Error('gone'));
     await assert.rejects(second, /gone/);
     engine.begun[0]?.succeed('id');
@@ -189,7 +191,7 @@ describe('PullQueue', () => {
   });
 
   test('an aborted signal asks for nothing', async () => {
-    await assert.rejects(queueOf().pull('a', [], deaf, AbortSignal.abort(new Error('gone'))), /gone/);
+    await assert.rejects(idBy(queueOf(), 'a', [], deaf, AbortSignal.abort(new Error('gone'))), /gone/);
     assert.deepEqual(engine.images, []);
   });
 
@@ -197,10 +199,10 @@ describe('PullQueue', () => {
     const clock = new FakeClock();
     const limiter = new TokenBucket({ rate: () => ({ qps: 1, burst: 2 }), clock });
     const queue = new PullQueue({ images: engine, limiter, maxParallelPulls: () => undefined });
-    const pulls = ['a', 'a', 'b'].map((image) => queue.pull(image, [], deaf, never));
-    await assert.rejects(queue.pull('c', [], deaf, never), { message: 'pull QPS exceeded' });
+    const pulls = ['a', 'a', 'b'].map((image) => idBy(queue, image, [], deaf, never));
+    await assert.rejects(idBy(queue, 'c', [], deaf, never), { message: 'pull QPS exceeded' });
     await clock.advance(1000);
-    pulls.push(queue.pull('c', [], deaf, never));
+    pulls.push(idBy(queue, 'c', [], deaf, never));
     await settled();
     assert.deepEqual(engine.images, ['a', 'b', 'c']);
     for (const begun of engine.begun) begun.succeed('id');
@@ -215,7 +217,7 @@ describe('PullQueue', () => {
     await settled();
     assert.equal(engine.begun[1]?.credentials, BOB);
     engine.begun[1]?.succeed('id');
-    assert.equal(await pull, 'id');
+    assert.deepEqual(await pull, { id: 'id', usedIndex: 1 });
   });
 
   const failures: readonly { readonly of: readonly Error[]; readonly message: string; readonly unavailable: boolean }[] = [
@@ -226,7 +228,7 @@ describe('PullQueue', () => {
   ];
   for (const { of, message, unavailable } of failures) {
     test(`when no credentials work, the error reads ${message}`, async () => {
-      const pull = queueOf().pull('a', [ANN, BOB], deaf, never);
+      const pull = idBy(queueOf(), 'a', [ANN, BOB], deaf, never);
       const rejected = assert.rejects(pull, (error: unknown) => {
         assert.ok(error instanceof Error);
         assert.equal(error.message, message);
@@ -243,7 +245,7 @@ describe('PullQueue', () => {
 
   test('an abort between two credentials ends the pull', async () => {
     const abort = new AbortController();
-    const pull = queueOf().pull('a', [ANN, BOB], deaf, abort.signal);
+    const pull = idBy(queueOf(), 'a', [ANN, BOB], deaf, abort.signal);
     await settled();
     abort.abort(new Error('gone'));
     await assert.rejects(pull, /gone/);

@@ -219,7 +219,7 @@ test('a pull that waited for another one is a part of what asked for it', async 
     maxParallelPulls: () => 1,
   });
   const { signal } = new AbortController();
-  const ask = (image: string, who: string): Promise<string> =>
+  const ask = (image: string, who: string): Promise<unknown> =>
     store.run(who, () => queue.pull(image, [], { onQueued: () => {}, onProgress: () => {} }, signal));
   const asked = [ask('a', 'one'), ask('b', 'two')];
   first.resolve('a');

@@ -54,9 +54,15 @@ export async function run({ steps }: { readonly steps: readonly Step[] }): Promi
     tracing: notTraced,
     pulls: new PullQueue({ images, limiter: undefined, maxParallelPulls: () => undefined }),
     backoff: new Backoff({ clock, baseMs: 10_000, maxMs: 300_000 }),
-    mayUse: async () => {
-      if (step?.verify && step.verify !== 'pull') throw new Error(step.verify);
-      return !step?.verify;
+    verification: {
+      mayUse: async () => {
+        if (step?.verify && step.verify !== 'pull') throw new Error(step.verify);
+        return !step?.verify;
+      },
+      begins: async () => {},
+      succeeded: async () => {},
+      failed: async () => {},
+      stopped: () => {},
     },
     pullSecrets: async () => [],
   });
