@@ -100,7 +100,12 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
     verification === undefined || verification.mayUse(ask.name, present, lookup, signal);
 
   /** Records what the pull proves. `before`: the image of that name that is there already. */
-  const recorded = async (ask: Ask, before: ImageInfo | undefined, pulling: () => Promise<Pulled>, signal: AbortSignal): Promise<string> => {
+  const recorded = async (
+    ask: Ask,
+    before: ImageInfo | undefined,
+    pulling: () => Promise<Pulled>,
+    signal: AbortSignal,
+  ): Promise<string> => {
     if (verification === undefined) return (await pulling()).id;
     await verification.begins(ask.name).catch((cause: unknown) => {
       throw new Error(`Failed to record image pull intent for container image ${quote(ask.name)}: ${errorText(cause)}`, { cause });

@@ -31,7 +31,8 @@ export function pullSecrets({
         return await objects.get({ kind: 'Secret', namespace, name }, signal);
       } catch (error) {
         signal.throwIfAborted();
-        if (!quietly) log.info('image pull secret not read, pulling without it', { ...aboutPod(pod), secret: name, error: errorText(error) });
+        if (!quietly)
+          log.info('image pull secret not read, pulling without it', { ...aboutPod(pod), secret: name, error: errorText(error) });
         return undefined;
       }
     };

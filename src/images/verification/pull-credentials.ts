@@ -91,7 +91,8 @@ export function matchOf(known: PullCredentials, credentials: readonly TrackedCre
     const own: SecretUse = { ...one.source.secret, credentialHash: credentialHash(one) };
     const same = known.secrets.find((secret) => isSame(secret, own));
     const isNews = isRoom && same?.credentialHash !== own.credentialHash;
-    if (known.secrets.some((secret) => secret.credentialHash === own.credentialHash)) return { mayUse: true, ...(isNews && { learnt: own }) };
+    if (known.secrets.some((secret) => secret.credentialHash === own.credentialHash))
+      return { mayUse: true, ...(isNews && { learnt: own }) };
     if (isRoom && same) return { mayUse: true, learnt: own };
   }
   const account = credentials.flatMap(({ source }) => (source && 'serviceAccount' in source ? [source.serviceAccount] : []))[0];

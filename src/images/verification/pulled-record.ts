@@ -37,7 +37,10 @@ export function withProof(
 
 /** Never longer than LARGEST_RECORD: the oldest names give way. */
 export function formatRecord({ imageRef, names }: PulledRecord, nowMs: number): string {
-  const head = JSON.stringify({ kind: 'ImagePulledRecord', apiVersion: VERSION, lastUpdatedTime: formatTime(nowMs), imageRef }).slice(0, -1);
+  const head = JSON.stringify({ kind: 'ImagePulledRecord', apiVersion: VERSION, lastUpdatedTime: formatTime(nowMs), imageRef }).slice(
+    0,
+    -1,
+  );
   let room = LARGEST_RECORD - Buffer.byteLength(`${head},"credentialMapping":{}}`);
   const left: string[] = [];
   for (const [name, credentials] of [...names].toReversed()) {

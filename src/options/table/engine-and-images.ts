@@ -102,6 +102,7 @@ export const engineAndImageOptions = {
     config: 'preloadedImagesVerificationAllowlist',
     kind: strings,
     default: [],
+    defaultText: 'none',
     group: 'Engine and images',
     help: 'Images without tag and digest, or all under a path that ends in "/*", that NeverVerifyAllowlistedImages leaves to every pod.',
   }),

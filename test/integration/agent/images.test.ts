@@ -200,9 +200,13 @@ describe('images', { timeout: 400_000 }, () => {
     // What is here by then is for those who have the secret, also after a restart; of that only its hash is on the disk.
     const pulled = join(agent.rootDir, 'image_manager', 'pulled');
     const [record = ''] = await Promise.all((await readdir(pulled)).map((file) => readFile(join(pulled, file), 'utf8')));
-    assert.match(record, /"kubernetesSecrets":\[\{"uid":"[^"]*","namespace":"default","name":"registry","credentialHash":"[0-9a-f]{64}"\}\]/);
+    assert.match(
+      record,
+      /"kubernetesSecrets":\[\{"uid":"[^"]*","namespace":"default","name":"registry","credentialHash":"[0-9a-f]{64}"\}\]/,
+    );
     assert.ok(!record.includes(DebianRegistry.credentials.password));
-    await agent.restart();
+    await agent.kill('SIGKILL');
+    agent.run();
     await agent.declare('stranger', running(name));
     await event(agent, 'Failed', `Failed to pull image "${name}"`, agent.lines.length);
     await agent.declare('guest', running(name, { imagePullPolicy: 'Never' }));

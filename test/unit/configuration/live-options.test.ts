@@ -7,6 +7,7 @@ import { openNode } from '../../../src/node/open-node.ts';
 import type { KubeletOptions, LiveOptions } from '../../../src/options/kubelet-options.ts';
 import { aMachine } from '../../builders/a-machine.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
+import { aRootDirectory } from '../../builders/a-root-directory.ts';
 import { type NodeUnderTest, nodeUnderTest, nothingGiven, runServices } from '../../builders/node-parts.ts';
 import { GI, MI, nodeUsage, plenty, podUsage } from '../../builders/node-usage.ts';
 import { aPodThat } from '../../builders/pods-that.ts';
@@ -91,7 +92,7 @@ for (const [what, to] of [
   ['may be three at a time', { serializeImagePulls: false, maxParallelImagePulls: 3 }],
 ] as const)
   test(`pulls that wait begin when they ${what}`, { timeout: 60_000 }, async (t: TestContext) => {
-    const scene = changing({ serializeImagePulls: true });
+    const scene = changing({ serializeImagePulls: true, rootDir: await aRootDirectory(t) });
     t.after(() => scene.node.engine.close());
     const begun: string[] = [];
     let another = (): void => {};

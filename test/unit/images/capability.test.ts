@@ -28,7 +28,9 @@ test('an image is pulled, which is recorded and told of', async (t) => {
 });
 
 test('pulls above the rate are refused', async (t) => {
-  const scene = nodeUnderTest({ options: { rootDir: await aRootDirectory(t), registryQps: 1, registryBurst: 1, serializeImagePulls: false } });
+  const scene = nodeUnderTest({
+    options: { rootDir: await aRootDirectory(t), registryQps: 1, registryBurst: 1, serializeImagePulls: false },
+  });
   t.after(() => scene.node.engine.close());
   const { images } = await capability(scene.node);
   assert.ok(images);
@@ -52,7 +54,11 @@ test('for a credential provider with tokenAttributes the API server is asked for
   };
   const api = new FakeKubeApi();
   const clients = { main: { ...api.door('main'), request }, events: api, heartbeat: api, reviews: api, informer: api.informer.bind(api) };
-  const providers = { rootDir: await aRootDirectory(t), imageCredentialProviderConfig: join(directory, 'providers.yaml'), imageCredentialProviderBinDir: directory };
+  const providers = {
+    rootDir: await aRootDirectory(t),
+    imageCredentialProviderConfig: join(directory, 'providers.yaml'),
+    imageCredentialProviderBinDir: directory,
+  };
   const scene = nodeUnderTest({ options: providers, cluster: { ...withoutCluster, exists: true, clients } });
   t.after(() => scene.node.engine.close());
   const { images } = await capability(scene.node);

@@ -108,9 +108,10 @@ describe('imageManager', () => {
         failed: async (name) => void calls.push(`failed ${name}`),
         stopped: (name, before) => void calls.push(`stopped ${name} ${before}`),
       },
-      pullSecrets: async () => (secretsAsked++, [
-        { type: 'kubernetes.io/dockerconfigjson', data: { '.dockerconfigjson': Buffer.from(secretText).toString('base64') } },
-      ]),
+      pullSecrets: async () => (
+        secretsAsked++,
+        [{ type: 'kubernetes.io/dockerconfigjson', data: { '.dockerconfigjson': Buffer.from(secretText).toString('base64') } }]
+      ),
     });
   });
   const ensure = (image: string, { pod = 'p', signal = never, policy = 'IfNotPresent' } = {}): Promise<string> =>

@@ -234,7 +234,14 @@ describe('what fails', () => {
     const given = await providersUnderTest(t, config(provider('one', required), provider('two', byToken)), { one: echo, two: echo });
     assert.deepEqual(await (await given.open({ api, clock }))('a.example/app', app('web'), signal), [
       [],
-      [{ location: 'a.example', username: 'u', password: token(2), source: { serviceAccount: { uid: 'uid-1', namespace: 'default', name: 'app' } } }],
+      [
+        {
+          location: 'a.example',
+          username: 'u',
+          password: token(2),
+          source: { serviceAccount: { uid: 'uid-1', namespace: 'default', name: 'app' } },
+        },
+      ],
     ]);
     assert.match(given.lines.at(-1) ?? '', /returned the service account token as the password for image "a.example\/app"/);
     assert.doesNotMatch(given.logged.join('\n'), /eyJ/);

@@ -50,7 +50,14 @@ test('of 5,000 service accounts the last 1,000 are known without asking, and of 
     },
   );
   const ask = (token: string): Promise<unknown> =>
-    provider.provide('a.example/app', async () => ({ account: { uid: 'u', namespace: 'n', name: 'a' }, token, annotations: {}, cacheKey: token, askKey: token, mayBePassword: false }));
+    provider.provide('a.example/app', async () => ({
+      account: { uid: 'u', namespace: 'n', name: 'a' },
+      token,
+      annotations: {},
+      cacheKey: token,
+      askKey: token,
+      mayBePassword: false,
+    }));
   for (let i = 0; i < 5_000; i++) await Promise.all([ask(`t${i}`), ask(`t${i}`)]);
   assert.equal(asked.length, 5_000);
   for (let i = 4_000; i < 5_000; i++) await ask(`t${i}`);

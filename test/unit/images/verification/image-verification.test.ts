@@ -59,7 +59,12 @@ async function scene(t: TestContext): Promise<Scene> {
   return made;
 }
 
-const pulled = async (by: ImageVerification, image: ListedImage, used?: TrackedCredentials, name = image.repoTags[0] ?? ''): Promise<void> => {
+const pulled = async (
+  by: ImageVerification,
+  image: ListedImage,
+  used?: TrackedCredentials,
+  name = image.repoTags[0] ?? '',
+): Promise<void> => {
   await by.begins(name);
   await by.succeeded(name, image.id, used);
 };
@@ -94,7 +99,10 @@ describe('an image that was pulled here', () => {
     await pulled(again(), app, secret('a'));
     assert.deepEqual([(await files('pulling')).length, (await files('pulled')).length], [0, 1]);
     const text = await readFile(path('pulled', app.id), 'utf8');
-    assert.match(text, /"credentialMapping":\{"r\.example\/app":\{"kubernetesSecrets":\[\{"uid":"uid-a","namespace":"shop","name":"a","credentialHash":"[0-9a-f]{64}"\}\]\}\}/);
+    assert.match(
+      text,
+      /"credentialMapping":\{"r\.example\/app":\{"kubernetesSecrets":\[\{"uid":"uid-a","namespace":"shop","name":"a","credentialHash":"[0-9a-f]{64}"\}\]\}\}/,
+    );
     assert.ok(!text.includes('pw'));
     assert.equal((await stat(path('pulled', app.id))).mode & 0o777, 0o600);
     const verification = again();

@@ -11,13 +11,22 @@ import {
   type TrackedCredentials,
 } from '../../../../src/images/verification/pull-credentials.ts';
 
-const reference = (name: string, over: Partial<SourceReference> = {}): SourceReference => ({ uid: `uid-${name}`, namespace: 'shop', name, ...over });
+const reference = (name: string, over: Partial<SourceReference> = {}): SourceReference => ({
+  uid: `uid-${name}`,
+  namespace: 'shop',
+  name,
+  ...over,
+});
 const ofSecret = (name: string, password = 'pw', over: Partial<SourceReference> = {}): TrackedCredentials => ({
   username: 'me',
   password,
   source: { secret: reference(name, over) },
 });
-const ofAccount = (name: string): TrackedCredentials => ({ username: 'me', password: 'token', source: { serviceAccount: reference(name) } });
+const ofAccount = (name: string): TrackedCredentials => ({
+  username: 'me',
+  password: 'token',
+  source: { serviceAccount: reference(name) },
+});
 const ofNode: TrackedCredentials = { username: 'node', password: 'pw' };
 const everybody: PullCredentials = { secrets: [], serviceAccounts: [], nodePodsAccessible: true };
 const nothing: PullCredentials = { ...everybody, nodePodsAccessible: false };
@@ -30,7 +39,10 @@ const known = (...used: readonly TrackedCredentials[]): PullCredentials => {
 test('credentials are hashed as Go writes them: e-mail after the password, nothing that is empty, HTML characters escaped', () => {
   const sha256 = (text: string): string => hash('sha256', text);
   assert.equal(credentialHash({ username: 'u', password: 'p' }), sha256('{"username":"u","password":"p"}'));
-  assert.equal(credentialHash({ username: 'u', password: 'a<b&c', email: 'u@x' }), sha256('{"username":"u","password":"a\\u003cb\\u0026c","email":"u@x"}'));
+  assert.equal(
+    credentialHash({ username: 'u', password: 'a<b&c', email: 'u@x' }),
+    sha256('{"username":"u","password":"a\\u003cb\\u0026c","email":"u@x"}'),
+  );
   assert.equal(credentialHash({ username: '', password: 'p' }), sha256('{"password":"p"}'));
   assert.equal(credentialHash({ username: '', password: '' }), sha256('{}'));
   // Where they are from makes no other credentials of them.

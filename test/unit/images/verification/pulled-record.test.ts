@@ -33,7 +33,8 @@ describe('a record', () => {
     ]);
     assert.equal(formatRecord({ imageRef: 'sha256:1', names }, nowMs), aRecord);
     assert.deepEqual(parseRecord(aRecord), { imageRef: 'sha256:1', names });
-    const empty = '{"kind":"ImagePulledRecord","apiVersion":"kubelet.config.k8s.io/v1beta1","lastUpdatedTime":"2024-10-21T12:26:40Z","imageRef":"x"}';
+    const empty =
+      '{"kind":"ImagePulledRecord","apiVersion":"kubelet.config.k8s.io/v1beta1","lastUpdatedTime":"2024-10-21T12:26:40Z","imageRef":"x"}';
     assert.equal(formatRecord({ imageRef: 'x', names: new Map() }, nowMs), empty);
     assert.deepEqual(parseRecord(empty), { imageRef: 'x', names: new Map() });
   });
@@ -58,7 +59,10 @@ describe('a record', () => {
     ['of a service account without a name', aRecord.replace(',"name":"a"', '')],
   ] as const)
     test(`that is ${what} is refused, and nothing of it is quoted`, () => {
-      assert.throws(() => parseRecord(text), (error: Error) => !error.message.includes('hash"') && error.message.length < 200);
+      assert.throws(
+        () => parseRecord(text),
+        (error: Error) => !error.message.includes('hash"') && error.message.length < 200,
+      );
     });
 
   test('keeps other names of its image, is unchanged by what it says already, and says without a proof that it was pulled', () => {
@@ -66,7 +70,10 @@ describe('a record', () => {
     assert.deepEqual(first, { imageRef: 'sha256:1', names: new Map([['a.example/app', bySecret('s')]]) });
     assert.equal(withProof(first, 'sha256:1', 'a.example/app', bySecret('s')), undefined);
     assert.equal(withProof(first, 'sha256:1', 'a.example/app', undefined), undefined);
-    assert.deepEqual([...(withProof(first, 'sha256:1', 'b.example/app', everybody)?.names.keys() ?? [])], ['a.example/app', 'b.example/app']);
+    assert.deepEqual(
+      [...(withProof(first, 'sha256:1', 'b.example/app', everybody)?.names.keys() ?? [])],
+      ['a.example/app', 'b.example/app'],
+    );
     assert.deepEqual(withProof(undefined, 'sha256:1', 'a.example/app', undefined), { imageRef: 'sha256:1', names: new Map() });
   });
 
@@ -83,7 +90,10 @@ describe('a record', () => {
     const names = new Map(
       Array.from({ length: 100 }, (_, i) => [
         `r.example/${i}`,
-        { ...everybody, secrets: Array.from({ length: 100 }, () => ({ uid: long, namespace: long, name: long, credentialHash: 'h'.repeat(64) })) },
+        {
+          ...everybody,
+          secrets: Array.from({ length: 100 }, () => ({ uid: long, namespace: long, name: long, credentialHash: 'h'.repeat(64) })),
+        },
       ]),
     );
     const text = formatRecord({ imageRef: 'sha256:1', names }, nowMs);

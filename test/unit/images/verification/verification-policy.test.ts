@@ -20,7 +20,8 @@ const cases = [
   ['NeverVerifyAllowlistedImages', 'b.example/team2/app', 'always'],
 ] as const;
 for (const [policy, image, verification] of cases)
-  test(`${policy || 'no policy'} verifies ${image} ${verification}`, () => assert.equal(verificationOf({ policy, allowlist }, image), verification));
+  test(`${policy || 'no policy'} verifies ${image} ${verification}`, () =>
+    assert.equal(verificationOf({ policy, allowlist }, image), verification));
 
 test('an empty list leaves no image out', () => {
   assert.equal(verificationOf({ policy: 'NeverVerifyAllowlistedImages', allowlist: [] }, 'busybox'), 'always');
