@@ -21,6 +21,7 @@ import type { PullQueue } from './pull-queue.ts';
 import { PullReporter } from './pull-reporter.ts';
 import type { ImageVerification } from './verification/image-verification.ts';
 import type { TrackedCredentials } from './verification/pull-credentials.ts';
+import { type Pulled, type PullRecorder, recordedPull } from './verification/recorded-pull.ts';
 
 export interface ImageManagerDependencies {
   readonly images: Pick<ImageService, 'inspectImage'>;
@@ -35,7 +36,7 @@ export interface ImageManagerDependencies {
   /** 10 s doubling to 300 s for the kubelet; keys are its own. */
   readonly backoff: Backoff;
   /** Which pods may use an image that is present without pulling it; undefined: every pod may, and nothing is recorded of pulls. */
-  readonly verification?: Pick<ImageVerification, 'mayUse' | 'begins' | 'succeeded' | 'failed' | 'stopped'> | undefined;
+  readonly verification?: (Pick<ImageVerification, 'mayUse'> & PullRecorder) | undefined;
   /** What the pod's imagePullSecrets hold, in their order; secrets that are not there are left out, which is reported unless `quietly`. */
   readonly pullSecrets: (pod: Pod, signal: AbortSignal, quietly?: boolean) => Promise<readonly PullSecret[]>;
 }
@@ -52,12 +53,6 @@ interface Failures {
 }
 
 type CredentialsLookup = () => Promise<readonly TrackedCredentials[]>;
-
-interface Pulled {
-  readonly id: string;
-  /** What it worked with; undefined: without credentials. */
-  readonly used: TrackedCredentials | undefined;
-}
 
 /** One container's image, and where its news goes. */
 interface Ask {
@@ -99,30 +94,20 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
   const mayUse = async (ask: Ask, present: ImageInfo, lookup: CredentialsLookup, signal: AbortSignal): Promise<boolean> =>
     verification === undefined || verification.mayUse(ask.name, present, lookup, signal);
 
-  /** Records what the pull proves. `before`: the image of that name that is there already. */
-  const recorded = async (
-    ask: Ask,
-    before: ImageInfo | undefined,
-    pulling: () => Promise<Pulled>,
-    signal: AbortSignal,
-  ): Promise<string> => {
-    if (verification === undefined) return (await pulling()).id;
-    await verification.begins(ask.name).catch((cause: unknown) => {
-      throw new Error(`Failed to record image pull intent for container image ${quote(ask.name)}: ${errorText(cause)}`, { cause });
-    });
-    try {
-      const { id, used } = await pulling();
-      await verification.succeeded(ask.name, id, used);
-      return id;
-    } catch (error) {
-      if (signal.aborted) verification.stopped(ask.name, before?.id);
-      else await verification.failed(ask.name);
-      throw error;
-    }
+  /** What is there of an image that the registry is to be asked for in any case: nobody has looked yet. Undefined also where that cannot be said. */
+  const idBefore = async ({ container, image }: Ask, present: ImageInfo | undefined, signal: AbortSignal): Promise<string | undefined> => {
+    if (container.imagePullPolicy !== 'Always') return present?.id;
+    return (await images.inspectImage(image, signal).catch(() => undefined))?.id;
   };
 
-  const pull = async (ask: Ask, lookup: CredentialsLookup, signal: AbortSignal, onStarted: () => void): Promise<Pulled> => {
-    const { pod, image } = ask;
+  const pull = async (
+    ask: Ask,
+    present: ImageInfo | undefined,
+    lookup: CredentialsLookup,
+    signal: AbortSignal,
+    onStarted: () => void,
+  ): Promise<string> => {
+    const { pod, name, image } = ask;
     const note = (message: string, fields: Readonly<Record<string, unknown>>): void => noted(pod, message, fields);
     const reporter = new PullReporter({
       image,
@@ -134,23 +119,29 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
     });
     const credentials = await lookup();
     if (credentials.length === 0) log.v(3, 'pulling image without credentials', { image });
-    const { id, usedIndex } = await pulls.pull(
-      image,
-      credentials.map(({ username, password }) => ({ username, password })),
-      {
-        onQueued: (ahead) => {
-          note(`pulling ${image}: waiting for ${ahead} other ${ahead === 1 ? 'pull' : 'pulls'}`, { image, ahead });
-          tell.imagePulling({ ...about(ask), stage: 'waiting', ahead });
+    const logins = credentials.map(({ username, password }) => ({ username, password }));
+    const pulling = async (onBegun?: () => void): Promise<Pulled> => {
+      const { id, usedIndex } = await pulls.pull(
+        image,
+        logins,
+        {
+          onQueued: (ahead) => {
+            note(`pulling ${image}: waiting for ${ahead} other ${ahead === 1 ? 'pull' : 'pulls'}`, { image, ahead });
+            tell.imagePulling({ ...about(ask), stage: 'waiting', ahead });
+          },
+          onStarted: () => {
+            onBegun?.();
+            onStarted();
+            tell.imagePulling({ ...about(ask), stage: 'begun' });
+          },
+          onProgress: (progress) => reporter.report(progress),
         },
-        onStarted: () => {
-          onStarted();
-          tell.imagePulling({ ...about(ask), stage: 'begun' });
-        },
-        onProgress: (progress) => reporter.report(progress),
-      },
-      signal,
-    );
-    return { id, used: usedIndex === undefined ? undefined : credentials[usedIndex] };
+        signal,
+      );
+      return { id, used: usedIndex === undefined ? undefined : credentials[usedIndex] };
+    };
+    if (verification === undefined) return (await pulling()).id;
+    return (await recordedPull(verification, { name, before: await idBefore(ask, present, signal) }, pulling, signal)).id;
   };
 
   /** Forgets what the back-off has forgotten: pods go, their failures with them. */
@@ -268,8 +259,7 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
       let id: string;
       try {
         const work = { do: 'pull', image, container: container.name } as const;
-        const pulling = (): Promise<Pulled> => pull(ask, lookup, signal, () => (pullStartMs = clock.monotonicMs()));
-        id = await tracing.within(work, () => recorded(ask, present, pulling, signal));
+        id = await tracing.within(work, () => pull(ask, present, lookup, signal, () => (pullStartMs = clock.monotonicMs())));
       } catch (error) {
         if (signal.aborted) {
           noted(pod, `pulling ${name}: stopped`, { image: name });

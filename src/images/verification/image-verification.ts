@@ -76,13 +76,22 @@ export class ImageVerification {
     }
   }
 
-  /** Before each pull. Rejects where that cannot be kept: what the pull brings could be used by everybody. */
-  async begins(name: string): Promise<void> {
+  /**
+   * Before each pull; `before`: the id of the image of that name that is there already, if that is known. Rejects where it cannot be kept that
+   * a pull begins: what that brings could be used by everybody.
+   */
+  async begins(name: string, before: string | undefined): Promise<void> {
     await this.#loaded();
     const file = recordFileName(name);
-    await this.#pulling.change(file, async () => formatIntent(name));
-    this.#unreadable.delete(file);
-    this.#intents.begun(name);
+    // First of all: who ends a pull of the same image meanwhile leaves it its intent.
+    this.#intents.begun(name, before);
+    try {
+      await this.#pulling.change(file, async () => formatIntent(name));
+      this.#unreadable.delete(file);
+    } catch (error) {
+      await this.failed(name);
+      throw error;
+    }
   }
 
   /** `used`: what it worked with; undefined: without credentials. Never rejects: a record that cannot be written is said, and the intent stays. */
@@ -91,7 +100,7 @@ export class ImageVerification {
       await this.#prove(name, id, credentialsOf(used));
       if (this.#intents.succeeded(name)) await this.#removeIntent(name);
     } catch {
-      this.#intents.stopped(name, undefined);
+      this.#intents.stopped(name);
     }
   }
 
@@ -100,9 +109,12 @@ export class ImageVerification {
     if (this.#intents.failed(name)) await this.#removeIntent(name);
   }
 
-  /** Nobody has waited for the end of the pull. `before`: the image of that name when it began, if that is known. */
-  stopped(name: string, before: string | undefined): void {
-    this.#intents.stopped(name, before);
+  /**
+   * Nobody has waited for the end of the pull. Over a restart that is kept where it may have brought what was not there: a node without its
+   * registry has its older images for all its pods. Never rejects.
+   */
+  async stopped(name: string): Promise<void> {
+    if (this.#intents.stopped(name) !== undefined) await this.#removeIntent(name);
   }
 
   /**

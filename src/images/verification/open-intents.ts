@@ -8,8 +8,8 @@ interface OpenIntent {
   pulls: number;
   /** Of one that was, it is not known what came of it. */
   isUnknown: boolean;
-  /** The image of that name before the pull that was stopped; undefined: none, or it is not known. */
-  before: string | undefined;
+  /** The image of that name before the first of them; undefined: there was none, or it is not known. */
+  readonly before: string | undefined;
   /** The last look at all images has not found it. */
   isMissed: boolean;
 }
@@ -35,8 +35,9 @@ export class OpenIntents {
     this.#of(image).isUnknown = true;
   }
 
-  begun(image: string): void {
-    this.#of(image).pulls++;
+  /** `before`: the image of that name that is there already, if that is known. */
+  begun(image: string, before: string | undefined): void {
+    this.#of(image, before).pulls++;
   }
 
   /** What a pull has brought is recorded. Whether nothing more is to be known of the image. */
@@ -54,17 +55,16 @@ export class OpenIntents {
     return true;
   }
 
-  /** It is not known what came of a pull: `outcomes` tell. */
-  stopped(image: string, before: string | undefined): void {
+  /** It is not known what came of a pull: `outcomes` tell. The image of that name before it; undefined: there was none, or it is not known. */
+  stopped(image: string): string | undefined {
     const intent = this.#ended(image);
-    // Of several that were stopped the first one knows.
-    if (!intent.isUnknown) intent.before = before;
     intent.isUnknown = true;
+    return intent.before;
   }
 
   /** Whether it may be what an open pull has brought, whatever name it is asked for by. */
   mayHaveBrought(image: Names): boolean {
-    return [...this.#open].some(([name, { pulls, before }]) => (pulls > 0 || before !== image.id) && isNamedBy(image, name));
+    return [...this.#open].some(([name, { before }]) => before !== image.id && isNamedBy(image, name));
   }
 
   /** Of those that no pull is under way of. What is not there is looked for once more: an engine may still be at work. */
@@ -91,8 +91,8 @@ export class OpenIntents {
     return intent;
   }
 
-  #of(image: string): OpenIntent {
-    const intent = this.#open.get(image) ?? { pulls: 0, isUnknown: false, before: undefined, isMissed: false };
+  #of(image: string, before?: string): OpenIntent {
+    const intent = this.#open.get(image) ?? { pulls: 0, isUnknown: false, before, isMissed: false };
     intent.isMissed = false;
     this.#open.set(image, intent);
     return intent;

@@ -19,7 +19,8 @@ export const decidingGates = {
   GracefulNodeShutdownBasedOnPodPriority: 'allows for shutdownGracePeriodByPodPriority',
   InPlacePodVerticalScalingInitContainers: 'has the node declare that init containers can be resized',
   KubeletCrashLoopBackOffMax: 'allows for crashLoopBackOff.maxContainerRestartPeriod, the longest wait of crash loops',
-  KubeletEnsureSecretPulledImages: 'allows for imagePullCredentialsVerificationPolicy',
+  KubeletEnsureSecretPulledImages:
+    'records which credentials images were pulled with, and allows for imagePullCredentialsVerificationPolicy: without it images that are here are for every pod',
   KubeletServiceAccountTokenForCredentialProviders:
     "allows for tokenAttributes of credential providers, which are then asked with the token of the pod's service account",
   LoggingAlphaOptions: 'allows for splitStream and infoBufferSize of logging.options',

@@ -73,3 +73,36 @@ test('for a credential provider with tokenAttributes the API server is asked for
   t.after(() => refused.node.engine.close());
   await assert.rejects(capability(refused.node), /tokenAttributes is not supported when KubeletServiceAccountTokenForCredentialProviders/);
 });
+
+for (const [what, options, mayUse] of [
+  ['by default', {}, true],
+  ['imagePullCredentialsVerificationPolicy AlwaysVerify', { imagePullCredentialsVerificationPolicy: 'AlwaysVerify' }, false],
+  [
+    'preloadedImagesVerificationAllowlist',
+    { imagePullCredentialsVerificationPolicy: 'NeverVerifyAllowlistedImages', preloadedImagesVerificationAllowlist: ['a.example/*'] },
+    true,
+  ],
+  [
+    'without the feature gate',
+    { imagePullCredentialsVerificationPolicy: 'AlwaysVerify', featureGates: { KubeletEnsureSecretPulledImages: false } },
+    true,
+  ],
+] as const)
+  test(`an image that somebody else has pulled is ${mayUse ? '' : 'not '}for every pod: ${what}`, async (t) => {
+    const scene = nodeUnderTest({ options: { rootDir: await aRootDirectory(t), ...options } });
+    t.after(() => scene.node.engine.close());
+    await scene.clock.until(scene.node.engine.images.pullImage('a.example/app:1', undefined, () => {}, signal));
+    const { images } = await capability(scene.node);
+    assert.ok(images);
+    const container = aContainer('app', { image: 'a.example/app:1', imagePullPolicy: 'Never' });
+    const found = await scene.clock.until(Promise.allSettled([images.ensureImage(aPod('web'), container, signal)]));
+    assert.equal(found[0]?.status, mayUse ? 'fulfilled' : 'rejected');
+    const ending = what === 'without the feature gate' ? '' : ' and can be accessed by the pod';
+    const expected = mayUse
+      ? `Container image "a.example/app:1" already present on machine${ending}`
+      : 'Container image "a.example/app:1" is not present with pull policy of Never';
+    assert.deepEqual(
+      scene.events.map(({ message }) => message),
+      [expected],
+    );
+  });

@@ -103,10 +103,10 @@ describe('imageManager', () => {
           await asking();
           return mayUse;
         },
-        begins: (name) => (calls.push(`begins ${name}`), beginning()),
+        begins: (name, before) => (calls.push(`begins ${name} ${before}`), beginning()),
         succeeded: async (name, id, used) => void calls.push(`succeeded ${name} ${id} ${used?.username}`),
         failed: async (name) => void calls.push(`failed ${name}`),
-        stopped: (name, before) => void calls.push(`stopped ${name} ${before}`),
+        stopped: async (name) => void calls.push(`stopped ${name}`),
       },
       pullSecrets: async () => (
         secretsAsked++,
@@ -292,7 +292,7 @@ describe('imageManager', () => {
       assert.equal(await ensure('a.example/app:1'), 'id-of-a.example/app:1');
       assert.deepEqual(calls, [
         'may use a.example/app:1 id-of-a.example/app:1',
-        'begins a.example/app:1',
+        'begins a.example/app:1 id-of-a.example/app:1',
         'succeeded a.example/app:1 id-of-a.example/app:1 ann',
       ]);
       assert.equal(secretsAsked, 1);
@@ -327,8 +327,23 @@ describe('imageManager', () => {
       await stopped;
       assert.deepEqual(
         calls.filter((call) => !call.startsWith('may use')),
-        ['begins a.example/app:1', 'failed a.example/app:1', 'begins a.example/app:1', 'stopped a.example/app:1 id-of-a.example/app:1'],
+        [
+          'begins a.example/app:1 id-of-a.example/app:1',
+          'failed a.example/app:1',
+          'begins a.example/app:1 id-of-a.example/app:1',
+          'stopped a.example/app:1',
+        ],
       );
+    });
+
+    test('a pull that nobody waits for any more before its turn has come has brought nothing', async () => {
+      images.onPull = () => new Promise(() => {});
+      const [first, second] = [new AbortController(), new AbortController()];
+      const pulls = [ensure('a.example/one:1', { signal: first.signal }), ensure('a.example/two:1', { signal: second.signal })];
+      await clock.advance(0);
+      for (const abort of [second, first]) abort.abort(new Error('gone'));
+      for (const pull of pulls) await assert.rejects(pull, { message: 'gone' });
+      assert.deepEqual(calls.slice(2).toSorted(), ['failed a.example/two:1', 'stopped a.example/one:1']);
     });
 
     test('no pull begins where that cannot be recorded: it fails with why, and backs off', async () => {

@@ -62,7 +62,7 @@ export async function run({ steps }: { readonly steps: readonly Step[] }): Promi
       begins: async () => {},
       succeeded: async () => {},
       failed: async () => {},
-      stopped: () => {},
+      stopped: async () => {},
     },
     pullSecrets: async () => [],
   });

@@ -65,7 +65,7 @@ const pulled = async (
   used?: TrackedCredentials,
   name = image.repoTags[0] ?? '',
 ): Promise<void> => {
-  await by.begins(name);
+  await by.begins(name, undefined);
   await by.succeeded(name, image.id, used);
 };
 
@@ -145,11 +145,11 @@ describe('a pull', () => {
   test('that is under way makes what it may have brought its own, by whatever name, until it has failed', async (t) => {
     const { again, files } = await scene(t);
     const verification = again();
-    await verification.begins('r.example/app:1');
+    await verification.begins('r.example/app:1', undefined);
     assert.equal((await files('pulling')).length, 1);
     for (const name of ['r.example/app:1', 'sha256:app']) assert.equal(await verification.mayUse(name, app, none, signal), false);
     assert.equal(await verification.mayUse('r.example/else:1', anImage('sha256:else', 'r.example/else:1'), none, signal), true);
-    await verification.begins('r.example/app:1');
+    await verification.begins('r.example/app:1', undefined);
     await verification.failed('r.example/app:1');
     assert.equal(await verification.mayUse('r.example/app:1', app, none, signal), false);
     await verification.failed('r.example/app:1');
@@ -159,7 +159,7 @@ describe('a pull', () => {
 
   test('that an agent was killed in leaves its image to nobody, before and after what it has brought is recorded', async (t) => {
     const it = await scene(t);
-    await it.again().begins('app:1');
+    await it.again().begins('app:1', undefined);
     const short = anImage('sha256:app', 'docker.io/library/app:1');
     for (const name of ['app:1', 'docker.io/library/app:1', 'sha256:app'])
       assert.equal(await it.again().mayUse(name, short, none, signal), false, name);
@@ -175,38 +175,55 @@ describe('a pull', () => {
   test('that an agent was killed in between its record and its end is recorded as it is', async (t) => {
     const it = await scene(t);
     await pulled(it.again(), app, secret('a'));
-    await it.again().begins('r.example/app:1');
+    await it.again().begins('r.example/app:1', undefined);
     it.images = [app];
     await it.again().tidy(signal);
     assert.deepEqual(await it.files('pulling'), []);
     assert.equal(await it.again().mayUse('r.example/app:1', app, having(secret('a')), signal), true);
   });
 
-  test('that was stopped is settled by what is there: its image is verified, an older one of that name is what it was', async (t) => {
+  test('of an image that is there already leaves that to all, while it is under way, stopped, and after a restart', async (t) => {
     const it = await scene(t);
     const verification = it.again();
     const older = anImage('sha256:older', 'r.example/app:1');
-    await verification.begins('r.example/app:1');
-    verification.stopped('r.example/app:1', older.id);
+    await verification.begins('r.example/app:1', older.id);
     assert.equal(await verification.mayUse('r.example/app:1', older, none, signal), true);
     assert.equal(await verification.mayUse('r.example/app:1', app, none, signal), false);
+    await verification.stopped('r.example/app:1');
+    assert.equal(await verification.mayUse('r.example/app:1', older, none, signal), true);
+    assert.equal(await verification.mayUse('r.example/app:1', app, none, signal), false);
+    assert.equal(await it.again().mayUse('r.example/app:1', older, none, signal), true);
     it.images = [older];
     await verification.tidy(signal);
     assert.deepEqual([await it.files('pulling'), await it.files('pulled')], [[], []]);
-    await verification.begins('r.example/app:1');
-    verification.stopped('r.example/app:1', undefined);
+  });
+
+  test('that was stopped is settled by what is there', async (t) => {
+    const it = await scene(t);
+    const verification = it.again();
+    await verification.begins('r.example/app:1', undefined);
+    await verification.stopped('r.example/app:1');
     // Another one fails meanwhile: that says nothing of the first.
-    await verification.begins('r.example/app:1');
+    await verification.begins('r.example/app:1', undefined);
     await verification.failed('r.example/app:1');
+    assert.equal((await it.files('pulling')).length, 1);
     it.images = [app];
     await verification.tidy(signal);
     assert.equal(await verification.mayUse('r.example/app:1', app, none, signal), false);
     assert.deepEqual([await it.files('pulling'), (await it.files('pulled')).length], [[], 1]);
   });
 
+  test('that begins while another one of the same image ends keeps its intent', async (t) => {
+    const { again, files } = await scene(t);
+    const verification = again();
+    await verification.begins('r.example/app:1', undefined);
+    await Promise.all([verification.begins('r.example/app:1', undefined), verification.failed('r.example/app:1')]);
+    assert.equal((await files('pulling')).length, 1);
+  });
+
   test('that has brought nothing by the second look is forgotten', async (t) => {
     const it = await scene(t);
-    await it.again().begins('r.example/app:1');
+    await it.again().begins('r.example/app:1', undefined);
     const verification = it.again();
     await verification.tidy(signal);
     assert.equal((await it.files('pulling')).length, 1);
@@ -217,7 +234,7 @@ describe('a pull', () => {
   test('begins only where it can be recorded that it does', async (t) => {
     const { again, rootDir } = await scene(t);
     await writeFile(join(rootDir, 'image_manager'), '');
-    await assert.rejects(again().begins('r.example/app:1'), /ENOTDIR|EEXIST/);
+    await assert.rejects(again().begins('r.example/app:1', undefined), /ENOTDIR|EEXIST/);
   });
 
   test('whose record cannot be written stays open, which is said once; it is recorded when that works', async (t) => {
@@ -306,7 +323,7 @@ describe('a record', () => {
 describe('an intent', () => {
   test('that cannot be read leaves its image to nobody until that is pulled', async (t) => {
     const it = await scene(t);
-    await it.again().begins('r.example/app:1');
+    await it.again().begins('r.example/app:1', undefined);
     await writeFile(it.path('pulling', 'r.example/app:1'), '{"image":');
     const verification = it.again();
     assert.equal(await verification.mayUse('r.example/app:1', app, none, signal), false);
@@ -319,8 +336,8 @@ describe('an intent', () => {
   test('has a file of a hash, whatever its image is called', async (t) => {
     const { again, files } = await scene(t);
     const name = `r.example/${'a/'.repeat(100)}b@sha256:${'0'.repeat(64)}`;
-    await again().begins(name);
-    await again().begins('../../../../etc/passwd');
+    await again().begins(name, undefined);
+    await again().begins('../../../../etc/passwd', undefined);
     for (const file of await files('pulling')) assert.match(file, /^sha256-[0-9a-f]{64}$/);
     assert.equal((await files('pulling')).length, 2);
   });
