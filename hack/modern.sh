@@ -6,6 +6,7 @@
 #   hack/modern.sh store       the contract suite with containerd's image store in place of the engine's own
 # $RXLET_MODERN_SUITE: sid unless set; $RXLET_MODERN_CACHE: where it is unpacked, remove it for newer packages. Needs root and Debian.
 #   hack/modern.sh agent       tests of the agent that are not about Docker, on today's containerd by CRI: half an hour
+#   hack/modern.sh dra         dynamic resource allocation, on today's containerd and with a control plane of 1.34 or later in $KUBEBUILDER_ASSETS
 #   hack/modern.sh podman      today's Podman (hack/podman.sh): the examples as root and as a user that it makes, and the contract suite
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -82,6 +83,20 @@ if [ "$1" = agent ]; then
   # The others are about Docker's own words and settings.
   node --test --test-concurrency=1 cri/*.test.ts agent/{agent-restart,cpus,dead-volumes,device-plugins,edits,http-source,life-cycle,log,manifest-writes}.test.ts \
     agent/{memory,node-commands,plan-comes-true,pod-cgroups,pod-network,pods,preemption,probes,resizes,run-once,server-attack}.test.ts
+  exit
+fi
+if [ "$1" = dra ]; then
+  [ -x "${KUBEBUILDER_ASSETS:-}/kube-apiserver" ] || die "KUBEBUILDER_ASSETS names no folder with kube-apiserver, kube-controller-manager, kube-scheduler and etcd, of Kubernetes 1.34 or later"
+  . hack/setup.sh
+  setup_npm
+  npm run -s build
+  unset RXLET_TEST_DOCKER_ENDPOINT
+  dir=${RXLET_TEST_CONTAINERD_DIR:-/var/lib/rxlet-test-modern-containerd} cluster=${RXLET_TEST_CLUSTER_DIR:-/var/lib/rxlet-test-modern-cluster}
+  trap 'hack/containerd.sh down "$dir"; hack/kube.sh down "$cluster"' EXIT
+  RXLET_TEST_CRI_ENDPOINT=$(hack/containerd.sh up "$dir")
+  export RXLET_TEST_CRI_ENDPOINT RXLET_TEST_CLUSTER=$cluster
+  hack/kube.sh up "$cluster"
+  node --test test/cluster/modern/dra.test.ts
   exit
 fi
 if [ "$1" = store ]; then

@@ -10,6 +10,8 @@ export type Behaviour = 'well' | 'hangs' | 'dies' | { readonly fails: string };
 export class SampleDraPlugin implements AsyncDisposable {
   prepares: Behaviour = 'well';
   unprepares: Behaviour = 'well';
+  /** Which device a claim gets: one of its own name where nothing else is said. */
+  deviceOf = (claim: string): string => claim;
   readonly plugin: RegisteringPlugin;
   #say: ((report: MessageInitShape<typeof NodeWatchResourcesResponseSchema>) => void) | undefined;
   /** "prepare NAME" and "unprepare NAME" of each claim that it was asked about. */
@@ -47,7 +49,7 @@ export class SampleDraPlugin implements AsyncDisposable {
         }
         const error = typeof this.prepares === 'string' ? '' : this.prepares.fails;
         const device = (of: string): object => ({ poolName: 'n1', deviceName: of, cdiDeviceIds: [`${name}/device=${of}`] });
-        send({ claims: Object.fromEntries(input.claims.map((claim) => [claim.uid, { error, devices: [device(claim.name)] }])) });
+        send({ claims: Object.fromEntries(input.claims.map((claim) => [claim.uid, { error, devices: [device(this.deviceOf(claim.name))] }])) });
         end();
       })
       .on(DRAPlugin.method.nodeUnprepareResources, ({ input, send, end, hangUp }) => {
