@@ -49,7 +49,9 @@ export class SampleDraPlugin implements AsyncDisposable {
         }
         const error = typeof this.prepares === 'string' ? '' : this.prepares.fails;
         const device = (of: string): object => ({ poolName: 'n1', deviceName: of, cdiDeviceIds: [`${name}/device=${of}`] });
-        send({ claims: Object.fromEntries(input.claims.map((claim) => [claim.uid, { error, devices: [device(this.deviceOf(claim.name))] }])) });
+        send({
+          claims: Object.fromEntries(input.claims.map((claim) => [claim.uid, { error, devices: [device(this.deviceOf(claim.name))] }])),
+        });
         end();
       })
       .on(DRAPlugin.method.nodeUnprepareResources, ({ input, send, end, hangUp }) => {

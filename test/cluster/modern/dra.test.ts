@@ -40,7 +40,12 @@ test('pods share, wait for and hand over the only device of a node', { timeout: 
   const requests = [{ name: 'device', exactly: { deviceClassName: driver } }];
   t.after(async () => void (await kubectl('delete', 'deviceclass', driver, '--ignore-not-found')));
   await node.apply(
-    { apiVersion: version, kind: 'DeviceClass', metadata: { name: driver }, spec: { selectors: [{ cel: { expression: `device.driver == "${driver}"` } }] } },
+    {
+      apiVersion: version,
+      kind: 'DeviceClass',
+      metadata: { name: driver },
+      spec: { selectors: [{ cel: { expression: `device.driver == "${driver}"` } }] },
+    },
     {
       apiVersion: version,
       kind: 'ResourceSlice',

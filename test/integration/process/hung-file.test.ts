@@ -17,7 +17,6 @@ test('an agent that hangs in a file while it starts ends when it is told to', { 
   agent.child.kill('SIGTERM');
   await agent.says('stopped before the agent had begun');
   // Node's own exit would wait for the thread.
-  assert.equal(await agent.exited, null);
-  assert.equal(agent.child.signalCode, 'SIGKILL');
+  assert.equal(await agent.exited, 0);
   assert.match(agent.lines.at(-1) ?? '', /files or name servers do not answer.*FSReq/);
 });
