@@ -1,13 +1,13 @@
 // What upgrades are tried from: `node hack/last-release.ts` builds it into .cache/releases and prints the way to its launcher.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, renameSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 /**
  * Stands for the last release while no commit before this one has a tag like v1.2.3: as soon as one has, the newest such tag counts, and this
  * is not looked at. To move it without a tag, write another commit here that is an ancestor and takes today's node_modules.
  */
-const UNTAGGED = 'e4ffd29c0fc8a0b086b5f8de944d005ab9728f31';
+const UNTAGGED = 'f798230cea28c23508da6c90c840a04105a1cc8c';
 
 const root = resolve(import.meta.dirname, '..');
 const FETCH_WITHIN_MS = 60_000;
@@ -32,11 +32,13 @@ export function lastRelease(say: (line: string) => void): Release {
   return { name, launcher: join(directory, 'bin/rxlet') };
 }
 
-/** Below the checkout, whose node_modules are found from there. Whole or not there, also after a build that is cut short. */
+/** With the checkout's node_modules. Whole or not there, also after a build that is cut short. */
 function build(commit: string, directory: string): void {
   mkdirSync(join(directory, '..'), { recursive: true });
   const unfinished = mkdtempSync(`${directory}.`);
   execFileSync('tar', ['-x', '-C', unfinished], { input: git('archive', commit), stdio: ['pipe', 'ignore', 'inherit'] });
+  // A build looks for some files of packages in its own folder.
+  symlinkSync(join(root, 'node_modules'), join(unfinished, 'node_modules'));
   execFileSync(process.execPath, ['hack/build.ts'], { cwd: unfinished, stdio: ['ignore', 'ignore', 'inherit'] });
   renameSync(unfinished, directory);
 }
