@@ -5,6 +5,7 @@ import { deadline } from '../base/deadline.ts';
 import { firstOf } from '../base/first-of.ts';
 import { isJsonObject } from '../base/json-object.ts';
 import { isNotFound } from '../model/api-error.ts';
+import { attachedVolume } from '../model/attached-volume.ts';
 import { MountStepError } from '../model/mount-step-error.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
@@ -102,14 +103,9 @@ export class VolumeObjects {
   }
 }
 
-/** In the kubelet's words (GenerateVerifyControllerAttachedVolumeFunc). */
 function attachFault(node: Node | undefined, name: string): string | undefined {
-  if (node === undefined) return 'the Node is not known';
-  if (!(node.status?.volumesInUse ?? []).includes(name)) {
-    return "Volume has not been added to the list of VolumesInUse in the node's volume status";
-  }
-  const isAttached = (node.status?.volumesAttached ?? []).some((each) => each.name === name);
-  return isAttached ? undefined : 'Volume not attached according to node status';
+  const found = attachedVolume(node, name);
+  return 'fault' in found ? found.fault : undefined;
 }
 
 /** When the token ends, as it says itself; empty where it does not. */

@@ -1,3 +1,4 @@
+import { merge, Subject } from 'rxjs';
 import { aborted } from '../base/aborted.ts';
 import { selinuxIsOn } from '../base/selinux-is-on.ts';
 import { unlessAborted } from '../base/unless-aborted.ts';
@@ -7,6 +8,9 @@ import { noCsiVolumes } from '../ports/csi-volumes.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
 import type { ContainerAdditions } from '../ports/pod-participant.ts';
 import type { Staged } from '../ports/staged.ts';
+import { Attachments } from './attachments.ts';
+import { disksWhenNeeded } from './disks/disks-when-needed.ts';
+import { realRoots } from './disks/machine-roots.ts';
 import { flexDrivers } from './flex-drivers.ts';
 import { systemMounts } from './mounts.ts';
 import { orphanSweeper } from './orphan-sweeper.ts';
@@ -21,6 +25,14 @@ export function capability(node: NodeParts): Contribution {
   let csi = noCsiVolumes;
   const stop = new AbortController();
   const mounts = systemMounts({ clock, silent: () => hostFiles.silent(), stop: stop.signal });
+  const attachments = new Attachments({ cluster, byController: options.enableControllerAttachDetach, clock });
+  const disks = disksWhenNeeded(options.rootDir, async () => {
+    const { openDisks } = await import('./disks/open-disks.ts');
+    return openDisks({ rootDir: options.rootDir, roots: realRoots, mounts, attachments, clock, log: node.folded });
+  });
+  let looked = false;
+  const changes = new Subject<void>();
+  const found = Promise.withResolvers<void>();
   const volumes = podVolumes({
     rootDir: options.rootDir,
     clock,
@@ -28,6 +40,7 @@ export function capability(node: NodeParts): Contribution {
     tell,
     mounts,
     flex: flexDrivers(options.volumePluginDir, clock),
+    disks,
     csi: () => csi,
     hostFiles,
     selinux: selinuxIsOn(),
@@ -58,6 +71,7 @@ export function capability(node: NodeParts): Contribution {
       release: (uid, signal) => volumes.remove(uid, signal),
       remains: async (uid) => ((await volumes.remain(uid)) ? 'volumes' : undefined),
     },
+    node: { volumesInUse: () => (looked ? attachments.inUse() : undefined), changes: merge(changes, attachments.changes) },
     volumeFiles: { read: (pod, volume, path, signal) => volumes.readFile(pod, volume, path, signal) },
     services: [
       {
@@ -68,6 +82,19 @@ export function capability(node: NodeParts): Contribution {
           await aborted(signal);
         },
       },
+      {
+        name: 'disks of before',
+        stage: 'before pods',
+        run: async (signal) => {
+          await disks.find().catch((error: unknown) => log.warn('disks that an agent before this one has left cannot be found', { error }));
+          looked = true;
+          changes.next();
+          found.resolve();
+          await aborted(signal);
+        },
+        ready: (signal) => unlessAborted(found.promise, signal),
+      },
+      { name: 'disks that no pod has', stage: 'beside pods', run: (signal) => disks.run(signal) },
       { name: sweeper.name, stage: 'beside pods', run: (signal) => sweeper.run(signal) },
       endOfMounts(stop),
     ],

@@ -8,6 +8,7 @@ import { LruMap } from '../base/lru-map.ts';
 import { printable } from '../base/printable.ts';
 import { type CommandEnd, runCommand } from '../base/run-command.ts';
 import { MountStepError } from '../model/mount-step-error.ts';
+import { words } from './words.ts';
 
 /** What a driver says that it can, and leaves to others where not. */
 export interface FlexCapabilities {
@@ -44,7 +45,6 @@ const PLUGIN = /^[A-Za-z0-9][\w.-]{0,127}(?:~[A-Za-z0-9][\w.-]{0,127})?$/;
 const isPlugin = (name: string): boolean => PLUGIN.test(name) && !name.startsWith('kubernetes.io~');
 /** As pods name it. */
 const DRIVER = /^[\w.-]+(?:\/[\w.-]+)?$/;
-const MAX_WORDS = 1_000;
 
 /** A call that the driver leaves to the kubelet. */
 class NotSupportedError extends Error {
@@ -180,8 +180,3 @@ function whatHappened(program: string, end: CommandEnd): string {
 }
 
 const textOf = (json: unknown): string => (typeof json === 'string' ? json : '');
-
-function words(text: string): string {
-  const line = printable(text);
-  return line.length > MAX_WORDS ? `${line.slice(0, MAX_WORDS)}…` : line;
-}

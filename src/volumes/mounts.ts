@@ -5,9 +5,11 @@ import type { Clock } from '../base/clock.ts';
 import { isWithin, mountOf, type MountPoint } from '../base/mount-info.ts';
 import { type CommandEnd, runCommand } from '../base/run-command.ts';
 import { mountTable } from './mount-table.ts';
+import { unlessMissing } from './unless-missing.ts';
 
 export interface MountRequest {
-  readonly type: 'nfs' | 'bind';
+  /** As mount(8) takes it, or "bind". */
+  readonly type: string;
   readonly source: string;
   readonly options: readonly string[];
 }
@@ -30,6 +32,12 @@ export interface Mounts {
   share(directory: string): Promise<void>;
   /** What is mounted below `directory`, outermost first. */
   below(directory: string): Promise<readonly string[]>;
+  /** Whether something is mounted at the path, whose last part is no link. */
+  isMounted(path: string): Promise<boolean>;
+  /** Where else what is mounted at `directory` is shown, or a part of it. */
+  showing(directory: string): Promise<readonly string[]>;
+  /** Takes away what is mounted at the path, once all that was written is on its disk: waits for that, and rejects where it takes too long. */
+  release(path: string, signal: AbortSignal): Promise<void>;
   /** Rejects while something is in use. Succeeds when nothing is mounted. What does not answer is taken out of sight at once, in use or not. */
   unmountBelow(directory: string): Promise<void>;
 }
@@ -49,6 +57,9 @@ const LOCAL_DEADLINE_MS = 30_000;
 /** What is still to be written is written afterwards as well. */
 const UNMOUNT_DEADLINE_MS = 10_000;
 
+/** A disk may have much to write yet. */
+const RELEASE_DEADLINE_MS = 200_000;
+
 /** With mount(8) and umount(8), which need root. */
 export function systemMounts({ clock, silent = () => [], stop = new AbortController().signal }: SystemMountsDeps): Mounts {
   /** Where a mount was given up on whose process has not ended: no second one hangs there beside it. */
@@ -63,6 +74,20 @@ export function systemMounts({ clock, silent = () => [], stop = new AbortControl
     }
     const failure = failureOf(end);
     if (failure) throw new Error(`mount failed: ${failure.status}, mounting arguments: ${argv.join(' ')}, output: ${failure.output}`);
+  };
+  /** Stacked mounts are taken away one by one. */
+  const release = async (path: string, signal: AbortSignal): Promise<void> => {
+    while (await isMountPoint(path)) {
+      signal.throwIfAborted();
+      if (hanging.has(path)) throw new Error(`unmount failed: an earlier attempt at ${path} has not ended`);
+      const end = await runCommand('umount', ['--no-canonicalize', await pathOf(path)], { clock, deadlineMs: RELEASE_DEADLINE_MS, signal });
+      if (end.is === 'late') {
+        hanging.add(path);
+        void end.ended.then(() => hanging.delete(path));
+      }
+      const failure = failureOf(end);
+      if (failure) throw new Error(`unmount failed: ${failure.status}, unmounting arguments: ${path}, output: ${failure.output}`);
+    }
   };
   const unmount = async ({ path, pathBytes, device }: MountPoint): Promise<void> => {
     const limits = { clock, deadlineMs: UNMOUNT_DEADLINE_MS, signal: stop };
@@ -107,6 +132,14 @@ export function systemMounts({ clock, silent = () => [], stop = new AbortControl
       if (!(await isMountPoint(path))) await mount(['--no-canonicalize', '--bind', path, path]);
       await mount(['--no-canonicalize', '--make-shared', path]);
     },
+    isMounted: isMountPoint,
+    showing: async (directory) => {
+      const path = await pathOf(directory);
+      const table = await mountTable();
+      const own = table.findLast((each) => each.path === path);
+      return own === undefined ? [] : table.filter((each) => each.device === own.device && each.path !== path).map((each) => each.path);
+    },
+    release,
     below: async (directory) => (await mountsBelow(directory)).map(({ path }) => path),
     async unmountBelow(directory) {
       for (const each of [...(await mountsBelow(directory))].reverse()) await unmount(each);
@@ -132,7 +165,8 @@ async function pathOf(directory: string): Promise<string> {
 }
 
 async function isMountPoint(directory: string): Promise<boolean> {
-  const path = await pathOf(directory);
+  const path = await pathOf(directory).catch(unlessMissing);
+  if (path === undefined) return false;
   return (await mountTable()).some((each) => each.path === path);
 }
 

@@ -14,6 +14,7 @@ import type { OutOfDate } from '../ports/pod-participant.ts';
 import type { VolumeFile } from '../ports/volume-files.ts';
 import { holdsState } from './atomic-writer.ts';
 import { containerMounts } from './container-mounts.ts';
+import type { Disks } from './disks/disks.ts';
 import { exportedImage } from './exported-image.ts';
 import { FailedMounts, unableToMount } from './failed-mounts.ts';
 import type { FlexDrivers } from './flex-drivers.ts';
@@ -83,6 +84,7 @@ export interface PodVolumesDeps {
   /** What drivers make; known when the first pod is looked at. */
   readonly csi: () => CsiVolumes;
   readonly flex: FlexDrivers;
+  readonly disks: Disks;
   readonly hostFiles: HostFiles;
   readonly engineFeatures: (signal: AbortSignal) => Promise<EngineFeatures>;
   readonly images: Pick<ImageService, 'exportImage'>;
@@ -100,6 +102,7 @@ export function podVolumes({
   mounts,
   csi,
   flex,
+  disks,
   hostFiles,
   engineFeatures,
   images,
@@ -142,6 +145,7 @@ export function podVolumes({
       mounts,
       csi: csi(),
       flex,
+      disks,
       hostFiles,
       podsDir: directories.root,
       nowMs: clock.now(),
@@ -241,9 +245,13 @@ export function podVolumes({
     await flex.unmountBelow(directories.volumes(uid), signal);
     // One that is in use rejects here: nothing is deleted through a mount.
     await mounts.unmountBelow(directories.of(uid));
+    await disks.unpublish(uid, signal);
     for (const directory of whole ? [directories.of(uid)] : [directories.subPaths(uid), directories.volumes(uid)])
       await removeTree(directory, signal);
   };
+
+  const remain = async (uid: PodUid): Promise<boolean> =>
+    (await directories.hasVolumes(uid)) || (await csi().remain(uid)) || (await disks.remain(uid));
 
   return {
     prepare: (pod, signal) => serial.run(pod.metadata.uid, () => prepare(pod, signal)),
@@ -283,10 +291,10 @@ export function podVolumes({
     },
     tearDown: (uid, signal) =>
       serial.run(uid, async () => {
-        if (present.has(uid) || (await directories.hasVolumes(uid)) || (await csi().remain(uid))) await tearDown(uid, false, signal);
+        if (present.has(uid) || (await remain(uid))) await tearDown(uid, false, signal);
       }),
     remove: (uid, signal) => serial.run(uid, () => tearDown(uid, true, signal)),
-    remain: async (uid) => (await directories.hasVolumes(uid)) || (await csi().remain(uid)),
+    remain,
     async sweep(isKnown, signal) {
       const removed: PodUid[] = [];
       const failed = new Map<PodUid, unknown>();

@@ -103,15 +103,17 @@ async function volumeOf({ metadata, spec }: PersistentVolumeClaim, claims: Claim
 
 /** In the kubelet's words (desired_state_of_world_populator.go). */
 function checkMode(name: string, { spec = {} }: PersistentVolume, how: VolumeUse): void {
-  const { volumeMode = 'Filesystem', csi } = spec;
+  const { volumeMode = 'Filesystem', csi, iscsi, fc } = spec;
   if (how === 'mount' && volumeMode !== 'Filesystem') {
     throw new VolumeRefusedError(`volume ${name} has volumeMode ${volumeMode}, but is specified in volumeMounts`);
   }
   if (how === 'device' && volumeMode !== 'Block') {
     throw new VolumeRefusedError(`volume ${name} has volumeMode ${volumeMode}, but is specified in volumeDevices`);
   }
-  if (how === 'device' && csi === undefined) {
-    throw new VolumeRefusedError(`volume ${name} has volumeMode Block, which this node supports for volumes of CSI drivers alone`);
+  if (how === 'device' && (csi ?? iscsi ?? fc) === undefined) {
+    throw new VolumeRefusedError(
+      `volume ${name} has volumeMode Block, which this node supports for iscsi and fc volumes and those of CSI drivers alone`,
+    );
   }
 }
 
@@ -125,13 +127,21 @@ function persistentSource(
   node: Node | undefined,
 ): ResolvedVolume {
   const { metadata, spec = {} } = claimed.persistent;
-  const { hostPath, nfs, local, flexVolume } = spec;
+  const { hostPath, nfs, local, flexVolume, iscsi, fc } = spec;
   const group = metadata?.annotations?.[VOLUME_GID];
   const required = spec.nodeAffinity?.required;
   const elsewhere = required !== undefined && (node === undefined || !matchesNodeSelector(required, node));
   return {
     name: metadata?.name ?? ofPod,
-    source: { ...(hostPath && { hostPath }), ...(nfs && { nfs }), ...(local && { local }), ...(flexVolume && { flexVolume }), claimed },
+    source: {
+      ...(hostPath && { hostPath }),
+      ...(nfs && { nfs }),
+      ...(local && { local }),
+      ...(flexVolume && { flexVolume }),
+      ...(iscsi && { iscsi }),
+      ...(fc && { fc }),
+      claimed,
+    },
     kind: kindNamed(spec),
     readOnly,
     mountOptions: spec.mountOptions ?? [],

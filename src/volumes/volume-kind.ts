@@ -1,9 +1,10 @@
-import type { V1LocalVolumeSource } from '@kubernetes/client-node';
+import type { V1ISCSIPersistentVolumeSource, V1LocalVolumeSource } from '@kubernetes/client-node';
 import type { Pod } from '../model/pod.ts';
 import type { Wire } from '../model/wire.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../ports/claim-reader.ts';
 import type { CsiVolumes } from '../ports/csi-volumes.ts';
 import type { HostFiles } from '../ports/host-files.ts';
+import type { Disks } from './disks/disks.ts';
 import type { FlexDrivers } from './flex-drivers.ts';
 import type { Mounts } from './mounts.ts';
 import type { PayloadFacts } from './payload.ts';
@@ -11,7 +12,8 @@ import type { PayloadFacts } from './payload.ts';
 export type PodVolume = NonNullable<Pod['spec']['volumes']>[number];
 
 /** What a volume is made of: of a pod's own volume, or of the persistent volume behind a claim. */
-export interface VolumeSource extends Omit<PodVolume, 'name'> {
+export interface VolumeSource extends Omit<PodVolume, 'name' | 'iscsi'> {
+  readonly iscsi?: Wire<V1ISCSIPersistentVolumeSource>;
   readonly local?: Wire<V1LocalVolumeSource>;
   /** The whole of what a claim is bound to, for who needs it. */
   readonly claimed?: { readonly persistent: PersistentVolume; readonly claim: PersistentVolumeClaim };
@@ -33,6 +35,7 @@ export interface VolumeTask {
   readonly mounts: Mounts;
   readonly csi: CsiVolumes;
   readonly flex: FlexDrivers;
+  readonly disks: Disks;
   /** Looks at what is not the agent's own. */
   readonly hostFiles: HostFiles;
   /** Where all pods have their directories. */

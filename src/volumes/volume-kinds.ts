@@ -2,9 +2,11 @@ import { configMapPayload } from './config-map-volume.ts';
 import { csiVolume } from './csi-volume.ts';
 import { downwardApiPayload } from './downward-api-volume.ts';
 import { emptyDirVolume } from './empty-dir-volume.ts';
+import { fcVolume } from './fc-volume.ts';
 import { flexVolume } from './flex-volume.ts';
 import { hostPathVolume } from './host-path-volume.ts';
 import { imageVolume } from './image-volume.ts';
+import { iscsiVolume } from './iscsi-volume.ts';
 import { localVolume } from './local-volume.ts';
 import { nfsVolume } from './nfs-volume.ts';
 import { payloadVolume } from './payload-volume.ts';
@@ -24,6 +26,8 @@ const kinds: readonly KindOf[] = [
   localVolume,
   csiVolume,
   flexVolume,
+  iscsiVolume,
+  fcVolume,
   imageVolume,
 ];
 

@@ -22,6 +22,7 @@ import { directHostFiles } from '../fakes/direct-host-files.ts';
 import { silentHappenings } from '../fakes/silent-happenings.ts';
 import { flexDrivers } from '../../src/volumes/flex-drivers.ts';
 import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
+import { noDisks } from '../fakes/no-disks.ts';
 import { connectAs } from '../builders/clients-under-test.ts';
 import { kubeconfigOf, kubectl, nodeKubeconfig } from '../builders/cluster-under-test.ts';
 
@@ -68,6 +69,7 @@ before(async () => {
     events: { record: () => {} },
     tell: silentHappenings,
     csi: () => noCsiVolumes,
+    disks: noDisks,
     flex: flexDrivers('/nowhere', systemClock),
     selinux: false,
     engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: 'never' }),

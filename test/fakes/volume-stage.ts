@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, beforeEach } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
+import { isJsonObject } from '../../src/base/json-object.ts';
 import { ApiError } from '../../src/model/api-error.ts';
 import { type ObjectReferenceOfPod, referenceKey } from '../../src/model/pod-references.ts';
 import { noCsiVolumes } from '../../src/ports/csi-volumes.ts';
@@ -13,6 +14,8 @@ import type { EngineFeatures } from '../../src/ports/engine-features.ts';
 import type { ImageService } from '../../src/ports/image-service.ts';
 import type { ReferencedObject } from '../../src/ports/object-store.ts';
 import type { TokenRequest } from '../../src/ports/service-account-tokens.ts';
+import type { Disks } from '../../src/volumes/disks/disks.ts';
+import { noDisks } from './no-disks.ts';
 import { flexDrivers } from '../../src/volumes/flex-drivers.ts';
 import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
 import { directHostFiles } from './direct-host-files.ts';
@@ -38,6 +41,8 @@ export class VolumeStage {
   /** Directories whose unmounting lasts until this. */
   readonly lasting = new Map<string, Promise<void>>();
   nowMs = 0;
+  /** Disks that the node attaches; of volumes that are made anew. */
+  disks: Disks = noDisks;
   /** What the engine can. */
   features: EngineFeatures = ableEngine;
   /** How it exports images. */
@@ -75,6 +80,7 @@ export class VolumeStage {
       engineFeatures: async () => this.features,
       images: { exportImage: (...asked) => this.exportImage(...asked) },
       csi: () => noCsiVolumes,
+      disks: this.disks,
       flex: flexDrivers(join(this.rootDir, 'flex'), systemClock),
       selinux: this.selinux,
       clock: { now: () => this.nowMs, monotonicMs: () => this.nowMs },
@@ -86,6 +92,9 @@ export class VolumeStage {
         mount: async (directory, request) => void mounted.set(directory, request),
         bind: async (source, target) => void mounted.set(target, await readlink(source)),
         share: async (directory) => void mounted.set(directory, 'shared'),
+        isMounted: async (path) => mounted.has(path),
+        showing: async (directory) => [...mounted].flatMap(([path, what]) => (sourceOf(what) === directory ? [path] : [])),
+        release: async (path) => void mounted.delete(path),
         below: async (directory) => [...mounted.keys()].filter((target) => target.startsWith(directory)),
         unmountBelow: async (directory) => {
           await lasting.get(directory);
@@ -126,6 +135,8 @@ export class VolumeStage {
     return join(this.rootDir, 'pods', this.uid, 'volumes', `kubernetes.io~${plugin}`, name);
   }
 }
+
+const sourceOf = (mounted: unknown): unknown => (isJsonObject(mounted) ? mounted['source'] : undefined);
 
 const ableEngine: EngineFeatures = {
   handlers: [{ name: '', recursiveReadOnly: true, userNamespaces: true }],

@@ -23,6 +23,7 @@ import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
 import { DeadMounts } from '../builders/dead-mounts.ts';
 import { aContainer, aPod } from '../builders/a-pod.ts';
 import { silentHappenings } from '../fakes/silent-happenings.ts';
+import { noDisks } from '../fakes/no-disks.ts';
 
 const VOLUMES = 40;
 const signal = AbortSignal.timeout(110_000);
@@ -144,6 +145,7 @@ async function stage(t: TestContext, hang: 'killable' | 'unkillable'): Promise<S
     events: { record: () => {} },
     tell: silentHappenings,
     csi: () => noCsiVolumes,
+    disks: noDisks,
     flex: flexDrivers('/nowhere', systemClock),
     selinux: false,
     engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: 'never' }),

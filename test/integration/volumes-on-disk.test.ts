@@ -18,6 +18,7 @@ import { mountTable } from '../../src/volumes/mount-table.ts';
 import { flexDrivers } from '../../src/volumes/flex-drivers.ts';
 import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
 import { removeTree } from '../../src/volumes/remove-tree.ts';
+import { noDisks } from '../fakes/no-disks.ts';
 import { aContainer, aPod } from '../builders/a-pod.ts';
 
 const run = promisify(execFile);
@@ -52,6 +53,7 @@ const newVolumes = (
     mounts,
     hostFiles,
     csi: () => noCsiVolumes,
+    disks: noDisks,
     flex: flexDrivers('/nowhere', systemClock),
     selinux: false,
     engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: 'never' }),

@@ -88,7 +88,7 @@ export const volume = section<V1Volume>('Volume', {
   ephemeral: section<V1EphemeralVolumeSource>('EphemeralVolumeSource', {
     volumeClaimTemplate: honouredBy('the controller manager, which makes the claim; this node mounts what the claim is bound to'),
   }),
-  fc: noPlugin,
+  fc: honoured,
   flexVolume: honouredBy('the FlexVolume driver of that name in --volume-plugin-dir, unless it attaches volumes to nodes'),
   flocker: noPlugin,
   gcePersistentDisk: byDriver,
@@ -99,12 +99,12 @@ export const volume = section<V1Volume>('Volume', {
     pullPolicy: honoured,
     reference: honouredBy('engines since 28; on older ones this node copies the files into a directory of the pod'),
   }),
-  iscsi: noPlugin,
+  iscsi: honouredBy("the node's own iscsiadm (package open-iscsi or iscsi-initiator-utils)"),
   name: honoured,
   nfs: section<V1NFSVolumeSource>('NFSVolumeSource', { path: honoured, readOnly: honoured, server: honoured }),
   persistentVolumeClaim: section<V1PersistentVolumeClaimVolumeSource>('PersistentVolumeClaimVolumeSource', {
     claimName: honouredBy(
-      'this node where the claim is bound to a hostPath, local or nfs volume, or one of a CSI driver; else the pod waits with FailedMount',
+      'this node where the claim is bound to a hostPath, local, nfs, iscsi or fc volume, or one of a CSI driver; else the pod waits with FailedMount',
     ),
     readOnly: honoured,
   }),

@@ -1,0 +1,36 @@
+import type { PodUid } from '../../model/pod.ts';
+
+/** Kinds of disks that the node attaches by itself; directories and names of theirs begin so. */
+export const diskPlugins = ['iscsi', 'fc'] as const;
+export type DiskPlugin = (typeof diskPlugins)[number];
+
+/** A disk that a pod is to have. */
+export interface DiskOrder {
+  readonly uid: PodUid;
+  /** The volume's, as directories name it. */
+  readonly name: string;
+  readonly plugin: DiskPlugin;
+  /** Below the directory of the plugin, or of its devices, as the kubelet has it. */
+  readonly place: string;
+  /** Whether the pod has the device, in place of what is on it. */
+  readonly isBlock: boolean;
+  readonly fsType: string;
+  readonly readOnly: boolean;
+  readonly mountOptions: readonly string[];
+  /** As node.status names it. */
+  readonly uniqueName: string;
+  /** What is to be known of it when it goes, beside its place. */
+  readonly record?: string;
+  /** Resolves with the device. May be called again at any time. */
+  attach(signal: AbortSignal): Promise<string>;
+}
+
+/** Disks of the node, for pods. */
+export interface NodeDisksOfPods {
+  /** Resolves with where the disk is mounted for the whole node, or with the pod's device. Rejects with MountStepError. */
+  publish(order: DiskOrder, signal: AbortSignal): Promise<string>;
+  /** The pod has none of them any more, and nothing of them is mounted in its directory. Rejects with what could not be taken. */
+  unpublish(uid: PodUid, signal: AbortSignal): Promise<void>;
+  /** Whether the pod has one, or something of it. */
+  remain(uid: PodUid): Promise<boolean>;
+}

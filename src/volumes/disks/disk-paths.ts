@@ -1,0 +1,66 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isMissingFile } from '../../base/error-code.ts';
+import { podDirectory } from '../../model/pod-directory.ts';
+import type { PodUid } from '../../model/pod.ts';
+import type { DiskOrder, DiskPlugin } from './disk-order.ts';
+
+const DEVICES = 'volumeDevices';
+
+/** A disk that the node has for all pods. */
+export interface DiskPlace {
+  readonly plugin: DiskPlugin;
+  readonly place: string;
+  readonly isBlock: boolean;
+  /** Where it is mounted; of a device, where each pod has a file by its uid. */
+  readonly directory: string;
+}
+
+/** Where the kubelet has what belongs to disks. */
+export class DiskPaths {
+  readonly #rootDir: string;
+  readonly pods: string;
+
+  constructor(rootDir: string) {
+    this.#rootDir = rootDir;
+    this.pods = join(rootDir, 'pods');
+  }
+
+  plugin(plugin: DiskPlugin): string {
+    return join(this.#rootDir, 'plugins/kubernetes.io', plugin);
+  }
+
+  placeOf({ plugin, place, isBlock }: Pick<DiskOrder, 'plugin' | 'place' | 'isBlock'>): DiskPlace {
+    return { plugin, place, isBlock, directory: join(this.plugin(plugin), isBlock ? DEVICES : '', place) };
+  }
+
+  /** Of a pod: a link for each of its devices. */
+  linksOf(plugin: DiskPlugin, uid: PodUid): string {
+    return join(podDirectory(this.#rootDir, uid), DEVICES, `kubernetes.io~${plugin}`);
+  }
+
+  /** What an agent before this one, or a kubelet, has left. */
+  async found(plugin: DiskPlugin): Promise<readonly DiskPlace[]> {
+    const above = this.plugin(plugin);
+    const found: DiskPlace[] = [];
+    for (const [isBlock, directory] of [
+      [false, above],
+      [true, join(above, DEVICES)],
+    ] as const) {
+      for (const name of await namesIn(directory)) {
+        if (name === DEVICES) continue;
+        const places = plugin === 'fc' ? [name] : (await namesIn(join(directory, name))).map((each) => `${name}/${each}`);
+        for (const place of places) found.push(this.placeOf({ plugin, place, isBlock }));
+      }
+    }
+    return found;
+  }
+}
+
+/** None where there is no such directory. */
+export async function namesIn(directory: string): Promise<readonly string[]> {
+  return readdir(directory).catch((error: unknown) => {
+    if (isMissingFile(error)) return [];
+    throw error;
+  });
+}

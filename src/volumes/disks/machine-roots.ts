@@ -1,0 +1,13 @@
+/** Where a machine has its devices, and what it has of iSCSI. */
+export interface MachineRoots {
+  /** "/dev" */
+  readonly dev: string;
+  /** "/sys" */
+  readonly sys: string;
+  /** Where iscsiadm has its records: Debian's place, and that of others. */
+  readonly iscsiRecords: readonly string[];
+  /** Programs that are not found by PATH, by name. */
+  readonly programs: Readonly<Record<string, string>>;
+}
+
+export const realRoots: MachineRoots = { dev: '/dev', sys: '/sys', iscsiRecords: ['/etc/iscsi', '/var/lib/iscsi'], programs: {} };

@@ -1,0 +1,235 @@
+import { rm, rmdir, symlink, unlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { errorCode } from '../../base/error-code.ts';
+import { errorText } from '../../base/error-text.ts';
+import { readRegularFile } from '../../base/read-regular-file.ts';
+import { SerialByKey } from '../../base/serial-by-key.ts';
+import { unlessAborted } from '../../base/unless-aborted.ts';
+import { UNFINISHED, writePrivateFile } from '../../base/write-private-file.ts';
+import { MountStepError } from '../../model/mount-step-error.ts';
+import type { PodUid } from '../../model/pod.ts';
+import type { Attachments } from '../attachments.ts';
+import type { Mounts } from '../mounts.ts';
+import { makeMountPoint } from '../volume-directory.ts';
+import { type DiskOrder, type DiskPlugin, diskPlugins, type NodeDisksOfPods } from './disk-order.ts';
+import { type DiskPaths, type DiskPlace, namesIn } from './disk-paths.ts';
+import { fileSystemOn } from './file-system.ts';
+import type { Machine } from './machine.ts';
+
+/** How disks of a kind go. */
+export interface DiskEnds {
+  /** Names of node.status for a disk of that place; undefined: it is none. */
+  namesOf(place: string): readonly string[] | undefined;
+  /** Detaches the disk. `others`: the places of all other disks of the kind that the node has. */
+  detach(place: string, record: string | undefined, others: () => readonly string[], signal: AbortSignal): Promise<void>;
+}
+
+export interface NodeDisksDeps {
+  readonly paths: DiskPaths;
+  readonly mounts: Mounts;
+  readonly machine: Machine;
+  readonly attachments: Pick<Attachments, 'use' | 'unuse' | 'attached' | 'byController'>;
+  readonly ends: Readonly<Record<DiskPlugin, DiskEnds>>;
+  /** No pod may have the disk any more. */
+  readonly idle: () => void;
+  /** Comes before each effect: a test ends the process there. */
+  readonly before?: (effect: string) => Promise<void>;
+}
+
+interface KnownDisk extends DiskPlace {
+  /** Pods that have it, or are about to: of this process. */
+  readonly users: Set<PodUid>;
+  /** It is being detached: it is no reason to keep what it shares with others. */
+  isLeaving: boolean;
+}
+
+/** Of the kubelet (pkg/volume/iscsi persistISCSI); what is mounted there hides it. */
+const RECORD = 'iscsi.json';
+const MAX_RECORD = 64 * 1024;
+
+/**
+ * Disks that the node attaches for pods. The directory of a disk is made before anything is attached, and goes last: an agent that starts finds by it
+ * what may be attached. Which pods have it, the mount table says.
+ */
+export class NodeDisks implements NodeDisksOfPods {
+  readonly #deps: NodeDisksDeps;
+  /** By directory. */
+  readonly #known = new Map<string, KnownDisk>();
+  readonly #serial = new SerialByKey<string>();
+
+  constructor(deps: NodeDisksDeps) {
+    this.#deps = deps;
+  }
+
+  /** Finds what is there of a process before this one. */
+  async read(): Promise<void> {
+    const { paths, ends, attachments } = this.#deps;
+    for (const plugin of diskPlugins) {
+      for (const place of await paths.found(plugin)) {
+        const names = ends[plugin].namesOf(place.place);
+        if (names === undefined) continue;
+        this.#known.set(place.directory, { ...place, users: new Set(), isLeaving: false });
+        attachments.use(place.directory, names);
+      }
+    }
+  }
+
+  async publish(order: DiskOrder, signal: AbortSignal): Promise<string> {
+    const { paths, attachments } = this.#deps;
+    const place = paths.placeOf(order);
+    const disk = this.#known.get(place.directory) ?? { ...place, users: new Set(), isLeaving: false };
+    // From here on it is neither detached nor somebody else's.
+    this.#known.set(disk.directory, disk);
+    disk.users.add(order.uid);
+    attachments.use(disk.directory, [order.uniqueName]);
+    if (attachments.byController && !(await this.#isThere(disk, order.uid))) await attachments.attached(order.uniqueName, signal);
+    return this.#alone(disk.directory, signal, async () => {
+      if (await this.#isThere(disk, order.uid)) return disk.isBlock ? join(disk.directory, order.uid) : disk.directory;
+      disk.isLeaving = false;
+      return disk.isBlock ? this.#publishDevice(disk, order, signal) : this.#publishMount(disk, order, signal);
+    });
+  }
+
+  async unpublish(uid: PodUid, signal: AbortSignal): Promise<void> {
+    const { mounts, paths, idle } = this.#deps;
+    for (const disk of this.#known.values()) {
+      if (disk.isBlock && (await namesIn(disk.directory)).includes(uid)) {
+        const device = join(disk.directory, uid);
+        await this.#before('unmounting the device');
+        await mounts.release(device, signal);
+        await this.#before('removal of the device');
+        await unlink(device).catch(unlessGone);
+      }
+      disk.users.delete(uid);
+    }
+    for (const plugin of diskPlugins) {
+      const links = paths.linksOf(plugin, uid);
+      for (const name of await namesIn(links)) await unlink(join(links, name)).catch(unlessGone);
+      await rmdir(links).catch(unlessGone);
+      await rmdir(dirname(links)).catch(unlessGone);
+    }
+    idle();
+  }
+
+  async remain(uid: PodUid): Promise<boolean> {
+    for (const disk of this.#known.values()) {
+      if (disk.users.has(uid) || (disk.isBlock && (await namesIn(disk.directory)).includes(uid))) return true;
+    }
+    for (const plugin of diskPlugins) if ((await namesIn(this.#deps.paths.linksOf(plugin, uid))).length > 0) return true;
+    return false;
+  }
+
+  /** The directories of disks that no pod of this process has. */
+  idle(): readonly string[] {
+    return [...this.#known.values()].filter(({ users }) => users.size === 0).map(({ directory }) => directory);
+  }
+
+  /** Detaches a disk that no pod has. Resolves with whether it is gone: it is not where a pod has it, or something of a pod is still there. */
+  detach(directory: string, signal: AbortSignal): Promise<boolean> {
+    return this.#alone(directory, signal, async () => {
+      const { mounts, ends, attachments } = this.#deps;
+      const disk = this.#known.get(directory);
+      if (disk === undefined) return true;
+      if (await this.#isUsed(disk)) return false;
+      if (!disk.isBlock) {
+        await this.#before('unmounting');
+        await mounts.release(directory, signal);
+      }
+      const record = await readRegularFile(join(directory, RECORD), MAX_RECORD).catch(() => undefined);
+      const others = (): readonly string[] =>
+        [...this.#known.values()]
+          .filter((each) => each !== disk && each.plugin === disk.plugin && (!each.isLeaving || each.users.size > 0))
+          .map(({ place }) => place);
+      disk.isLeaving = true;
+      await this.#before('detaching');
+      await ends[disk.plugin].detach(disk.place, record, others, signal);
+      await this.#before('removal of the record');
+      for (const file of [RECORD + UNFINISHED, RECORD]) await rm(join(directory, file), { force: true });
+      await this.#before('removal of the directory');
+      await rmdir(directory).catch(unlessGone);
+      if (disk.plugin === 'iscsi') await rmdir(dirname(directory)).catch(unlessFilled);
+      // A pod may be waiting for it.
+      if (disk.users.size === 0) {
+        this.#known.delete(directory);
+        attachments.unuse(directory);
+      }
+      return true;
+    });
+  }
+
+  async #publishMount({ directory }: KnownDisk, order: DiskOrder, signal: AbortSignal): Promise<string> {
+    const { mounts, machine } = this.#deps;
+    await this.#record(directory, order);
+    await this.#before('attaching');
+    const device = await order.attach(signal);
+    await this.#before('looking for a file system');
+    const type = await fileSystemOn(device, order, machine, signal);
+    await this.#before('mounting');
+    const options = [...order.mountOptions, ...(order.readOnly ? ['ro'] : [])];
+    await mounts.mount(directory, { type, source: device, options }, signal).catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw new MountStepError('MountDevice', errorText(error), error);
+    });
+    await this.#before('mounted');
+    return directory;
+  }
+
+  async #publishDevice({ directory }: KnownDisk, order: DiskOrder, signal: AbortSignal): Promise<string> {
+    const { mounts, paths } = this.#deps;
+    const own = join(directory, order.uid);
+    const links = paths.linksOf(order.plugin, order.uid);
+    await this.#record(directory, order);
+    await this.#before('attaching');
+    const device = await order.attach(signal);
+    await this.#before('link to the device');
+    await makeMountPoint(links);
+    await symlink(own, join(links, order.name)).catch((error: unknown) => {
+      if (errorCode(error) !== 'EEXIST') throw error;
+    });
+    await this.#before('file of the device');
+    await writeFile(own, '', { flag: 'a', mode: 0o600 });
+    await this.#before('mounting the device');
+    await mounts.bind(device, own);
+    await this.#before('mounted');
+    return own;
+  }
+
+  async #record(directory: string, { record }: DiskOrder): Promise<void> {
+    await this.#before('record');
+    await makeMountPoint(directory);
+    if (record !== undefined) await writePrivateFile(join(directory, RECORD), record);
+  }
+
+  #isThere({ isBlock, directory }: KnownDisk, uid: PodUid): Promise<boolean> {
+    return this.#deps.mounts.isMounted(isBlock ? join(directory, uid) : directory);
+  }
+
+  /** What a pod of a process before this one has counts, too. */
+  async #isUsed({ users, isBlock, directory }: KnownDisk): Promise<boolean> {
+    const { mounts } = this.#deps;
+    if (users.size > 0) return true;
+    if (isBlock) return (await namesIn(directory)).some((name) => name !== RECORD && name !== RECORD + UNFINISHED);
+    return (await mounts.showing(directory)).length > 0;
+  }
+
+  async #before(effect: string): Promise<void> {
+    await this.#deps.before?.(effect);
+  }
+
+  /** One after the other. What waits does so no longer than `signal` lets it. */
+  #alone<T>(directory: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const mine = this.#serial.run(directory, async () => {
+      signal.throwIfAborted();
+      return work();
+    });
+    return unlessAborted(mine, signal);
+  }
+}
+
+function unlessGone(error: unknown): void {
+  if (!['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) throw error;
+}
+
+function unlessFilled(error: unknown): void {
+  if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(errorCode(error) ?? '')) throw error;
+}
