@@ -17,6 +17,7 @@ import type { TokenRequest } from '../../src/ports/service-account-tokens.ts';
 import type { Disks } from '../../src/volumes/disks/disks.ts';
 import { noDisks } from './no-disks.ts';
 import { flexDrivers } from '../../src/volumes/flex-drivers.ts';
+import type { Mounts } from '../../src/volumes/mounts.ts';
 import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
 import { directHostFiles } from './direct-host-files.ts';
 import { aContainer, aPod } from '../builders/a-pod.ts';
@@ -40,6 +41,22 @@ export class VolumeStage {
   readonly busy = new Set<string>();
   /** Directories whose unmounting lasts until this. */
   readonly lasting = new Map<string, Promise<void>>();
+  readonly mounts: Mounts = {
+    tmpfs: async (directory, options) => void this.mounted.set(directory, options),
+    hugePages: async (directory, pageBytes) => void this.mounted.set(directory, { pageBytes }),
+    mount: async (directory, request) => void this.mounted.set(directory, request),
+    bind: async (source, target) => void this.mounted.set(target, await readlink(source).catch(() => source)),
+    share: async (directory) => void this.mounted.set(directory, 'shared'),
+    isMounted: async (path) => this.mounted.has(path),
+    showing: async (directory) => [...this.mounted].flatMap(([path, what]) => (sourceOf(what) === directory ? [path] : [])),
+    release: async (path) => void this.mounted.delete(path),
+    below: async (directory) => [...this.mounted.keys()].filter((target) => target.startsWith(directory)),
+    unmountBelow: async (directory) => {
+      await this.lasting.get(directory);
+      if (this.busy.has(directory)) throw new Error('target is busy');
+      for (const target of this.mounted.keys()) if (target.startsWith(directory)) this.mounted.delete(target);
+    },
+  };
   nowMs = 0;
   /** Disks that the node attaches; of volumes that are made anew. */
   disks: Disks = noDisks;
@@ -73,7 +90,7 @@ export class VolumeStage {
   }
 
   #newVolumes(): PodVolumes {
-    const { objects, claims, persistentVolumes, asked, events, mounted, busy, lasting } = this;
+    const { objects, claims, persistentVolumes, asked, events } = this;
     return podVolumes({
       rootDir: this.rootDir,
       hostFiles: directHostFiles,
@@ -86,22 +103,7 @@ export class VolumeStage {
       clock: { now: () => this.nowMs, monotonicMs: () => this.nowMs },
       events: { record: (_about, type, reason, message) => events.push(`${type} ${reason} ${message}`) },
       tell: { volumeMounted: ({ plugin, failed }) => this.reported.push(`${plugin} ${failed ? 'failed' : 'made'}`) },
-      mounts: {
-        tmpfs: async (directory, options) => void mounted.set(directory, options),
-        hugePages: async (directory, pageBytes) => void mounted.set(directory, { pageBytes }),
-        mount: async (directory, request) => void mounted.set(directory, request),
-        bind: async (source, target) => void mounted.set(target, await readlink(source)),
-        share: async (directory) => void mounted.set(directory, 'shared'),
-        isMounted: async (path) => mounted.has(path),
-        showing: async (directory) => [...mounted].flatMap(([path, what]) => (sourceOf(what) === directory ? [path] : [])),
-        release: async (path) => void mounted.delete(path),
-        below: async (directory) => [...mounted.keys()].filter((target) => target.startsWith(directory)),
-        unmountBelow: async (directory) => {
-          await lasting.get(directory);
-          if (busy.has(directory)) throw new Error('target is busy');
-          for (const target of mounted.keys()) if (target.startsWith(directory)) mounted.delete(target);
-        },
-      },
+      mounts: this.mounts,
       factsFor: () => ({
         objects: {
           get: async (reference: ObjectReferenceOfPod) => {

@@ -26,8 +26,10 @@ export interface IscsiEnd {
   readonly isShared: () => boolean;
 }
 
-/** iscsiadm waits for a portal that does not answer, again and again. */
-const DISCOVERY_MS = 25_000;
+/** iscsiadm waits for a portal that does not answer, again and again: all of them together are asked for so long, each of them at most, and at least. */
+const DISCOVERIES_MS = 50_000;
+const LONGEST_DISCOVERY_MS = 25_000;
+const SHORTEST_DISCOVERY_MS = 5_000;
 const LOGIN_MS = 40_000;
 /** What is about records alone. */
 const RECORD_MS = 10_000;
@@ -39,6 +41,8 @@ const LOOK_AGAIN_MS = 250;
 const MOST_ATTEMPTS = 5;
 const ENOUGH_ATTEMPTS = 2;
 const ENOUGH_PATHS = 2;
+/** With one path a pod can begin: the others have been waited for. */
+const ENOUGH_MS = 50_000;
 
 /** Exit codes of iscsiadm(8): there is such a session already; there is nothing that fits. */
 const SESSION_EXISTS = 15;
@@ -74,9 +78,11 @@ export class IscsiInitiator {
     await this.#prepareInterface(disk, signal);
     const devices = new Map<string, string>();
     let fault: unknown;
+    const { clock } = this.#machine;
+    const untilMs = clock.monotonicMs() + ENOUGH_MS;
     for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
       for (const portal of disk.portals) {
-        if (devices.has(portal)) continue;
+        if (devices.has(portal) || (devices.size > 0 && clock.monotonicMs() >= untilMs)) continue;
         try {
           devices.set(portal, await this.#path(disk, portal, auth, signal));
         } catch (error) {
@@ -150,7 +156,8 @@ export class IscsiInitiator {
     const node = ['-m', 'node', '-p', portal, '-T', iqn, '-I', iface];
     await this.#admin([...discovery, '-o', 'new'], portal, RECORD_MS, signal);
     if (auth.discovery) await setDiscoveryChap(iscsiRecords, portal, auth.secret);
-    const found = await this.#admin([...discovery, '--discover'], portal, DISCOVERY_MS, signal);
+    const share = Math.max(SHORTEST_DISCOVERY_MS, DISCOVERIES_MS / disk.portals.length);
+    const found = await this.#admin([...discovery, '--discover'], portal, Math.min(share, LONGEST_DISCOVERY_MS), signal);
     if (found.code !== 0) {
       await this.#admin([...discovery, '-o', 'delete'], portal, RECORD_MS, signal);
       throw new Error(`iscsi: failed to sendtargets to portal ${portal} output: ${found.said}, err exit status ${found.code}`);

@@ -1,3 +1,5 @@
+import { runCommand } from '../../base/run-command.ts';
+
 /** Where a machine has its devices, and what it has of iSCSI. */
 export interface MachineRoots {
   /** "/dev" */
@@ -6,8 +8,8 @@ export interface MachineRoots {
   readonly sys: string;
   /** Where iscsiadm has its records: Debian's place, and that of others. */
   readonly iscsiRecords: readonly string[];
-  /** Programs that are not found by PATH, by name. */
-  readonly programs: Readonly<Record<string, string>>;
+  /** Runs its programs. */
+  readonly run: typeof runCommand;
 }
 
-export const realRoots: MachineRoots = { dev: '/dev', sys: '/sys', iscsiRecords: ['/etc/iscsi', '/var/lib/iscsi'], programs: {} };
+export const realRoots: MachineRoots = { dev: '/dev', sys: '/sys', iscsiRecords: ['/etc/iscsi', '/var/lib/iscsi'], run: runCommand };

@@ -2,7 +2,7 @@ import { readdir, readFile, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { isMissingFile } from '../../base/error-code.ts';
-import { type CommandEnd, runCommand } from '../../base/run-command.ts';
+import type { CommandEnd } from '../../base/run-command.ts';
 import { MountStepError } from '../../model/mount-step-error.ts';
 import { words } from '../words.ts';
 import type { MachineRoots } from './machine-roots.ts';
@@ -44,7 +44,7 @@ export class Machine {
   ): Promise<ProgramEnd> {
     const key = `${program} ${subject}`;
     if (this.#hanging.has(key)) throw new Error(`an earlier ${program} about ${subject} hangs and cannot be ended`);
-    const end = await runCommand(this.roots.programs[program] ?? program, argv, { clock: this.clock, deadlineMs, signal });
+    const end = await this.roots.run(program, argv, { clock: this.clock, deadlineMs, signal });
     if (end.is === 'late') {
       this.#hanging.add(key);
       void end.ended.then(() => this.#hanging.delete(key));
@@ -141,7 +141,7 @@ function endOf(program: string, end: CommandEnd, deadlineMs: number): ProgramEnd
     case 'late':
       throw new Error(`${program} has not ended after ${deadlineMs / 1000} s`);
     case 'missing':
-      throw new MountStepError('CanMount', missing(program), end.error);
+      throw new MountStepError('CanMount', missing(program));
     default:
       return end satisfies never;
   }

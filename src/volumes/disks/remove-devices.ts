@@ -10,16 +10,19 @@ const FLUSH_MS = 100_000;
 export async function removeDevices(devices: readonly string[], machine: Machine, signal: AbortSignal): Promise<void> {
   for (const device of devices) await checkUnused(device, machine);
   const whole = new Set<string>();
+  const paths = new Set(devices);
   for (const device of devices) {
     const found = await machine.multipathOf(device);
-    if (found !== undefined) whole.add(found);
+    if (found === undefined) continue;
+    whole.add(found);
+    for (const each of await machine.names(machine.roots.sys, 'block', basename(found), 'slaves')) paths.add(join(machine.roots.dev, each));
   }
   for (const device of whole) {
     await checkUnused(device, machine);
     const { code, said } = await machine.run('multipath', ['-f', device], { deadlineMs: FLUSH_MS, subject: device, signal });
     if (code !== 0) throw new Error(`failed to flush multipath device ${device}: ${said}`);
   }
-  for (const device of devices) {
+  for (const device of paths) {
     // One that has died cannot be flushed, and must go all the same.
     await machine.run('blockdev', ['--flushbufs', device], { deadlineMs: FLUSH_MS, subject: device, signal });
     await machine.tell(join(machine.roots.sys, 'block', basename(device), 'device/delete'), '1', signal);

@@ -111,6 +111,12 @@ test('the sweep is beside the pods; what ends hanging mounts stops first', async
   const { services } = await staged(t);
   assert.deepEqual(
     services.map(({ name, stage }) => `${stage}: ${name}`),
-    ['before pods: volumes of drivers', 'beside pods: orphaned volumes', 'server: end of mounts'],
+    [
+      'before pods: volumes of drivers',
+      'before pods: disks of before',
+      'beside pods: disks that no pod has',
+      'beside pods: orphaned volumes',
+      'server: end of mounts',
+    ],
   );
 });

@@ -258,5 +258,8 @@ test('a block device is of a claim, and of a CSI driver', async () => {
   stage.persistentVolumes.set('pv', { metadata: { name: 'pv' }, spec });
   await refused(claimed, /volume b has volumeMode Filesystem, but is specified in volumeDevices$/);
   stage.persistentVolumes.set('pv', { metadata: { name: 'pv' }, spec: { ...spec, volumeMode: 'Block' } });
-  await refused(claimed, /volume b has volumeMode Block, which this node supports for volumes of CSI drivers alone$/);
+  await refused(
+    claimed,
+    /volume b has volumeMode Block, which this node supports for iscsi and fc volumes and those of CSI drivers alone$/,
+  );
 });

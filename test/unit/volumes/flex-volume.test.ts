@@ -92,7 +92,7 @@ describe('flexVolume', () => {
     [
       'has one that fails',
       { init: INIT, mount: `echo '{"status":"Failure","message":"no\\\\nserver"}'; exit 1` },
-      'SetUp failed for volume "d" : mount command failed, status: Failure, reason: no?server',
+      'SetUp failed for volume "d" : mount command failed, status: Failure, reason: no server',
     ],
     [
       'has one that answers nonsense',

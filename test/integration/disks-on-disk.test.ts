@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { BehaviorSubject, filter, startWith } from 'rxjs';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
+import { firstOf } from '../../src/base/first-of.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import { mountsNow } from '../../src/base/mount-info.ts';
+import { seededRandom } from '../../src/base/seeded-random.ts';
+import type { Pod } from '../../src/model/pod.ts';
+import { noCsiVolumes } from '../../src/ports/csi-volumes.ts';
+import { Attachments } from '../../src/volumes/attachments.ts';
+import { openDisks } from '../../src/volumes/disks/open-disks.ts';
+import { flexDrivers } from '../../src/volumes/flex-drivers.ts';
+import { systemMounts } from '../../src/volumes/mounts.ts';
+import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
+import { aContainer, aPod } from '../builders/a-pod.ts';
+import { directHostFiles } from '../fakes/direct-host-files.ts';
+import { IscsiMachine } from '../fakes/iscsi-machine.ts';
+import { silentHappenings } from '../fakes/silent-happenings.ts';
+
+const RUNS = 8;
+const STEPS = 5;
+/** More than the points of one step. */
+const POINTS = 30;
+const IQN = 'iqn.2001-04.com.example:disk';
+
+/** What is tried again is so at once. */
+const impatient: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 1), signal) };
+const mounts = systemMounts({ clock: systemClock });
+
+/** Two pods share a disk with a file system and one as a device, of a target that has two portals. */
+const volumes: NonNullable<Pod['spec']['volumes']> = [
+  { name: 'd', iscsi: { targetPortal: '10.0.0.1', portals: ['10.0.0.2'], iqn: IQN, lun: 0, iscsiInterface: 'default' } },
+  { name: 'b', persistentVolumeClaim: { claimName: 'b' } },
+];
+const podNamed = (name: string): Pod =>
+  aPod(name, {
+    volumes,
+    securityContext: { fsGroup: 4321 },
+    containers: [
+      aContainer('app', { volumeMounts: [{ name: 'd', mountPath: '/d' }], volumeDevices: [{ name: 'b', devicePath: '/dev/b' }] }),
+    ],
+  });
+
+/** The process ends at any point between two effects, without a word. What comes after finds what is there on the disk and in the mount table alone. */
+test(
+  `an agent that is killed anywhere, ${RUNS} times, loses no disk, leaves none attached, and mounts none twice`,
+  { timeout: 300_000 },
+  async () => {
+    for (let seed = 1; seed <= RUNS; seed++) await oneRun(seed);
+    // Of 15 points.
+    assert.ok(killedBefore.size > 9, [...killedBefore].join(', '));
+  },
+);
+
+/** Where it was killed. */
+const killedBefore = new Set<string>();
+
+async function oneRun(seed: number): Promise<void> {
+  const random = seededRandom(seed);
+  const below = (n: number): number => Math.floor(random() * n);
+  const signal = AbortSignal.timeout(60_000);
+  const rootDir = await mkdtemp(join(tmpdir(), 'rxlet-disks-'));
+  const machine = await IscsiMachine.make({ luns: [0, 1], isLoop: true });
+  machine.targets = [IQN];
+  let killed = Promise.withResolvers<never>();
+  let left = Infinity;
+  let current = new AbortController();
+  let agent: { readonly volumes: PodVolumes; readonly attachments: Attachments };
+  const begin = async (): Promise<void> => {
+    current.abort(new Error('killed'));
+    const stop = new AbortController();
+    current = stop;
+    left = Infinity;
+    killed = Promise.withResolvers<never>();
+    killed.promise.catch(() => {});
+    const point = async (effect: string): Promise<void> => {
+      // Of a process that was killed nothing goes on.
+      if (current !== stop) await new Promise(() => {});
+      if (left-- > 0) return;
+      killedBefore.add(effect);
+      killed.reject(new Error('killed'));
+      await new Promise(() => {});
+    };
+    machine.before = () => point('a program');
+    const roots = {
+      ...machine.roots,
+      run: (...call: Parameters<typeof machine.roots.run>) =>
+        current === stop ? machine.roots.run(...call) : new Promise<never>(() => {}),
+    };
+    const attachments = new Attachments({
+      cluster: { exists: false, node: () => undefined, nodeChanges: new BehaviorSubject(undefined) },
+      byController: true,
+      clock: impatient,
+    });
+    const disks = await openDisks({ rootDir, roots, mounts, attachments, clock: impatient, log: silentLogger, before: point });
+    void disks.run(stop.signal);
+    const podsVolumes = podVolumes({
+      rootDir,
+      mounts,
+      disks,
+      hostFiles: directHostFiles,
+      csi: () => noCsiVolumes,
+      flex: flexDrivers('/nowhere', systemClock),
+      selinux: false,
+      engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: 'never' }),
+      images: { exportImage: () => Promise.reject(new Error('there is no engine')) },
+      clock: systemClock,
+      events: { record: () => {} },
+      tell: silentHappenings,
+      factsFor: () => ({
+        objects: { get: () => Promise.reject(new Error('there are none')) },
+        tokens: { get: async () => 'a.b.c' },
+        allocatable: () => ({}),
+        claims: {
+          claim: async () => ({ metadata: { uid: 'c' }, spec: { volumeName: 'pv' }, status: { phase: 'Bound' } }),
+          volume: async () => ({
+            metadata: { name: 'pv' },
+            spec: {
+              claimRef: { uid: 'c' },
+              volumeMode: 'Block',
+              iscsi: { targetPortal: '10.0.0.1', portals: ['10.0.0.2'], iqn: IQN, lun: 1 },
+            },
+          }),
+        },
+        node: () => undefined,
+      }),
+    });
+    agent = { volumes: podsVolumes, attachments };
+  };
+  const pods = [podNamed('p0'), podNamed('p1')];
+  const wanted = new Set<Pod>();
+  let written: string | undefined;
+  /** A pod has what was written, or has nothing. */
+  const settle = async (pod: Pod): Promise<void> => {
+    const { uid } = pod.metadata;
+    if (!wanted.has(pod)) return agent.volumes.remove(uid, signal);
+    await agent.volumes.prepare(pod, signal);
+    const path = join(rootDir, 'pods', uid, 'volumes/kubernetes.io~iscsi/d');
+    assert.equal(mountsNow().filter((each) => each.path === path).length, 1, 'it is mounted once');
+    if (written !== undefined) assert.equal(await readFile(join(path, 'data'), 'utf8'), written, 'it has what was written');
+    written = `${seed} ${uid} ${left}`;
+    await writeFile(join(path, 'data'), written);
+    const [device] = agent.volumes.devicesFor(pod, pod.spec.containers[0] ?? aContainer('app'));
+    assert.ok(device !== undefined && existsSync(device.hostPath), 'it has its device');
+  };
+  const end = async (): Promise<void> => {
+    wanted.clear();
+    for (const pod of pods) await settle(pod);
+    const plugin = join(rootDir, 'plugins/kubernetes.io/iscsi');
+    const isLeft = (): boolean => existsSync(plugin) && readdirSync(plugin, { recursive: true }).some((each) => each !== 'volumeDevices');
+    await firstOf(
+      agent.attachments.changes.pipe(
+        startWith(undefined),
+        filter(() => !isLeft()),
+      ),
+      signal,
+    );
+  };
+  /** Resolves with whether it was killed meanwhile. */
+  const mortal = async (work: () => Promise<void>): Promise<boolean> =>
+    Promise.race([work().then(() => false), killed.promise.catch(() => true)]);
+  try {
+    await begin();
+    for (let step = 0; step < STEPS; step++) {
+      const pod = pods[below(pods.length)];
+      assert.ok(pod);
+      if (wanted.has(pod)) wanted.delete(pod);
+      else wanted.add(pod);
+      if (random() < 0.7) left = below(POINTS);
+      if (!(await mortal(() => settle(pod))) && random() < 0.5) continue;
+      await begin();
+      if (random() < 0.5) for (const each of pods) await settle(each);
+    }
+    left = below(POINTS);
+    if (await mortal(end)) {
+      await begin();
+      await end();
+    }
+    assert.deepEqual(
+      mountsNow().filter(({ path }) => path.startsWith(rootDir)),
+      [],
+    );
+    assert.deepEqual([machine.lost, [...machine.sessions.values()], await readdir(join(rootDir, 'pods')).catch(() => [])], [[], [], []]);
+  } catch (error) {
+    throw new Error(`run ${seed}`, { cause: error });
+  } finally {
+    current.abort(new Error('killed'));
+    await mounts.unmountBelow(rootDir);
+    await machine[Symbol.asyncDispose]();
+    await rm(rootDir, { recursive: true });
+  }
+}
