@@ -18,13 +18,16 @@ export async function setUpDisk(
   const { fsType = '', ...rest } = disk;
   const hostPath = await disks.publish({ ...rest, uid: pod.metadata.uid, name, isBlock, fsType, readOnly, mountOptions }, signal);
   if (isBlock) return { hostPath, readOnly, isHosts: true };
-  if (!(await mounts.isMounted(directory))) {
+  if (!(await mounts.isShown(hostPath, directory))) {
     const { fsGroup, fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
     // Once it is shown, all of it has been given, whatever came between.
     if (fsGroup !== undefined && !readOnly)
       await hostFiles.run(giveToGroup, { directory: hostPath, ownership: { fsGroup, policy, readOnly } }, signal);
     await makeMountPoint(directory);
+    // A program that an agent before this one has started may show what was there before the disk, or after it.
+    await mounts.release(directory, signal);
     await mounts.mount(directory, { type: 'bind', source: hostPath, options: readOnly ? ['ro'] : [] }, signal);
+    if (!(await mounts.isShown(hostPath, directory))) throw new Error(`what is mounted at ${directory} is not the disk`);
   }
   return { hostPath: directory, readOnly, isHosts: true, ...(!readOnly && { isOwn: true }) };
 }

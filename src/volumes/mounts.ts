@@ -34,6 +34,8 @@ export interface Mounts {
   below(directory: string): Promise<readonly string[]>;
   /** Whether something is mounted at the path, whose last part is no link. */
   isMounted(path: string): Promise<boolean>;
+  /** Whether what is mounted at `directory` is mounted at the other path, too, or a part of it. */
+  isShown(directory: string, at: string): Promise<boolean>;
   /** Where else what is mounted at `directory` is shown, or a part of it. */
   showing(directory: string): Promise<readonly string[]>;
   /** Takes away what is mounted at the path, once all that was written is on its disk: waits for that, and rejects where it takes too long. */
@@ -138,6 +140,12 @@ export function systemMounts({ clock, silent = () => [], stop = new AbortControl
       const table = await mountTable();
       const own = table.findLast((each) => each.path === path);
       return own === undefined ? [] : table.filter((each) => each.device === own.device && each.path !== path).map((each) => each.path);
+    },
+    isShown: async (directory, at) => {
+      const [path, other] = await Promise.all([pathOf(directory), pathOf(at).catch(unlessMissing)]);
+      const table = await mountTable();
+      const own = table.findLast((each) => each.path === path);
+      return own !== undefined && table.findLast((each) => each.path === other)?.device === own.device;
     },
     release,
     below: async (directory) => (await mountsBelow(directory)).map(({ path }) => path),

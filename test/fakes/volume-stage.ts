@@ -48,6 +48,7 @@ export class VolumeStage {
     bind: async (source, target) => void this.mounted.set(target, await readlink(source).catch(() => source)),
     share: async (directory) => void this.mounted.set(directory, 'shared'),
     isMounted: async (path) => this.mounted.has(path),
+    isShown: async (directory, at) => sourceOf(this.mounted.get(at)) === directory,
     showing: async (directory) => [...this.mounted].flatMap(([path, what]) => (sourceOf(what) === directory ? [path] : [])),
     release: async (path) => void this.mounted.delete(path),
     below: async (directory) => [...this.mounted.keys()].filter((target) => target.startsWith(directory)),

@@ -15,7 +15,7 @@ import { noCsiVolumes } from '../../src/ports/csi-volumes.ts';
 import { Attachments } from '../../src/volumes/attachments.ts';
 import { openDisks } from '../../src/volumes/disks/open-disks.ts';
 import { flexDrivers } from '../../src/volumes/flex-drivers.ts';
-import { systemMounts } from '../../src/volumes/mounts.ts';
+import { type Mounts, systemMounts } from '../../src/volumes/mounts.ts';
 import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
 import { aContainer, aPod } from '../builders/a-pod.ts';
 import { directHostFiles } from '../fakes/direct-host-files.ts';
@@ -92,16 +92,19 @@ async function oneRun(seed: number): Promise<void> {
       run: (...call: Parameters<typeof machine.roots.run>) =>
         current === stop ? machine.roots.run(...call) : new Promise<never>(() => {}),
     };
+    const own = new Proxy(mounts, {
+      get: (all, name: keyof Mounts) => (current === stop ? all[name].bind(all) : () => new Promise(() => {})),
+    });
     const attachments = new Attachments({
       cluster: { exists: false, node: () => undefined, nodeChanges: new BehaviorSubject(undefined) },
       byController: true,
       clock: impatient,
     });
-    const disks = await openDisks({ rootDir, roots, mounts, attachments, clock: impatient, log: silentLogger, before: point });
+    const disks = await openDisks({ rootDir, roots, mounts: own, attachments, clock: impatient, log: silentLogger, before: point });
     void disks.run(stop.signal);
     const podsVolumes = podVolumes({
       rootDir,
-      mounts,
+      mounts: own,
       disks,
       hostFiles: directHostFiles,
       csi: () => noCsiVolumes,
