@@ -155,7 +155,10 @@ async function oneRun(seed: number): Promise<void> {
     wanted.clear();
     for (const pod of pods) await settle(pod);
     const plugin = join(rootDir, 'plugins/kubernetes.io/iscsi');
-    const isLeft = (): boolean => existsSync(plugin) && readdirSync(plugin, { recursive: true }).some((each) => each !== 'volumeDevices');
+    const isLeft = (): boolean =>
+      [plugin, join(plugin, 'volumeDevices')].some(
+        (each) => existsSync(each) && readdirSync(each).some((name) => name.startsWith('iface-')),
+      );
     await firstOf(
       agent.attachments.changes.pipe(
         startWith(undefined),
