@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { filter, startWith } from 'rxjs';
+import { EMPTY, filter, startWith } from 'rxjs';
 import { type Clock, systemClock } from '../../../../src/base/clock.ts';
 import { firstOf } from '../../../../src/base/first-of.ts';
 import { silentLogger } from '../../../../src/base/logger.ts';
@@ -36,7 +36,7 @@ describe('fcDisk', () => {
     ['too many names', { wwids: Array.from({ length: 33 }, (_, i) => `${i}`) }],
     ['names that are too long', { wwids: ['x'.repeat(128), 'y'.repeat(127)] }],
   ] as const) {
-    it(`refuses ${what}`, () => assert.throws(() => fcDisk(source as Parameters<typeof fcDisk>[0]), { name: 'VolumeRefusedError' }));
+    it(`refuses ${what}`, () => assert.throws(() => fcDisk(source), { name: 'VolumeRefusedError' }));
   }
 
   it('has the directory and the name that the kubelet has', () => {
@@ -72,7 +72,7 @@ describe('a Fibre Channel volume', () => {
 
   beforeEach(async () => {
     machine = await IscsiMachine.make();
-    const cluster = { exists: false, node: () => undefined, nodeChanges: new Attachments({} as never).changes as never };
+    const cluster = { exists: false, node: () => undefined, nodeChanges: EMPTY };
     attachments = new Attachments({ cluster, byController: true, clock: impatient });
     const disks = await openDisks({
       rootDir,
