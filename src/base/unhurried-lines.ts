@@ -16,6 +16,8 @@ const FIRST_RETRY_MS = 10;
 const LAST_RETRY_MS = 1000;
 /** As long does the end wait for a reader that takes nothing. */
 const LAST_WAIT_MS = 1000;
+/** And for one that takes little. */
+const LONGEST_WAIT_MS = 5000;
 
 /**
  * Lines to a pipe or socket whose reader may be behind, hang or be gone. They are written before the call returns where they are taken at once;
@@ -46,11 +48,14 @@ export class UnhurriedLines implements LineDestination {
     if (this.#waiting.length > 0 && !this.#isRetrying) this.#retryIn(FIRST_RETRY_MS);
   }
 
-  /** Before the process ends: what waits is written, unless a whole second passes in which nothing is taken. */
+  /** Before the process ends: what waits is written, unless a whole second passes in which nothing is taken, or five in all. */
   end(): void {
-    for (let waitedMs = 0; this.#waiting.length > 0 && waitedMs < LAST_WAIT_MS; waitedMs += FIRST_RETRY_MS) {
-      if (this.#flush()) waitedMs = 0;
-      if (this.#waiting.length > 0) this.#deps.pause(FIRST_RETRY_MS);
+    let silentMs = 0;
+    for (let waitedMs = 0; silentMs < LAST_WAIT_MS && waitedMs < LONGEST_WAIT_MS; waitedMs += FIRST_RETRY_MS) {
+      if (this.#flush()) silentMs = 0;
+      if (this.#waiting.length === 0) return;
+      this.#deps.pause(FIRST_RETRY_MS);
+      silentMs += FIRST_RETRY_MS;
     }
   }
 

@@ -112,3 +112,13 @@ test('the end waits for a reader that takes something, and for one that does not
   assert.equal(pipe.taken.length, 300);
   assert.equal(pipe.pausedMs, 4000);
 });
+
+test('the end waits five seconds at the most for a reader that takes a little now and then', () => {
+  const { lines, pipe } = aPipe();
+  lines.write('x'.repeat(500));
+  pipe.onPause = () => {
+    pipe.room = pipe.pausedMs % 500 === 0 ? 1 : 0;
+  };
+  lines.end();
+  assert.equal(pipe.pausedMs, 5000);
+});
