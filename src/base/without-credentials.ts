@@ -23,7 +23,7 @@ const aboutSecrets =
 const noSecret = /^(?:\[redacted\]|null|nil|<nil>|none|true|false|yes|no|undefined|empty)$/i;
 /** With these begins what is said of a credential. */
 const words =
-  'required invalid forbidden unsupported duplicate unknown unexpected too must expected not unauthorized denied permission failed failure cannot could unable error errors missing expired empty wrong incorrect bad rejected refused timeout timed context dial get post put patch head delete read open stat the a an is are was were has have may can should will and or in of for from with did does rpc eof status http server this it';
+  'required invalid forbidden unsupported duplicate unknown unexpected too must expected not unauthorized denied permission failed failure cannot could unable error errors missing expired empty wrong incorrect bad rejected refused timeout timed context dial get post put patch head delete read open stat the a an is are was were has have may can should will and or in of for from with did does rpc eof status http server authorization authentication this it';
 const said = new RegExp(String.raw`^(?:${words.replaceAll(' ', '|')})(?![\w-])`, 'i');
 const sentence = /^[a-z][a-z']*[ \t]+["\w(]/i;
 

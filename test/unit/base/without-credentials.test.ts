@@ -72,6 +72,7 @@ for (const text of [
   'incorrect username or password: unauthorized',
   'authorization: permission denied by the registry',
   'may require authorization: server message: insufficient_scope: authorization failed',
+  'may require authorization: authorization failed: no basic auth credentials',
   'flag --token is required',
   'docker login --password-stdin',
   '--token-file=/var/run/token --service-account-private-key-file /etc/key',
