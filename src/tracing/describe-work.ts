@@ -113,9 +113,10 @@ export function cut(text: string): string {
   return shown.length > MOST_TEXT ? `${shown.slice(0, MOST_TEXT)}…` : shown;
 }
 
-/** "POST /containers/{id}/start" of "POST /containers/ID/start": few, whatever the path holds. Without its query. */
+/** "POST /containers/{id}/start" of "POST /containers/ID/start": few, whatever the path holds. Without its query. Methods of CRI as they are. */
 export function engineCallName(what: string): string {
-  const [method = '', target = ''] = what.split(' ');
+  const [method = '', target] = what.split(' ');
+  if (target === undefined) return method;
   const [path = ''] = target.split('?');
   const [, collection = '', ...rest] = path.split('/');
   const verb = engineVerbs.has(rest.at(-1) ?? '') ? rest.pop() : undefined;

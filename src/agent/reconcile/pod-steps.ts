@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { errorText } from '../../base/error-text.ts';
 import { ContainerStartError } from '../../model/container-start-error.ts';
 import { allContainers } from '../../model/pod-predicates.ts';
@@ -146,8 +147,10 @@ export function podSteps({
       let ahead: Promise<StartAhead | undefined> | undefined;
       try {
         const spec: SandboxSpec = { hostname: undefined, ...(await participants.sandbox(pod, signal)), attempt };
+        // It may take longer than the call that tells of the sandbox, and is none of its parts.
+        const asThisStep = AsyncLocalStorage.snapshot();
         const onCreated = (id: SandboxId): void => {
-          if (next?.do === 'startContainer') ahead = createAhead(next, context, id, signal);
+          if (next?.do === 'startContainer') ahead = asThisStep(createAhead, next, context, id, signal);
         };
         context.sandbox = (await runSandbox(pod, spec, signal, onCreated)).id;
       } catch (error) {

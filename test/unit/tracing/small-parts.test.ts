@@ -78,6 +78,7 @@ test('calls to the engine have few names, whatever is asked for', () => {
     ['GET /images/registry:5000/a/b:1/json', 'GET /images/{id}/json'],
     ['GET /events', 'GET /events'],
     ['GET /containers/0123/archive?path=/etc/shadow', 'GET /containers/{id}/archive'],
+    ['CreateContainer', 'CreateContainer'],
   ] as const) {
     assert.equal(engineCallName(what), name);
   }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { test } from 'node:test';
 import type { Container, Pod, PodUid } from '../../../../src/model/pod.ts';
 import { ContainerStartError } from '../../../../src/model/container-start-error.ts';
@@ -226,6 +227,33 @@ test('of what was made ahead in a sandbox that did not start nothing is told', a
   const { log, play } = slowSandbox({ runs: false });
   assert.match(String(await play(anObservedPod(pod, {}))), /run the sandbox of web_default/);
   assert.deepEqual(log, ['create', 'sandbox', 'FailedCreatePodSandBox: Failed to create pod sandbox: no address is left']);
+});
+
+test('what is made ahead is a part of the step, which waits for it, and not of the call that starts the sandbox', async () => {
+  const within = new AsyncLocalStorage<string>();
+  const madeWithin: (string | undefined)[] = [];
+  const { executors } = steps(
+    {},
+    {
+      runtime: {
+        ...engine,
+        createContainer: async () => {
+          madeWithin.push(within.getStore());
+          return { start: async () => ID };
+        },
+      },
+      runSandbox: (_pod, _spec, _signal, onCreated) =>
+        within.run('call', async () => {
+          onCreated?.('sandbox' as SandboxId);
+          return { id: 'sandbox' as SandboxId, ips: [] };
+        }),
+      images: { ensureImage: async () => 'image', presentImage: async () => ({ ref: 'image', tell: () => {} }) },
+    },
+  );
+  const start = { do: 'startContainer', name: 'app', attempt: 0, init: false } as const;
+  const at: StepContext = { ...context(pod, anObservedPod(pod, {})), sandbox: undefined };
+  await within.run('step', async () => executors.runSandbox({ do: 'runSandbox', attempt: 0 }, at, never, start));
+  assert.deepEqual(madeWithin, ['step']);
 });
 
 test('a container that could not be created ahead is created in its turn', async () => {
