@@ -129,7 +129,7 @@ export function accessContract(world: () => RuntimeWorld, access: () => Containe
       assert.equal((await logged(id)).stdout, 'hello\n');
     });
 
-    test('leaves the process alone when it detaches', async () => {
+    test('leaves the process alone when it detaches, where its input stays open', async () => {
       const { pod, id } = await repeating(false);
       const gone = new AbortController();
       const session = await access().attach(id, { ...BOTH, stdin: true }, gone.signal);
@@ -138,7 +138,20 @@ export function accessContract(world: () => RuntimeWorld, access: () => Containe
       assert.equal(first, 'hello\n');
       gone.abort(new Error('gone'));
       await assert.rejects(session.ended, /gone/);
-      assert.equal((await world().container(pod, id)).state.phase, 'running');
+      if (world().facts.keepsInputOpen) assert.equal((await world().container(pod, id)).state.phase, 'running');
+      else assert.equal((await world().ended(pod, id)).exitCode, 0);
+    });
+
+    test('leaves the process alone when who only listened detaches', async () => {
+      const { pod, id } = await repeating(true);
+      const gone = new AbortController();
+      const listening = await access().attach(id, BOTH, gone.signal);
+      gone.abort(new Error('gone'));
+      await assert.rejects(listening.ended, /gone/);
+      const session = await access().attach(id, { ...BOTH, stdin: true }, world().signal);
+      session.stdin?.end('hello\n');
+      assert.deepEqual(await whole(session), ['hello\n', '', undefined]);
+      assert.equal((await world().ended(pod, id)).exitCode, 0);
     });
   });
 

@@ -32,6 +32,7 @@ const facts: EngineFacts = {
   name: 'containerd',
   imageId: /sha256:[0-9a-f]{64}$/,
   failedStart: { exitCode: 128, reason: 'StartError', startedAt: 'not told' },
+  keepsInputOpen: true,
   namesStopSignals: false,
   absentImageFiles: /cannot be a volume/,
   tellsDevicePermissions: true,

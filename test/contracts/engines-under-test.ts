@@ -19,6 +19,7 @@ export const embeddedImage = 'busybox:1.35';
 const dockersFacts: Omit<EngineFacts, 'name'> = {
   imageId: /^docker(-pullable)?:\/\/.*sha256:[0-9a-f]{64}$/,
   failedStart: { exitCode: 127, reason: 'ContainerCannotRun', startedAt: 'when it was created' },
+  keepsInputOpen: true,
   namesStopSignals: true,
   absentImageFiles: /No such image/,
   tellsDevicePermissions: true,
@@ -36,6 +37,8 @@ const factsOf: Readonly<Record<Dialect['name'], EngineFacts>> = {
     imageId: /^docker\.io\/.*@sha256:[0-9a-f]{64}$/,
     // It says why, and no more.
     failedStart: { ...dockersFacts.failedStart, exitCode: 128 },
+    // It never starts conmon with --leave-stdin-open.
+    keepsInputOpen: false,
     absentImageFiles: /no such image/,
     tellsDevicePermissions: false,
   },

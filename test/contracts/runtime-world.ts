@@ -31,6 +31,8 @@ export interface EngineFacts {
   readonly imageId: RegExp;
   /** What becomes of a container whose command is not there. */
   readonly failedStart: { readonly exitCode: number; readonly reason: string; readonly startedAt: 'when it was created' | 'not told' };
+  /** The input of a container stays open when who gave some goes, unless it is open once; otherwise it ends with the first of them. */
+  readonly keepsInputOpen: boolean;
   /** Whether a container can name the signal that stops it; otherwise it is the image's, and not told. */
   readonly namesStopSignals: boolean;
   /** What is said of an image whose files are wanted and that is not there. */
