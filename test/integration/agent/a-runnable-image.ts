@@ -8,9 +8,9 @@ import { anImageOfTars, tarOf, type BuiltImage } from '../../builders/an-image.t
 import { criEndpoint, engineOfTests } from '../../builders/engine-of-tests.ts';
 
 /** The test image's files as a layer, under other names for a registry to serve: with a shell in it. Variants share nothing. */
-export async function aRunnableImage(variant = 'plain'): Promise<BuiltImage> {
+export async function aRunnableImage(variant = 'plain', config: Readonly<Record<string, unknown>> = {}): Promise<BuiltImage> {
   const files = await (engineOfTests === 'cri' ? filesByContainerd() : filesByDocker());
-  return anImageOfTars([Buffer.concat([withoutEnd(tarOf('variant', Buffer.from(variant))), files])]);
+  return anImageOfTars([Buffer.concat([withoutEnd(tarOf('variant', Buffer.from(variant))), files])], config);
 }
 
 const run = async (program: string, ...argv: readonly string[]): Promise<Buffer> =>

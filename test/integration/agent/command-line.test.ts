@@ -5,7 +5,6 @@ import { createServer, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { testEndpoint, testPauseImage } from '../../builders/docker-under-test.ts';
 import { Terminal } from '../../builders/terminal.ts';
 import { AgentUnderTest, launcher, NODE } from './agent-under-test.ts';
 import { app, pod, stays } from './pod-specs.ts';
@@ -92,8 +91,7 @@ describe('the agent as it is started', { timeout: 300_000 }, () => {
     const flags = [
       `--pod-manifest-path=${agent.manifests}`,
       `--root-dir=${agent.rootDir}`,
-      `--docker-endpoint=${testEndpoint}`,
-      `--pod-infra-container-image=${testPauseImage}`,
+      ...agent.engine.agentFlags,
       `--hostname-override=${NODE}`,
       `--port=${agent.port}`,
       '--healthz-port=0',

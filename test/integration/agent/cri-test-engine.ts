@@ -37,6 +37,9 @@ export class CriTestEngine implements TestEngine {
   readonly facts = {
     rotatesLogs: false,
     ownCgroupParent: '/k8s.io',
+    tellsPullProgress: false,
+    endsAbandonedCommands: false,
+    callsOfAStart: ['CreateContainer', 'StartContainer'],
     logLine: (text: string, stream: string) => new RegExp(`^\\S+ ${stream} F ${text}$`, 'm'),
   };
   readonly agentFlags = [`--container-runtime-endpoint=${criEndpoint()}`];
@@ -116,6 +119,7 @@ export class CriTestEngine implements TestEngine {
     const { process, linux, hostname } = object(runtimeSpec);
     const { resources, cgroupsPath } = object(linux);
     const { cpu, memory, pids } = object(resources);
+    const { limit, swap } = object(memory);
     const { shares, quota, period, cpus, mems } = object(cpu);
     const { env } = object(process);
     const ended = 'finishedAt' in status ? status : undefined;
@@ -139,7 +143,8 @@ export class CriTestEngine implements TestEngine {
         Hostname: text(hostname),
       },
       HostConfig: {
-        Memory: number(object(memory)['limit']),
+        Memory: number(limit),
+        MemorySwap: number(swap),
         CpuShares: number(shares),
         CpuPeriod: number(period),
         CpuQuota: number(quota),

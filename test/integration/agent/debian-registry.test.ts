@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { DebianRegistry } from '../../fakes/debian-registry.ts';
 import { TcpProxy } from '../../fakes/tcp-proxy.ts';
@@ -31,9 +32,9 @@ describe("Debian's docker-registry", { timeout: 300_000 }, () => {
     for (const [name, of] of Object.entries({ absent, spoilt, hangs })) await agent.declare(name, running(of));
     const failure = (of: string) =>
       agent.logged('the failure', ({ msg, image: which }) => msg === 'image pull failed' && which === of).then(({ err }) => String(err));
-    assert.match(await failure(absent), /manifest unknown/);
+    assert.match(await failure(absent), /manifest unknown|not found/);
     assert.match(await failure(spoilt), /500 Internal Server Error|unknown error/);
-    assert.match(await failure(hangs), /because of no progress for 2s/);
+    if (agent.engine.facts.tellsPullProgress) assert.match(await failure(hangs), /because of no progress for 2s/);
     await registry.push('test/absent', '1', image);
     await heal();
     frozen.thaw();
@@ -43,7 +44,8 @@ describe("Debian's docker-registry", { timeout: 300_000 }, () => {
   test('that is slow is waited for longer than the progress deadline, as long as something comes, and how far it is can be read', async (t) => {
     const agent = await AgentUnderTest.start(t, '--image-pull-progress-deadline=2s');
     const registry = await openRegistry(t);
-    await registry.push('test/slow', '1', await aRunnableImage('slow'));
+    // Another one each time: an engine may still have the layers of an image that was removed.
+    await registry.push('test/slow', '1', await aRunnableImage(`slow ${randomUUID()}`));
     const [, port] = registry.host.split(':');
     const proxy = await TcpProxy.start({ host: '127.0.0.1', port: Number(port) }, { bytes: 1 << 16, everyMs: 130 });
     t.after(() => proxy.stop());
@@ -56,7 +58,7 @@ describe("Debian's docker-registry", { timeout: 300_000 }, () => {
     assert.ok(tookMs > 3_000, `${tookMs} ms`);
     assert.ok(!agent.lines.some(({ msg }) => msg === 'image pull failed'));
     const told = agent.lines.filter((line) => /pulling .*\d+ of \d+ layers|\d+(\.\d+)? of \d+(\.\d+)? [MK]i?B/.test(JSON.stringify(line)));
-    assert.ok(told.length >= 2, 'the trace tells of the progress');
+    assert.equal(told.length >= 2, agent.engine.facts.tellsPullProgress, `the trace tells ${told.length} times of the progress`);
   });
 
   test('is asked no more often than --registry-qps and --registry-burst allow; whoever is too early is told so and tries again', async (t) => {

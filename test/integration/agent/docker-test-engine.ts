@@ -8,6 +8,9 @@ export class DockerTestEngine implements TestEngine {
   readonly facts = {
     rotatesLogs: true,
     ownCgroupParent: '',
+    tellsPullProgress: true,
+    endsAbandonedCommands: true,
+    callsOfAStart: ['POST /containers/create', 'POST /containers/{id}/start'],
     logLine: (text: string, stream: string) => new RegExp(`"log":"${text}\\\\n","stream":"${stream}"`),
   };
   readonly agentFlags = [`--docker-endpoint=${testEndpoint}`, `--pod-infra-container-image=${testPauseImage}`];

@@ -27,11 +27,13 @@ describe('images', { timeout: 400_000 }, () => {
   });
   after(() => registry.close());
 
-  const serve = (script: RegistryScript = {}, what = image): { readonly name: string; readonly repository: string } => {
+  const serve = (script: RegistryScript = {}, what = image) => {
     const repository = `test/${randomUUID().slice(0, 8)}`;
     const name = registry.serve(repository, '1', what, script);
     served.push(name);
-    return { name, repository };
+    // Some engines fetch what else there is first.
+    const isDownloading = (): Promise<void> => registry.isAsked(`${repository}/blobs/${what.layers[0]?.digest}`);
+    return { name, repository, isDownloading };
   };
   const askedFor = (repository: string): number => registry.requests.filter(({ path }) => path.includes(repository)).length;
   const start = async (t: TestContext, ...flags: string[]): Promise<AgentUnderTest> => {
@@ -84,13 +86,15 @@ describe('images', { timeout: 400_000 }, () => {
       hangs: { script: { hangsMidLayer: true }, words: /because of no progress for 6s, latest progress: .*Downloading/ },
     };
     const agent = await start(t, '--image-pull-progress-deadline=6s', '--serialize-image-pulls=false');
+    const { tellsPullProgress } = agent.engine.facts;
     const sick = Object.entries(sicknesses).map(([name, { script, words }]) => {
       // Another image: the engine shares downloads of what is the same.
       const served = serve(script, script === sicknesses.hangs.script ? anotherImage : image);
       return { pod: name, words, ...served };
     });
     for (const { pod: name, name: imageName } of sick) await agent.declare(name, running(imageName));
-    for (const { words, name } of sick) {
+    const failing = sick.filter(({ pod: name }) => tellsPullProgress || name !== 'hangs');
+    for (const { words, name } of failing) {
       const failed = await agent.logged('the failure', ({ msg, image: of }) => msg === 'image pull failed' && of === name);
       assert.match(String(failed['err']), words);
       const delayMs = Date.parse(String(failed['retryAt'])) - Number(failed['ts']) * 1000;
@@ -104,15 +108,15 @@ describe('images', { timeout: 400_000 }, () => {
     const pulls = agent.lines.filter(
       ({ msg, reason, message }) => msg === 'event' && reason === 'Pulling' && String(message).includes(registry.host),
     );
-    assert.equal(pulls.length, 2 * sick.length);
+    assert.equal(pulls.length, sick.length + failing.length);
   });
 
   test('that download when their pod is deleted: the download ends, and nothing is left', async (t) => {
     const agent = await start(t);
-    const { name, repository } = serve({ trickle: { bytes: 1_000, everyMs: 20 } }, anImage([randomBytes(2_000_000)]));
+    const { name, repository, isDownloading } = serve({ trickle: { bytes: 1_000, everyMs: 20 } }, anImage([randomBytes(2_000_000)]));
     await agent.declare('leaves', running(name));
     await event(agent, 'Pulling', name);
-    await agent.within('a layer is on its way', registry.isAsked(`${repository}/blobs`));
+    await agent.within('a layer is on its way', isDownloading());
     const cut = registry.isCut(repository);
     await agent.remove('leaves');
     await agent.within('the download ends', cut);
@@ -123,9 +127,9 @@ describe('images', { timeout: 400_000 }, () => {
 
   test('that download when their pod is edited: the new spec runs at once', async (t) => {
     const agent = await start(t);
-    const { name, repository } = serve({ trickle: { bytes: 1_000, everyMs: 20 } }, anImage([randomBytes(2_000_000)]));
+    const { name, repository, isDownloading } = serve({ trickle: { bytes: 1_000, everyMs: 20 } }, anImage([randomBytes(2_000_000)]));
     await agent.declare('turns', running(name));
-    await agent.within('a layer is on its way', registry.isAsked(`${repository}/blobs`));
+    await agent.within('a layer is on its way', isDownloading());
     const cut = registry.isCut(repository);
     await agent.declare('turns', pod());
     await agent.up('turns');
@@ -139,7 +143,7 @@ describe('images', { timeout: 400_000 }, () => {
         const agent = await start(t, flag);
         const [one, two] = [serve(slow, anImage([randomBytes(50_000)])), serve()];
         await agent.declare('one', running(one.name));
-        await agent.within('a layer is on its way', registry.isAsked(`${one.repository}/blobs`));
+        await agent.within('a layer is on its way', one.isDownloading());
         await agent.declare('two', running(two.name));
         await agent.declare('here', pod());
         await agent.up('here');

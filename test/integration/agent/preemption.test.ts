@@ -15,9 +15,14 @@ describe('a node without room', { timeout: 120_000 }, () => {
     await agent.declare('high', asking(`trap 'exit 0' TERM; while :; do sleep 1000 & wait $!; done`, 2));
     await agent.up('high');
     await agent.phase('low', 'Failed');
-    const seen = agent.engine.events
-      .filter(({ action, container }) => container !== 'POD' && (action === 'start' || action === 'die'))
-      .map(({ action, pod: of }) => `${of === agent.pod('low') ? 'low' : 'high'} ${action}`);
-    assert.deepEqual(seen, ['low start', 'low die', 'high start']);
+    // Engines may tell of two containers out of order.
+    const seen = await agent.until('all of it is heard', () => {
+      const events = agent.engine.events.filter(({ action, container }) => container !== 'POD' && (action === 'start' || action === 'die'));
+      return events.length === 3 && events.toSorted((a, b) => a.atMs - b.atMs);
+    });
+    assert.deepEqual(
+      seen.map(({ action, pod: of }) => `${of === agent.pod('low') ? 'low' : 'high'} ${action}`),
+      ['low start', 'low die', 'high start'],
+    );
   });
 });

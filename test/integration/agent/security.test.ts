@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { describe, test } from 'node:test';
-import { promisify } from 'node:util';
 import type { V1Pod } from '@kubernetes/client-node';
 import { readCgroupHierarchy } from '../../../src/base/cgroup-hierarchy.ts';
-import { testEndpoint, testImage } from '../../builders/docker-under-test.ts';
+import { ScriptedRegistry } from '../../fakes/scripted-registry.ts';
+import { aRunnableImage } from './a-runnable-image.ts';
 import { AgentUnderTest, type Disposer } from './agent-under-test.ts';
 import { freePort } from './free-port.ts';
 import { inside } from './exec-in.ts';
 import { app, pod, stays } from './pod-specs.ts';
-
-const docker = async (...argv: string[]): Promise<string> =>
-  (await promisify(execFile)('docker', ['--host', testEndpoint, ...argv])).stdout.trim();
 
 type Status = NonNullable<V1Pod['status']>;
 
@@ -42,14 +38,9 @@ const event = (agent: AgentUnderTest, name: string, reason: string): Promise<str
 
 /** The test image, for a user that only the image knows. */
 async function imageOfNamedUser(t: Disposer): Promise<string> {
-  const image = `rxlet-test/named-user:${process.pid}`;
-  const id = await docker('create', testImage);
-  t.after(async () => {
-    await docker('rmi', '--force', image);
-  });
-  await docker('commit', '--change', 'USER nobody', id, image);
-  await docker('rm', id);
-  return image;
+  const registry = await ScriptedRegistry.start();
+  t.after(() => registry.close());
+  return registry.serve('test/named-user', '1', await aRunnableImage('named user', { User: 'nobody' }));
 }
 
 describe('security of pods', { timeout: 300_000 }, () => {
@@ -73,6 +64,9 @@ describe('security of pods', { timeout: 300_000 }, () => {
     assert.match(await event(agent, 'named', 'Failed'), /^Error: container has runAsNonRoot and image has non-numeric user \(nobody\)/);
     const { app: numbered } = await agent.up('numbered');
     assert.equal(await inside(numbered?.id ?? '', 'id -u'), '1000');
+    for (const name of ['named', 'root', 'numbered']) await agent.remove(name);
+    for (const name of ['named', 'root', 'numbered']) await agent.gone(name);
+    await agent.engine.removeImage(image);
   });
 
   test('a read-only root, groups, capabilities and privileges are as asked inside', async (t) => {

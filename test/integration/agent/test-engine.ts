@@ -35,6 +35,8 @@ export interface EngineInspect {
   readonly Config: { readonly Labels: Record<string, string>; readonly Env: string[]; readonly Hostname: string };
   readonly HostConfig: {
     readonly Memory: number;
+    /** Both together. */
+    readonly MemorySwap: number;
     readonly CpuShares: number;
     readonly CpuPeriod: number;
     readonly CpuQuota: number;
@@ -54,6 +56,12 @@ export interface TestEngineFacts {
   readonly logLine: (text: string, stream: 'stdout' | 'stderr') => RegExp;
   /** Of containers for which none is asked for, as `inspect` shows it. */
   readonly ownCgroupParent: string;
+  /** It tells how far a pull is, and ends one that nothing comes of as soon as the agent has no more patience; others have minutes of their own. */
+  readonly tellsPullProgress: boolean;
+  /** A command ends when its outputs have nobody to go to; otherwise it stays in its container, as with a kubelet. */
+  readonly endsAbandonedCommands: boolean;
+  /** As traces name the calls that make a container and start it. */
+  readonly callsOfAStart: readonly string[];
 }
 
 /** A look at the engine that is not the agent's own: containers of pods whose name begins with a prefix. */
