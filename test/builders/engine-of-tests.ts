@@ -1,4 +1,5 @@
-import { testEndpoint } from './docker-under-test.ts';
+import type { KubeletOptions } from '../../src/options/kubelet-options.ts';
+import { testEndpoint, testPauseImage } from './docker-under-test.ts';
 
 /** What tests of the agent run on: Docker, unless only a runtime that speaks CRI is named. */
 export const engineOfTests: 'docker' | 'cri' =
@@ -12,3 +13,9 @@ export function criEndpoint(): string {
 }
 
 export const endpointOfTests = (): string => (engineOfTests === 'cri' ? criEndpoint() : testEndpoint);
+
+/** By which an agent drives it. */
+export const optionsOfEngine = (): Partial<KubeletOptions> =>
+  engineOfTests === 'cri'
+    ? { dockerEndpoint: '', containerRuntimeEndpoint: criEndpoint() }
+    : { dockerEndpoint: testEndpoint, podInfraContainerImage: testPauseImage };

@@ -47,7 +47,7 @@ export async function claimEngine(): Promise<void> {
   claim = server;
 }
 
-const openTestEngine = (prefix: string, changes: Changes): TestEngine =>
+export const openTestEngine = (prefix: string, changes: Changes): TestEngine =>
   engineOfTests === 'cri' ? new CriTestEngine(prefix, changes) : new DockerTestEngine(prefix, changes);
 
 /** The agent as users start it, on manifests of its own. Every pod that it is told of begins with `prefix`, so that tests do not see each other's. */

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { readMachineMemory } from '../../../src/base/machine-memory.ts';
 import { readCgroupHierarchy } from '../../../src/base/cgroup-hierarchy.ts';
 import type { Pod } from '../../../src/model/pod.ts';
-import { RawEngine } from '../../../hack/bench/raw-engine.ts';
-import { testEndpoint } from '../../builders/docker-under-test.ts';
 import { evictingAgent } from '../eviction/evicting-agent.ts';
+import { openTestEngine } from './agent-under-test.ts';
+import { Changes } from './changes.ts';
 import { stays } from './pod-specs.ts';
 
 const MI = 2 ** 20;
@@ -27,8 +27,8 @@ test('containers have their limits of memory and swap, and with cgroup v2 what i
     memoryReservationPolicy: 'TieredReservation',
     featureGates: { MemoryQoS: true },
   });
-  const engine = new RawEngine(testEndpoint);
-  t.after(() => engine.close());
+  const engine = openTestEngine('none of ours-', new Changes());
+  t.after(() => engine.dispose());
   const limited = with_(agent.pod('limited', stays), { ...asking, limits: { cpu: '100m', memory: '128Mi' } });
   const open = with_(agent.pod('open', stays), asking);
   const guaranteed = with_(agent.pod('guaranteed', stays), { requests: equal, limits: equal });
@@ -40,12 +40,7 @@ test('containers have their limits of memory and swap, and with cgroup v2 what i
   const hierarchy = await readCgroupHierarchy();
   const { bytes, swapBytes } = await readMachineMemory(hierarchy);
   const swap = hierarchy.version === 2 ? Math.trunc((64 * MI * swapBytes) / bytes) : 0;
-  const hostConfig = async (pod: Pod) => {
-    const { HostConfig } = (await engine.call('GET', `/containers/${agent.containerIdOf(pod)}/json`)) as {
-      HostConfig: { CpuQuota: number; Memory: number; MemorySwap: number };
-    };
-    return HostConfig;
-  };
+  const hostConfig = async (pod: Pod) => (await engine.inspect(agent.containerIdOf(pod) ?? '')).HostConfig;
   const memoryAndSwap = async (pod: Pod) => {
     const { Memory, MemorySwap } = await hostConfig(pod);
     return [Memory, MemorySwap];

@@ -29,7 +29,8 @@ export class CriAgent {
   readonly #output: string[] = [];
   readonly #changes = new Changes();
   readonly #client: CriClient;
-  readonly #cgroups: CgroupRoot | undefined;
+  /** Its pods' cgroups are below it; undefined: there are none on this machine. */
+  readonly cgroups: CgroupRoot | undefined;
   readonly #port: number;
   readonly node: string;
   readonly dir: string;
@@ -40,7 +41,7 @@ export class CriAgent {
     this.dir = dir;
     this.node = node;
     this.#port = port;
-    this.#cgroups = cgroups;
+    this.cgroups = cgroups;
   }
 
   static async prepare(test: Disposer): Promise<CriAgent> {
@@ -87,7 +88,7 @@ export class CriAgent {
       '--healthz-port=0',
       '--eviction-hard=memory.available<100Mi',
       '--image-gc-high-threshold=100',
-      ...(this.#cgroups ? [`--cgroup-root=${this.#cgroups.path}`] : []),
+      ...(this.cgroups ? [`--cgroup-root=${this.cgroups.path}`] : []),
       '--log-format=json',
     ];
     const child = spawn(launcher, [...usual, ...flags], { stdio: ['ignore', 'pipe', 'pipe'], cwd: this.dir });
@@ -198,7 +199,7 @@ export class CriAgent {
       await this.#client.call(removePodSandbox, { podSandboxId }, signal);
     }
     this.#client.close();
-    await this.#cgroups?.remove();
+    await this.cgroups?.remove();
     await systemMounts({ clock: systemClock }).unmountBelow(this.dir);
     for (const path of await this.traces()) await rm(path, { recursive: true, force: true });
     await rm(this.dir, { recursive: true, force: true });

@@ -14,7 +14,8 @@ import type { NodeParts } from '../../../src/ports/node-parts.ts';
 import { runAgent } from '../../../src/run-agent.ts';
 import { realSurroundings } from '../../../src/surroundings.ts';
 import { aCgroupRoot, type CgroupRoot } from '../../builders/a-cgroup-root.ts';
-import { testEndpoint, testImage, testPauseImage } from '../../builders/docker-under-test.ts';
+import { testEndpoint, testImage } from '../../builders/docker-under-test.ts';
+import { optionsOfEngine } from '../../builders/engine-of-tests.ts';
 import { defaultOptions, someOptions, unchangedConfig } from '../../builders/some-options.ts';
 import { aPod } from '../../builders/a-pod.ts';
 import { claimEngine, type Disposer } from '../agent/agent-under-test.ts';
@@ -70,8 +71,7 @@ export async function evictingAgent(test: Disposer, over: Partial<KubeletOptions
   const cgroups = await aCgroupRoot();
   const rootDir = over.rootDir ?? (await mkdtemp(join(tmpdir(), 'rxlet-root-')));
   const options = someOptions({
-    dockerEndpoint: testEndpoint,
-    podInfraContainerImage: testPauseImage,
+    ...optionsOfEngine(),
     nodeName: 'n1',
     resolvConf: '',
     evictionHard: {},
