@@ -6,9 +6,6 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { criEndpoint } from '../builders/engine-of-tests.ts';
 import type { CriAgent } from '../integration/cri/cri-agent.ts';
 
-/** As both agents are started: they share the machine with other agents, whose cgroups a kubelet would remove. */
-export const sharing = ['--cgroups-per-qos=false', '--enforce-node-allocatable='];
-
 /** A kubelet of another make, on the manifests, the root directory and the node name of an agent that does not run meanwhile. */
 export class ReferenceKubelet {
   /** Its log. */
@@ -27,7 +24,11 @@ export class ReferenceKubelet {
       `--hostname-override=${agent.node}`,
       '--container-runtime=remote',
       `--container-runtime-endpoint=${criEndpoint()}`,
-      ...sharing,
+      // Of its own, as the agent's are: it removes cgroups of pods that it does not know.
+      `--cgroup-root=${agent.cgroups?.path}`,
+      '--cgroups-per-qos=true',
+      '--cgroup-driver=cgroupfs',
+      '--enforce-node-allocatable=pods',
       `--read-only-port=${port}`,
       `--port=${port + 1}`,
       '--healthz-port=0',
@@ -48,7 +49,8 @@ export class ReferenceKubelet {
 
   /** As it reports them; undefined while it does not answer. */
   async pods(): Promise<readonly V1Pod[] | undefined> {
-    if (this.#child.exitCode !== null) throw new Error(`the kubelet ended with ${this.#child.exitCode}`);
+    if (this.#child.exitCode !== null)
+      throw new Error(`the kubelet ended with ${this.#child.exitCode}:\n${this.lines.slice(-10).join('\n')}`);
     const response = await fetch(`http://127.0.0.1:${this.#port}/pods`).catch(() => undefined);
     const answer = (await response?.json()) as { readonly items: readonly V1Pod[] | null } | undefined;
     return answer && (answer.items ?? []);
