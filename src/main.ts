@@ -9,6 +9,7 @@ import { soonAfterAbort } from './base/soon-after-abort.ts';
 import { stopOnSignals } from './base/stop-on-signals.ts';
 import { Verbosity } from './base/verbosity.ts';
 import { version } from './base/version.ts';
+import { waitForReader } from './base/wait-for-reader.ts';
 import { commands } from './options/commands.ts';
 import { completeHelpText, helpText } from './options/help-text.ts';
 import { streamLevels } from './options/kubelet-options.ts';
@@ -103,6 +104,7 @@ export async function main(argv: readonly string[], invokedAs: string): Promise<
     const log = openLog(options, (stream) => verbosity.of(stream), basename(invokedAs));
     for (const { message, ...fields } of warnings) log.warn(message, fields);
     if (problems.length > 0) log.error('the assigned configuration cannot be used: going on with the last known good one', { problems });
+    process.once('exit', () => waitForReader(process.stdout));
     end(await run(loaded, config, { log, verbosity }), HELD_UP_MS, log);
   }
 }

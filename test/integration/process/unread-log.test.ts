@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -20,7 +20,10 @@ function untilAgain(io: () => number): void {
 }
 
 /** An agent whose standard error is full before it begins; resolves once it asks for its manifests. */
-async function unread(t: TestContext, ...flags: string[]): Promise<{ agent: AnAgent; pipe: number; asked: () => Promise<unknown> }> {
+async function unread(
+  t: TestContext,
+  ...flags: string[]
+): Promise<{ agent: AnAgent; pipe: number; stderr: number; asked: () => Promise<unknown> }> {
   const dir = await freshDirectory(t);
   const path = join(dir, 'pipe');
   execFileSync('mkfifo', [path]);
@@ -38,14 +41,17 @@ async function unread(t: TestContext, ...flags: string[]): Promise<{ agent: AnAg
   const url = [`--manifest-url=http://127.0.0.1:${port}`, '--http-check-frequency=100ms'];
   const agent = await anAgent(t, { dir, stderr, flags: [...url, ...flags] });
   await first;
-  return { agent, pipe, asked };
+  return { agent, pipe, stderr, asked };
 }
 
 test('an agent whose log nobody reads works, and ends when it is told to', { timeout: 60_000 }, async (t) => {
-  const { agent, asked } = await unread(t, '--v=10');
+  const { agent, stderr, asked } = await unread(t, '--v=10');
   for (let time = 0; time < 5; time++) await asked();
   agent.child.kill('SIGTERM');
   assert.equal(await agent.exited, 0);
+  // Who shares the pipe with it waits for the reader as before.
+  const flags = /^flags:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${stderr}`, 'utf8'))?.[1];
+  assert.equal(parseInt(flags ?? '', 8) & constants.O_NONBLOCK, 0, flags);
 });
 
 test('who reads it late has all of its lines', { timeout: 60_000 }, async (t) => {
