@@ -26,9 +26,11 @@ export function capability(node: NodeParts): Contribution {
   const stop = new AbortController();
   const mounts = systemMounts({ clock, silent: () => hostFiles.silent(), stop: stop.signal });
   const attachments = new Attachments({ cluster, byController: options.enableControllerAttachDetach, clock });
+  const flex = flexDrivers(options.volumePluginDir, clock);
+  const nodeName = node.node.name;
   const disks = disksWhenNeeded(options.rootDir, async () => {
     const { openDisks } = await import('./disks/open-disks.ts');
-    return openDisks({ rootDir: options.rootDir, roots: realRoots, mounts, attachments, clock, log: node.folded });
+    return openDisks({ rootDir: options.rootDir, nodeName, flex, roots: realRoots, mounts, attachments, clock, log: node.folded });
   });
   let looked = false;
   const changes = new Subject<void>();
@@ -39,8 +41,9 @@ export function capability(node: NodeParts): Contribution {
     events,
     tell,
     mounts,
-    flex: flexDrivers(options.volumePluginDir, clock),
+    flex,
     disks,
+    nodeName,
     csi: () => csi,
     hostFiles,
     selinux: selinuxIsOn(),

@@ -12,6 +12,8 @@ import { words } from './words.ts';
 
 /** What a driver says that it can, and leaves to others where not. */
 export interface FlexCapabilities {
+  /** Its volumes are attached to nodes before they are mounted, by it or by the controller of the cluster. */
+  readonly attach: boolean;
   readonly fsGroup: boolean;
   readonly relabel: boolean;
 }
@@ -19,13 +21,21 @@ export interface FlexCapabilities {
 /** A driver that is there. */
 export interface FlexDriver {
   readonly can: FlexCapabilities;
-  /** Rejects in the driver's words. */
-  mount(directory: string, options: Readonly<Record<string, string>>, signal: AbortSignal): Promise<void>;
+  /** Each rejects in the driver's words. What it leaves to the agent is false. */
+  mount(directory: string, options: FlexOptions, signal: AbortSignal): Promise<boolean>;
+  /** Of one that attaches: resolve with the device, "/dev/sdb", or empty where there is none. */
+  attach(options: FlexOptions, node: string, signal: AbortSignal): Promise<string>;
+  waitForAttach(device: string, options: FlexOptions, signal: AbortSignal): Promise<string>;
+  mountDevice(directory: string, device: string, options: FlexOptions, signal: AbortSignal): Promise<boolean>;
+  unmountDevice(directory: string, signal: AbortSignal): Promise<boolean>;
+  detach(volume: string, node: string, signal: AbortSignal): Promise<void>;
 }
+
+export type FlexOptions = Readonly<Record<string, string>>;
 
 /** FlexVolume drivers: programs below a directory of the node that mount and unmount (pkg/volume/flexvolume). */
 export interface FlexDrivers {
-  /** Rejects with MountStepError where there is no such driver, or one that would attach. */
+  /** Rejects with MountStepError where there is no such driver. */
   find(driver: string, signal: AbortSignal): Promise<FlexDriver>;
   /** What drivers that are there have mounted in a pod's directory of volumes. Rejects in the words of the first that fails, after all others. */
   unmountBelow(volumes: string, signal: AbortSignal): Promise<void>;
@@ -81,17 +91,19 @@ export function flexDrivers(directory: string, clock: Pick<Clock, 'schedule'>): 
     return answer;
   };
 
-  const capabilitiesOf = async (driver: string, program: string, signal: AbortSignal): Promise<FlexCapabilities> => {
+  /** Undefined: the driver leaves it to the agent. */
+  const asked = (...args: Parameters<typeof call>): Promise<JsonObject | undefined> =>
+    call(...args).catch((error: unknown) => {
+      if (error instanceof NotSupportedError) return undefined;
+      throw error;
+    });
+
+  const capabilitiesOf = async (program: string, signal: AbortSignal): Promise<FlexCapabilities> => {
     const before = known.get(program);
     if (before) return before;
     const { capabilities } = await call(program, ['init'], INIT_MS, signal);
     const can = isJsonObject(capabilities) ? capabilities : {};
-    if (can['attach'] !== false)
-      throw new MountStepError(
-        'WaitForAttach',
-        `FlexVolume driver ${driver} attaches volumes to nodes, which this node does not wait for: only drivers whose init says {"attach": false} are run`,
-      );
-    const found = { fsGroup: can['fsGroup'] !== false, relabel: can['selinuxRelabel'] !== false };
+    const found = { attach: can['attach'] !== false, fsGroup: can['fsGroup'] !== false, relabel: can['selinuxRelabel'] !== false };
     known.set(program, found);
     return found;
   };
@@ -114,9 +126,18 @@ export function flexDrivers(directory: string, clock: Pick<Clock, 'schedule'>): 
       if (program === undefined)
         throw new MountStepError('CanMount', `no volume plugin matched: there is no FlexVolume driver ${words(driver)} in ${directory}`);
       return {
-        can: await capabilitiesOf(driver, program, signal),
-        mount: async (target, options, mounting) => {
-          await call(program, ['mount', target, JSON.stringify(options)], MOUNT_MS, mounting);
+        can: await capabilitiesOf(program, signal),
+        mount: async (target, options, mounting) =>
+          !!(await asked(program, ['mount', target, JSON.stringify(options)], MOUNT_MS, mounting)),
+        attach: async (options, node, attaching) =>
+          deviceIn(await asked(program, ['attach', JSON.stringify(options), node], MOUNT_MS, attaching), ''),
+        waitForAttach: async (device, options, waiting) =>
+          deviceIn(await asked(program, ['waitforattach', device, JSON.stringify(options)], MOUNT_MS, waiting), device),
+        mountDevice: async (target, device, options, mounting) =>
+          !!(await asked(program, ['mountdevice', target, device, JSON.stringify(options)], MOUNT_MS, mounting)),
+        unmountDevice: async (target, unmounting) => !!(await asked(program, ['unmountdevice', target], MOUNT_MS, unmounting)),
+        detach: async (volume, node, detaching) => {
+          await asked(program, ['detach', volume, node], MOUNT_MS, detaching);
         },
       };
     },
@@ -178,5 +199,7 @@ function whatHappened(program: string, end: CommandEnd): string {
       return end satisfies never;
   }
 }
+
+const deviceIn = (answer: JsonObject | undefined, otherwise: string): string => (answer ? textOf(answer['device']) : otherwise);
 
 const textOf = (json: unknown): string => (typeof json === 'string' ? json : '');

@@ -1,10 +1,12 @@
+import { hash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorText } from '../base/error-text.ts';
-import { flexPlugin, isFlexDriver } from './flex-drivers.ts';
+import { type FlexDriver, type FlexOptions, flexPlugin, isFlexDriver } from './flex-drivers.ts';
+import { flexPlace, flexUniqueName } from './disks/flex-ends.ts';
 import type { Mounts } from './mounts.ts';
 import { makeMountPoint } from './volume-directory.ts';
-import { type KindOf, type VolumeKind, VolumeRefusedError, type VolumeTask } from './volume-kind.ts';
+import { type KindOf, type VolumeKind, VolumeRefusedError, type VolumeSource, type VolumeTask } from './volume-kind.ts';
 import { giveToGroup } from './volume-ownership.ts';
 
 /** What a FlexVolume driver of the node mounts, of the pod's own or behind a claim. The driver unmounts it, before anything of the pod's is removed. */
@@ -24,11 +26,17 @@ export const flexVolume: KindOf = ({ flexVolume: flex }) => {
       // From before the agent was started.
       if (await isMounted(directory, mounts)) return { hostPath: directory, readOnly, isHosts: true };
       const driver = await drivers.find(flex.driver, signal);
-      await makeMountPoint(directory);
-      const options = {
+      const ofVolume = {
         'kubernetes.io/fsType': flex.fsType ?? '',
         'kubernetes.io/readwrite': readOnly ? 'ro' : 'rw',
         'kubernetes.io/pvOrVolumeName': name,
+      };
+      const onNode = driver.can.attach
+        ? await publishOnNode(driver, { ...ofVolume, ...flex.options }, flex, task, readOnly, signal)
+        : undefined;
+      await makeMountPoint(directory);
+      const options = {
+        ...ofVolume,
         'kubernetes.io/pod.name': pod.metadata.name,
         'kubernetes.io/pod.namespace': pod.metadata.namespace,
         'kubernetes.io/pod.uid': pod.metadata.uid,
@@ -37,7 +45,10 @@ export const flexVolume: KindOf = ({ flexVolume: flex }) => {
         ...(await secretsOf(flex.secretRef, task, signal)),
         ...flex.options,
       };
-      await driver.mount(directory, options, signal);
+      if (!(await driver.mount(directory, options, signal))) {
+        if (onNode === undefined) throw new Error('Not supported');
+        await mounts.mount(directory, { type: 'bind', source: onNode, options: readOnly ? ['ro'] : [] }, signal);
+      }
       if (fsGroup !== undefined && !readOnly && driver.can.fsGroup)
         await hostFiles.run(giveToGroup, { directory, ownership: { fsGroup, policy, readOnly } }, signal);
       return { hostPath: directory, readOnly, isHosts: true, ...(!readOnly && driver.can.relabel && { isOwn: true }) };
@@ -45,6 +56,39 @@ export const flexVolume: KindOf = ({ flexVolume: flex }) => {
   };
   return kind;
 };
+
+/** Of a driver that attaches: mounted once for all pods. Resolves with where. */
+function publishOnNode(
+  driver: FlexDriver,
+  options: FlexOptions,
+  flex: NonNullable<VolumeSource['flexVolume']>,
+  { pod, name, disks, nodeName }: VolumeTask,
+  readOnly: boolean,
+  signal: AbortSignal,
+): Promise<string> {
+  // The same for all pods that have it, however they use it.
+  const { 'kubernetes.io/readwrite': _, ...identity } = options;
+  return disks.publish(
+    {
+      uid: pod.metadata.uid,
+      name,
+      plugin: 'flexvolume',
+      place: flexPlace(flex.driver, name),
+      isBlock: false,
+      fsType: flex.fsType ?? '',
+      readOnly,
+      mountOptions: [],
+      uniqueName: flexUniqueName(flex.driver, name),
+      // A driver's options may be secret.
+      record: JSON.stringify({ identity: hash('sha256', JSON.stringify(identity)) }),
+      attach: async (attaching, given) =>
+        driver.waitForAttach(given ?? (await driver.attach(options, nodeName, attaching)), options, attaching),
+      // Without a device there is nothing to mount.
+      mountDevice: async (target, device, mounting) => (await driver.mountDevice(target, device, options, mounting)) || device === '',
+    },
+    signal,
+  );
+}
 
 const shown = (driver: string): string => JSON.stringify(driver.slice(0, 200));
 

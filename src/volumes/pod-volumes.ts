@@ -85,6 +85,7 @@ export interface PodVolumesDeps {
   readonly csi: () => CsiVolumes;
   readonly flex: FlexDrivers;
   readonly disks: Disks;
+  readonly nodeName: string;
   readonly hostFiles: HostFiles;
   readonly engineFeatures: (signal: AbortSignal) => Promise<EngineFeatures>;
   readonly images: Pick<ImageService, 'exportImage'>;
@@ -103,6 +104,7 @@ export function podVolumes({
   csi,
   flex,
   disks,
+  nodeName,
   hostFiles,
   engineFeatures,
   images,
@@ -146,6 +148,7 @@ export function podVolumes({
       csi: csi(),
       flex,
       disks,
+      nodeName,
       hostFiles,
       podsDir: directories.root,
       nowMs: clock.now(),
@@ -245,9 +248,9 @@ export function podVolumes({
     await flex.unmountBelow(directories.volumes(uid), signal);
     // One that is in use rejects here: nothing is deleted through a mount.
     await mounts.unmountBelow(directories.of(uid));
+    for (const directory of [directories.subPaths(uid), directories.volumes(uid)]) await removeTree(directory, signal);
     await disks.unpublish(uid, signal);
-    for (const directory of whole ? [directories.of(uid)] : [directories.subPaths(uid), directories.volumes(uid)])
-      await removeTree(directory, signal);
+    if (whole) await removeTree(directories.of(uid), signal);
   };
 
   const remain = async (uid: PodUid): Promise<boolean> =>

@@ -36,6 +36,7 @@ export interface VolumeTask {
   readonly csi: CsiVolumes;
   readonly flex: FlexDrivers;
   readonly disks: Disks;
+  readonly nodeName: string;
   /** Looks at what is not the agent's own. */
   readonly hostFiles: HostFiles;
   /** Where all pods have their directories. */

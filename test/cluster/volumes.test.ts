@@ -70,6 +70,7 @@ before(async () => {
     tell: silentHappenings,
     csi: () => noCsiVolumes,
     disks: noDisks,
+    nodeName: 'n1',
     flex: flexDrivers('/nowhere', systemClock),
     selinux: false,
     engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: 'never' }),

@@ -16,7 +16,7 @@ import type { ReferencedObject } from '../../src/ports/object-store.ts';
 import type { TokenRequest } from '../../src/ports/service-account-tokens.ts';
 import type { Disks } from '../../src/volumes/disks/disks.ts';
 import { noDisks } from './no-disks.ts';
-import { flexDrivers } from '../../src/volumes/flex-drivers.ts';
+import { type FlexDrivers, flexDrivers } from '../../src/volumes/flex-drivers.ts';
 import type { Mounts } from '../../src/volumes/mounts.ts';
 import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
 import { directHostFiles } from './direct-host-files.ts';
@@ -99,7 +99,8 @@ export class VolumeStage {
       images: { exportImage: (...asked) => this.exportImage(...asked) },
       csi: () => noCsiVolumes,
       disks: this.disks,
-      flex: flexDrivers(join(this.rootDir, 'flex'), systemClock),
+      nodeName: 'n1',
+      flex: this.flex,
       selinux: this.selinux,
       clock: { now: () => this.nowMs, monotonicMs: () => this.nowMs },
       events: { record: (_about, type, reason, message) => events.push(`${type} ${reason} ${message}`) },
@@ -127,6 +128,11 @@ export class VolumeStage {
         node: () => ({ metadata: { name: 'n1', labels: { zone: 'a' } } }),
       }),
     });
+  }
+
+  /** The drivers, which have not been asked what they can. */
+  get flex(): FlexDrivers {
+    return flexDrivers(join(this.rootDir, 'flex'), systemClock);
   }
 
   /** As another agent process would have them. */

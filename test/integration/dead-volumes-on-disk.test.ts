@@ -146,6 +146,7 @@ async function stage(t: TestContext, hang: 'killable' | 'unkillable'): Promise<S
     tell: silentHappenings,
     csi: () => noCsiVolumes,
     disks: noDisks,
+    nodeName: 'n1',
     flex: flexDrivers('/nowhere', systemClock),
     selinux: false,
     engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: 'never' }),

@@ -100,12 +100,23 @@ async function oneRun(seed: number): Promise<void> {
       byController: true,
       clock: impatient,
     });
-    const disks = await openDisks({ rootDir, roots, mounts: own, attachments, clock: impatient, log: silentLogger, before: point });
+    const disks = await openDisks({
+      nodeName: 'n1',
+      flex: flexDrivers('/nowhere', systemClock),
+      rootDir,
+      roots,
+      mounts: own,
+      attachments,
+      clock: impatient,
+      log: silentLogger,
+      before: point,
+    });
     void disks.run(stop.signal);
     const podsVolumes = podVolumes({
       rootDir,
       mounts: own,
       disks,
+      nodeName: 'n1',
       hostFiles: directHostFiles,
       csi: () => noCsiVolumes,
       flex: flexDrivers('/nowhere', systemClock),

@@ -54,6 +54,7 @@ const newVolumes = (
     hostFiles,
     csi: () => noCsiVolumes,
     disks: noDisks,
+    nodeName: 'n1',
     flex: flexDrivers('/nowhere', systemClock),
     selinux: false,
     engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: 'never' }),

@@ -89,7 +89,7 @@ export const volume = section<V1Volume>('Volume', {
     volumeClaimTemplate: honouredBy('the controller manager, which makes the claim; this node mounts what the claim is bound to'),
   }),
   fc: honoured,
-  flexVolume: honouredBy('the FlexVolume driver of that name in --volume-plugin-dir, unless it attaches volumes to nodes'),
+  flexVolume: honouredBy('the FlexVolume driver of that name in --volume-plugin-dir'),
   flocker: noPlugin,
   gcePersistentDisk: byDriver,
   gitRepo: noPlugin,

@@ -1,7 +1,7 @@
 import type { PodUid } from '../../model/pod.ts';
 
-/** Kinds of disks that the node attaches by itself; directories and names of theirs begin so. */
-export const diskPlugins = ['iscsi', 'fc'] as const;
+/** Kinds of disks that are attached to the node; directories and names of theirs begin so. */
+export const diskPlugins = ['iscsi', 'fc', 'flexvolume'] as const;
 export type DiskPlugin = (typeof diskPlugins)[number];
 
 /** A disk that a pod is to have. */
@@ -21,8 +21,12 @@ export interface DiskOrder {
   readonly uniqueName: string;
   /** What is to be known of it when it goes, beside its place. */
   readonly record?: string;
-  /** Resolves with the device. May be called again at any time. */
-  attach(signal: AbortSignal): Promise<string>;
+  /**
+   * Resolves with the device. May be called again at any time. `given`: as who has attached it says; undefined: nobody has, the node is to do so.
+   */
+  attach(signal: AbortSignal, given: string | undefined): Promise<string>;
+  /** Mounts the device there, in place of the agent. Resolves with whether it did so, or there is nothing to mount. */
+  mountDevice?(directory: string, device: string, signal: AbortSignal): Promise<boolean>;
 }
 
 /** Disks of the node, for pods. */

@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { isMissingFile } from '../../base/error-code.ts';
 import { podDirectory } from '../../model/pod-directory.ts';
 import type { PodUid } from '../../model/pod.ts';
@@ -34,6 +34,11 @@ export class DiskPaths {
     return { plugin, place, isBlock, directory: join(this.plugin(plugin), isBlock ? DEVICES : '', place) };
   }
 
+  /** What says more of a disk than its place. iSCSI's is a kubelet's, which what is mounted there hides. */
+  recordOf({ plugin, directory }: DiskPlace): string {
+    return plugin === 'flexvolume' ? join(dirname(directory), `.${basename(directory)}${RECORD_END}`) : join(directory, 'iscsi.json');
+  }
+
   /** Of a pod: a link for each of its devices. */
   linksOf(plugin: DiskPlugin, uid: PodUid): string {
     return join(podDirectory(this.#rootDir, uid), DEVICES, `kubernetes.io~${plugin}`);
@@ -41,6 +46,7 @@ export class DiskPaths {
 
   /** What an agent before this one, or a kubelet, has left. */
   async found(plugin: DiskPlugin): Promise<readonly DiskPlace[]> {
+    if (plugin === 'flexvolume') return this.#foundOfFlex();
     const above = this.plugin(plugin);
     const found: DiskPlace[] = [];
     for (const [isBlock, directory] of [
@@ -55,7 +61,26 @@ export class DiskPaths {
     }
     return found;
   }
+
+  /** A driver's name has one part or two, and may look like a directory: what has a record is a volume. */
+  async #foundOfFlex(): Promise<readonly DiskPlace[]> {
+    const above = this.plugin('flexvolume');
+    const found: DiskPlace[] = [];
+    for (const first of await namesIn(above)) {
+      const seconds = (await namesIn(join(above, first))).map((each) => `${first}/${each}`);
+      for (const driver of [first, ...seconds]) {
+        const mounts = `${driver}/mounts`;
+        for (const name of await namesIn(join(above, mounts))) {
+          if (!name.startsWith('.') || !name.endsWith(RECORD_END)) continue;
+          found.push(this.placeOf({ plugin: 'flexvolume', place: `${mounts}/${name.slice(1, -RECORD_END.length)}`, isBlock: false }));
+        }
+      }
+    }
+    return found;
+  }
 }
+
+const RECORD_END = '.json';
 
 /** None where there is no such directory. */
 export async function namesIn(directory: string): Promise<readonly string[]> {

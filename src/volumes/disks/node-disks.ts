@@ -1,5 +1,5 @@
 import { rm, rmdir, symlink, unlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { errorCode } from '../../base/error-code.ts';
 import { errorText } from '../../base/error-text.ts';
 import { readRegularFile } from '../../base/read-regular-file.ts';
@@ -20,6 +20,10 @@ import type { Machine } from './machine.ts';
 export interface DiskEnds {
   /** Names of node.status for a disk of that place; undefined: it is none. */
   namesOf(place: string): readonly string[] | undefined;
+  /** Whether a pod has it that does not show what is mounted for the node. */
+  isUsed?(place: string): Promise<boolean>;
+  /** Takes away what is mounted for the node, in place of the agent, or leaves it to the agent. */
+  unmount?(place: string, directory: string, signal: AbortSignal): Promise<void>;
   /** Detaches the disk. `others`: the places of all other disks of the kind that the node has. */
   detach(place: string, record: string | undefined, others: () => readonly string[], signal: AbortSignal): Promise<void>;
 }
@@ -43,8 +47,6 @@ interface KnownDisk extends DiskPlace {
   isLeaving: boolean;
 }
 
-/** Of the kubelet (pkg/volume/iscsi persistISCSI); what is mounted there hides it. */
-const RECORD = 'iscsi.json';
 const MAX_RECORD = 64 * 1024;
 
 /**
@@ -82,11 +84,13 @@ export class NodeDisks implements NodeDisksOfPods {
     this.#known.set(disk.directory, disk);
     disk.users.add(order.uid);
     attachments.use(disk.directory, [order.uniqueName]);
-    if (attachments.byController && !(await this.#isThere(disk, order.uid))) await attachments.attached(order.uniqueName, signal);
+    const isToBeAttached = attachments.byController && !(await this.#isThere(disk, order.uid));
+    const given = isToBeAttached ? await attachments.attached(order.uniqueName, signal) : undefined;
     return this.#alone(disk.directory, signal, async () => {
+      await this.#checkSame(disk, order);
       if (await this.#isThere(disk, order.uid)) return disk.isBlock ? join(disk.directory, order.uid) : disk.directory;
       disk.isLeaving = false;
-      return disk.isBlock ? this.#publishDevice(disk, order, signal) : this.#publishMount(disk, order, signal);
+      return disk.isBlock ? this.#publishDevice(disk, order, given, signal) : this.#publishMount(disk, order, given, signal);
     });
   }
 
@@ -127,15 +131,16 @@ export class NodeDisks implements NodeDisksOfPods {
   /** Detaches a disk that no pod has. Resolves with whether it is gone: it is not where a pod has it, or something of a pod is still there. */
   detach(directory: string, signal: AbortSignal): Promise<boolean> {
     return this.#alone(directory, signal, async () => {
-      const { mounts, ends, attachments } = this.#deps;
+      const { mounts, ends, attachments, paths } = this.#deps;
       const disk = this.#known.get(directory);
       if (disk === undefined) return true;
       if (await this.#isUsed(disk)) return false;
       if (!disk.isBlock) {
         await this.#before('unmounting');
+        if (await mounts.isMounted(directory)) await ends[disk.plugin].unmount?.(disk.place, directory, signal);
         await mounts.release(directory, signal);
       }
-      const record = await readRegularFile(join(directory, RECORD), MAX_RECORD).catch(() => undefined);
+      const record = await this.#recordOf(disk);
       const others = (): readonly string[] =>
         [...this.#known.values()]
           .filter((each) => each !== disk && each.plugin === disk.plugin && (!each.isLeaving || each.users.size > 0))
@@ -144,10 +149,13 @@ export class NodeDisks implements NodeDisksOfPods {
       await this.#before('detaching');
       await ends[disk.plugin].detach(disk.place, record, others, signal);
       await this.#before('removal of the record');
-      for (const file of [RECORD + UNFINISHED, RECORD]) await rm(join(directory, file), { force: true });
+      const file = paths.recordOf(disk);
+      // Beside the directory it says that there is one, and goes last.
+      if (dirname(file) !== directory) await rmdir(directory).catch(unlessGone);
+      for (const each of [file + UNFINISHED, file]) await rm(each, { force: true });
       await this.#before('removal of the directory');
       await rmdir(directory).catch(unlessGone);
-      if (disk.plugin === 'iscsi') await rmdir(dirname(directory)).catch(unlessFilled);
+      if (disk.plugin !== 'fc') await rmdir(dirname(directory)).catch(unlessFilled);
       // A pod may be waiting for it.
       if (disk.users.size === 0) {
         this.#known.delete(directory);
@@ -157,11 +165,13 @@ export class NodeDisks implements NodeDisksOfPods {
     });
   }
 
-  async #publishMount({ directory }: KnownDisk, order: DiskOrder, signal: AbortSignal): Promise<string> {
+  async #publishMount(disk: KnownDisk, order: DiskOrder, given: string | undefined, signal: AbortSignal): Promise<string> {
     const { mounts, machine } = this.#deps;
-    await this.#record(directory, order);
+    const { directory } = disk;
+    await this.#record(disk, order);
     await this.#before('attaching');
-    const device = await order.attach(signal);
+    const device = await order.attach(signal, given);
+    if (await order.mountDevice?.(directory, device, signal)) return directory;
     await this.#before('looking for a file system');
     const type = await fileSystemOn(device, order, machine, signal);
     await this.#before('mounting');
@@ -174,13 +184,14 @@ export class NodeDisks implements NodeDisksOfPods {
     return directory;
   }
 
-  async #publishDevice({ directory }: KnownDisk, order: DiskOrder, signal: AbortSignal): Promise<string> {
+  async #publishDevice(disk: KnownDisk, order: DiskOrder, given: string | undefined, signal: AbortSignal): Promise<string> {
     const { mounts, paths } = this.#deps;
+    const { directory } = disk;
     const own = join(directory, order.uid);
     const links = paths.linksOf(order.plugin, order.uid);
-    await this.#record(directory, order);
+    await this.#record(disk, order);
     await this.#before('attaching');
-    const device = await order.attach(signal);
+    const device = await order.attach(signal, given);
     await this.#before('link to the device');
     await makeMountPoint(links);
     await symlink(own, join(links, order.name)).catch((error: unknown) => {
@@ -194,10 +205,27 @@ export class NodeDisks implements NodeDisksOfPods {
     return own;
   }
 
-  async #record(directory: string, { record }: DiskOrder): Promise<void> {
+  async #record(disk: KnownDisk, { record }: DiskOrder): Promise<void> {
     await this.#before('record');
-    await makeMountPoint(directory);
-    if (record !== undefined) await writePrivateFile(join(directory, RECORD), record);
+    const file = this.#deps.paths.recordOf(disk);
+    const isBeside = dirname(file) !== disk.directory;
+    if (record !== undefined && isBeside) await writePrivateFile(file, record);
+    await makeMountPoint(disk.directory);
+    if (record !== undefined && !isBeside) await writePrivateFile(file, record);
+  }
+
+  async #recordOf(disk: KnownDisk): Promise<string | undefined> {
+    return readRegularFile(this.#deps.paths.recordOf(disk), MAX_RECORD).catch(() => undefined);
+  }
+
+  /** A driver's volume is known by what a pod calls it: one of another pod may have the same name, and is not shown to this one. */
+  async #checkSame(disk: KnownDisk, order: DiskOrder): Promise<void> {
+    if (disk.plugin !== 'flexvolume') return;
+    const record = await this.#recordOf(disk);
+    if (record === undefined || record === order.record) return;
+    disk.users.delete(order.uid);
+    this.#deps.idle();
+    throw new MountStepError('MountDevice', `another volume that is called ${order.name} is still mounted by the same driver`);
   }
 
   #isThere({ isBlock, directory }: KnownDisk, uid: PodUid): Promise<boolean> {
@@ -205,10 +233,12 @@ export class NodeDisks implements NodeDisksOfPods {
   }
 
   /** What a pod of a process before this one has counts, too. */
-  async #isUsed({ users, isBlock, directory }: KnownDisk): Promise<boolean> {
-    const { mounts } = this.#deps;
-    if (users.size > 0) return true;
-    if (isBlock) return (await namesIn(directory)).some((name) => name !== RECORD && name !== RECORD + UNFINISHED);
+  async #isUsed(disk: KnownDisk): Promise<boolean> {
+    const { mounts, ends, paths } = this.#deps;
+    const { users, isBlock, directory, plugin, place } = disk;
+    if (users.size > 0 || (await ends[plugin].isUsed?.(place))) return true;
+    const record = basename(paths.recordOf(disk));
+    if (isBlock) return (await namesIn(directory)).some((name) => name !== record && name !== record + UNFINISHED);
     return (await mounts.showing(directory)).length > 0;
   }
 

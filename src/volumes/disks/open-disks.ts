@@ -1,12 +1,14 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Attachments } from '../attachments.ts';
+import type { FlexDrivers } from '../flex-drivers.ts';
 import type { Mounts } from '../mounts.ts';
 import { Detacher } from './detacher.ts';
 import { DiskPaths } from './disk-paths.ts';
 import type { OpenDisks } from './disks.ts';
 import { fcDiskOfPlace, fcUniqueName } from './fc-disk.ts';
 import { FcDisks } from './fc-disks.ts';
+import { flexEnds } from './flex-ends.ts';
 import { diskOfPlace, iscsiUniqueNames } from './iscsi-disk.ts';
 import { IscsiInitiator } from './iscsi-initiator.ts';
 import { recordedDisk } from './iscsi-record.ts';
@@ -16,6 +18,8 @@ import { type DiskEnds, NodeDisks, type NodeDisksDeps } from './node-disks.ts';
 
 export interface OpenDisksDeps extends Pick<NodeDisksDeps, 'mounts' | 'attachments' | 'before'> {
   readonly rootDir: string;
+  readonly nodeName: string;
+  readonly flex: FlexDrivers;
   readonly roots: MachineRoots;
   readonly mounts: Mounts;
   readonly attachments: Attachments;
@@ -24,16 +28,31 @@ export interface OpenDisksDeps extends Pick<NodeDisksDeps, 'mounts' | 'attachmen
 }
 
 /** Disks of the node, with what a process before this one has left of them. */
-export async function openDisks({ rootDir, roots, mounts, attachments, clock, log, before }: OpenDisksDeps): Promise<OpenDisks> {
+export async function openDisks({
+  rootDir,
+  nodeName,
+  flex,
+  roots,
+  mounts,
+  attachments,
+  clock,
+  log,
+  before,
+}: OpenDisksDeps): Promise<OpenDisks> {
   const machine = new Machine(roots, clock);
   const initiator = new IscsiInitiator(machine);
   const fc = new FcDisks(machine);
+  const paths = new DiskPaths(rootDir);
   const disks: NodeDisks = new NodeDisks({
-    paths: new DiskPaths(rootDir),
+    paths,
     mounts,
     machine,
     attachments,
-    ends: { iscsi: iscsiEnds(initiator), fc: fcEnds(fc) },
+    ends: {
+      iscsi: iscsiEnds(initiator),
+      fc: fcEnds(fc),
+      flexvolume: flexEnds({ flex, nodeName, podsDir: paths.pods, byController: () => attachments.byController }),
+    },
     idle: () => detacher.look(),
     ...(before && { before }),
   });

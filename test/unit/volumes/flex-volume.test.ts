@@ -1,11 +1,21 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { BehaviorSubject, filter, startWith } from 'rxjs';
+import { systemClock } from '../../../src/base/clock.ts';
+import { firstOf } from '../../../src/base/first-of.ts';
+import { silentLogger } from '../../../src/base/logger.ts';
+import type { Node } from '../../../src/model/node.ts';
 import type { Pod } from '../../../src/model/pod.ts';
+import { Attachments } from '../../../src/volumes/attachments.ts';
+import { openDisks } from '../../../src/volumes/disks/open-disks.ts';
 import { capability } from '../../../src/volumes/capability.ts';
 import { aContainer, aPod } from '../../builders/a-pod.ts';
 import { nodeUnderTest } from '../../builders/node-parts.ts';
+import { IscsiMachine } from '../../fakes/iscsi-machine.ts';
+import { noDisks } from '../../fakes/no-disks.ts';
 import { VolumeStage } from '../../fakes/volume-stage.ts';
 
 const stage = VolumeStage.forTests();
@@ -104,11 +114,6 @@ describe('flexVolume', () => {
       { init: INIT, mount: 'echo broken >&2; exit 3' },
       `SetUp failed for volume "d" : mount command failed: ${rootDir}/flex/example~disk/disk: exit status 3: broken`,
     ],
-    [
-      'has one that attaches',
-      { init: OK },
-      'WaitForAttach failed for volume "d" : FlexVolume driver example/disk attaches volumes to nodes, which this node does not wait for: only drivers whose init says {"attach": false} are run',
-    ],
   ] as const) {
     it(`holds the pod where it ${what}`, async () => {
       if (verbs) await drive(verbs);
@@ -136,5 +141,134 @@ describe('flexVolume', () => {
     await mkdir(join(rootDir, 'pods', uid, 'volumes'), { recursive: true });
     for (const driver of ['x/../../../../..', 'x/y/../../../../../..', 'kubernetes.io/csi', 'a/b/c', ''])
       await assert.rejects(stage.volumes.prepare(podWith(flex({ driver })), signal), /no volume plugin matched/, driver);
+  });
+});
+
+describe('flexVolume of a driver that attaches', () => {
+  const global = join(rootDir, 'plugins/kubernetes.io/flexvolume/example/disk/mounts/d');
+  const nodes = new BehaviorSubject<Node | undefined>(undefined);
+  const ATTACHES = `echo '{"status":"Success","capabilities":{"fsGroup":false}}'`;
+  const said = (device: string): string => `echo '{"status":"Success","device":"${device}"}'`;
+  const json = JSON.stringify({
+    'kubernetes.io/fsType': '',
+    'kubernetes.io/readwrite': 'rw',
+    'kubernetes.io/pvOrVolumeName': 'd',
+    share: 'a',
+  });
+  let attachments: Attachments;
+  let machine: IscsiMachine;
+  let stop: AbortController;
+  let running: Promise<void>;
+
+  const begin = async (byController = false): Promise<void> => {
+    const cluster = { exists: true, node: () => nodes.value, nodeChanges: nodes };
+    attachments = new Attachments({ cluster, byController, clock: systemClock });
+    const { mounts, flex: drivers } = stage;
+    const deps = {
+      rootDir,
+      nodeName: 'n1',
+      flex: drivers,
+      roots: machine.roots,
+      mounts,
+      attachments,
+      clock: systemClock,
+      log: silentLogger,
+    };
+    const disks = await openDisks(deps);
+    stage.disks = disks;
+    stage.renew();
+    stop = new AbortController();
+    running = disks.run(stop.signal);
+  };
+  const end = async (): Promise<void> => {
+    stop.abort();
+    await running;
+  };
+  /** Waits until it is so, as often as something is used or unused. */
+  const until = (is: () => boolean): Promise<unknown> => firstOf(attachments.changes.pipe(startWith(undefined), filter(is)), signal);
+  const gone = (): Promise<unknown> => until(() => !existsSync(global));
+
+  beforeEach(async () => {
+    machine = await IscsiMachine.make();
+    await begin();
+  });
+  afterEach(async () => {
+    await end();
+    stage.disks = noDisks;
+    await machine[Symbol.asyncDispose]();
+  });
+
+  it('is attached and mounted for the node by its driver, once, and taken back with its last pod', async () => {
+    const device = { attach: said('/dev/sdx'), waitforattach: said('/dev/sdy'), mountdevice: OK, unmountdevice: OK, detach: OK };
+    await drive({ init: ATTACHES, ...device, mount: OK, unmount: OK });
+    await stage.volumes.prepare(podWith(flex()), signal);
+    const all = await calls();
+    assert.deepEqual(all.slice(0, 4), [
+      'init',
+      `attach ${json} n1`,
+      `waitforattach /dev/sdx ${json}`,
+      `mountdevice ${global} /dev/sdy ${json}`,
+    ]);
+    assert.match(all[4] ?? '', new RegExp(`^mount ${directory} `));
+    // As a driver that mounts has left it.
+    stage.mounted.set(global, 'by the driver');
+    await end();
+    await begin();
+    assert.equal(existsSync(global), true, 'a pod has it');
+    await stage.volumes.remove(uid, signal);
+    await gone();
+    assert.deepEqual((await calls()).slice(5), [`unmount ${directory}`, 'init', `unmountdevice ${global}`, 'detach d n1']);
+    assert.deepEqual(await readdir(join(rootDir, 'plugins/kubernetes.io/flexvolume/example/disk')), []);
+  });
+
+  it('is mounted by the agent where its driver leaves that to it, as what is on the device', async () => {
+    const device = join(machine.roots.dev, 'sdx');
+    await writeFile(device, 'xfs');
+    await drive({ init: ATTACHES, attach: said(device) });
+    await stage.volumes.prepare(podWith(flex()), signal);
+    assert.deepEqual(stage.mounted.get(global), { type: 'xfs', source: device, options: [] });
+    assert.deepEqual(stage.mounted.get(directory), { type: 'bind', source: global, options: [] });
+    await stage.volumes.remove(uid, signal);
+    await gone();
+    assert.equal(stage.mounted.size, 0);
+  });
+
+  it('waits for the controller where that attaches, and is not detached by the node', async () => {
+    await end();
+    await begin(true);
+    await drive({ init: ATTACHES, waitforattach: said('/dev/sdy'), mountdevice: OK, mount: OK, unmount: OK, detach: OK });
+    const name = 'flexvolume-example/disk/d';
+    const prepared = stage.volumes.prepare(podWith(flex()), signal);
+    await until(() => attachments.inUse().includes(name));
+    nodes.next({ status: { volumesInUse: [name], volumesAttached: [{ name, devicePath: '/dev/sdc' }] } });
+    await prepared;
+    assert.deepEqual((await calls()).slice(0, 2), ['init', `waitforattach /dev/sdc ${json}`]);
+    await stage.volumes.remove(uid, signal);
+    await until(() => attachments.inUse().length === 0);
+    assert.equal((await calls()).at(-1), `unmount ${directory}`);
+  });
+
+  it('is not shown to a pod whose volume has the same name and is another one', async () => {
+    await drive({ init: ATTACHES, attach: said('/dev/sdx'), mountdevice: OK, mount: OK, unmount: OK });
+    await stage.volumes.prepare(podWith(flex()), signal);
+    const other = aPod('other', { ...podWith(flex({ options: { share: 'b' } })).spec });
+    const refused = { message: /MountDevice failed for volume "d" : another volume that is called d is still mounted by the same driver/ };
+    await assert.rejects(stage.volumes.prepare(other, signal), refused);
+    await end();
+    await begin();
+    await assert.rejects(stage.volumes.prepare(other, signal), refused);
+    await stage.volumes.remove(uid, signal);
+    await gone();
+    await stage.volumes.prepare(other, signal);
+    await stage.volumes.remove(other.metadata.uid, signal);
+    await gone();
+  });
+
+  it('is tried again to be detached until its driver has done so', async () => {
+    await drive({ init: ATTACHES, attach: said('/dev/sdx'), mountdevice: OK, mount: OK, unmount: OK, detach: 'exit 1' });
+    await stage.volumes.prepare(podWith(flex()), signal);
+    await stage.volumes.remove(uid, signal);
+    await drive({ init: ATTACHES, detach: OK });
+    await gone();
   });
 });

@@ -76,6 +76,8 @@ describe('a Fibre Channel volume', () => {
     attachments = new Attachments({ cluster, byController: true, clock: impatient });
     const disks = await openDisks({
       rootDir,
+      nodeName: 'n1',
+      flex: stage.flex,
       roots: machine.roots,
       mounts: stage.mounts,
       attachments,

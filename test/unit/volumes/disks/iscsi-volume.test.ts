@@ -52,7 +52,7 @@ async function begin(): Promise<void> {
   const cluster = { exists: true, node: () => nodes.value, nodeChanges: nodes };
   attachments = new Attachments({ cluster, byController, clock: impatient });
   const { rootDir, mounts } = stage;
-  disks = await openDisks({ rootDir, roots: machine.roots, mounts, attachments, clock: impatient, log });
+  disks = await openDisks({ rootDir, nodeName: 'n1', flex: stage.flex, roots: machine.roots, mounts, attachments, clock: impatient, log });
   stage.disks = disks;
   stage.renew();
   stop = new AbortController();
