@@ -182,7 +182,7 @@ export class NodeVolumes {
         await this.#forget(use);
         use.begun = false;
       }
-      throw stepError(steps.pod, error, 'kubernetes.io/csi: mounter.SetUpAt failed: ');
+      throw stepError(steps.pod, error, plan.isBlock ? '' : 'kubernetes.io/csi: mounter.SetUpAt failed: ');
     }
     const bytes = bytesToGrowTo(task);
     if (bytes !== undefined) {
@@ -316,8 +316,10 @@ const stepsOf = ({ isPersistent }: VolumePlan): { readonly device: MountStep; re
   pod: 'SetUp',
 });
 
-const clientWords = ({ isPersistent }: VolumePlan): string =>
-  isPersistent ? 'attacher.MountDevice failed to create newCsiDriverClient: ' : 'mounter.SetUpAt failed to get CSI client: ';
+function clientWords({ isPersistent, isBlock }: VolumePlan): string {
+  if (isBlock) return 'blockMapper.SetUpDevice failed to get CSI client: ';
+  return isPersistent ? 'attacher.MountDevice failed to create newCsiDriverClient: ' : 'mounter.SetUpAt failed to get CSI client: ';
+}
 
 function inStep<T>(step: MountStep, words: string, work: () => T): T {
   try {

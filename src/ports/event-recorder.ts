@@ -25,6 +25,7 @@ export type EventReason =
   | 'FieldNotHonoured'
   | 'ExceededGracePeriod'
   | 'FailedMount'
+  | 'FailedMapVolume'
   | 'FileSystemResizeSuccessful'
   | 'VolumeResizeFailed'
   | 'FailedPrepareDynamicResources'

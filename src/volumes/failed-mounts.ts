@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { exponential } from '../base/exponential.ts';
 import type { Pod, PodUid } from '../model/pod.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
+import type { MountFault } from './mount-fault.ts';
 
 interface Recorded {
   readonly message: string;
@@ -21,7 +22,7 @@ const delayMs = exponential(500, 122_000);
 /** How long the kubelet waits for a pod's volumes before it says so (podAttachAndMountTimeout in pkg/kubelet/volumemanager). */
 const WAIT_MS = 123_000;
 
-/** FailedMount events: at once when something new is wrong, then as often as the kubelet records the same fault, however often it is met. */
+/** FailedMount and FailedMapVolume events: at once when something new is wrong, then as often as the kubelet records the same fault, however often it is met. */
 export class FailedMounts {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #events: EventRecorder;
@@ -33,12 +34,12 @@ export class FailedMounts {
   }
 
   /** `subject`: the volume, or whatever else it is that fails. Returns when to try again, in milliseconds from now. */
-  failed(pod: Pod, subject: string, message: string): number {
+  failed(pod: Pod, subject: string, { reason, message }: MountFault): number {
     const { recorded } = this.#pending(pod.metadata.uid);
     const before = recorded.get(subject);
     const nowMs = this.#clock.monotonicMs();
     const isEarly = before !== undefined && nowMs < before.againAtMs;
-    if (!isEarly || before.message !== message) this.#events.record(pod, 'Warning', 'FailedMount', message);
+    if (!isEarly || before.message !== message) this.#events.record(pod, 'Warning', reason, message);
     // Words that differ each time do not make it be tried the more often.
     const times = isEarly ? before.times : (before?.times ?? 0) + 1;
     const againAtMs = isEarly ? before.againAtMs : nowMs + delayMs(times);

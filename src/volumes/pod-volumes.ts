@@ -24,6 +24,7 @@ import type { PayloadFacts } from './payload.ts';
 import { PodDirectories } from './pod-directories.ts';
 import { readVolumeFile } from './read-volume-file.ts';
 import { removeTree } from './remove-tree.ts';
+import { mountFault } from './mount-fault.ts';
 import { type ClaimFacts, type ResolvedVolume, resolveVolume, type VolumeUse } from './resolve-volume.ts';
 import { MountStepError } from '../model/mount-step-error.ts';
 import { type PodVolume, type PresentVolume, type VolumeKind, VolumeRefusedError } from './volume-kind.ts';
@@ -193,9 +194,9 @@ export function podVolumes({
     } catch (error) {
       signal.throwIfAborted();
       mounted(true);
-      const step = error instanceof MountStepError ? error.step : 'SetUp';
-      const message = `MountVolume.${step} failed for volume "${resolved.name}" : ${errorText(error)}`;
-      const retryInMs = failedMounts.failed(pod, volume.name, message);
+      const fault = mountFault(how, resolved.name, error);
+      const { message } = fault;
+      const retryInMs = failedMounts.failed(pod, volume.name, fault);
       if (before !== undefined) return { message, retryInMs };
       const directory = directories.volume(uid, plugin, resolved.name);
       if (!changes || !(await holdsState(directory))) return { error, refused: false, message };
@@ -221,7 +222,7 @@ export function podVolumes({
     const refused = [...faults.values()].filter((fault) => fault.refused);
     if (refused.length > 0) {
       const message = unableToMount(unmounted, all, refused.map((fault) => fault.message).join('; '));
-      failedMounts.failed(pod, REFUSED, message);
+      failedMounts.failed(pod, REFUSED, { reason: 'FailedMount', message });
       throw new Error(message, { cause: refused[0]?.error });
     }
     failedMounts.worked(pod, REFUSED);

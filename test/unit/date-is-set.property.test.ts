@@ -226,7 +226,7 @@ const stories: Readonly<Record<string, (clock: FakeClock) => Promise<unknown>>> 
     const told: string[] = [];
     const mounts = new FailedMounts(clock, { record: (_, __, ___, message) => void told.push(`${clock.monotonicMs()} ${message}`) });
     for (let i = 0; i < 60; i++) {
-      mounts.failed(pod, 'v', 'no such disk');
+      mounts.failed(pod, 'v', { reason: 'FailedMount', message: 'no such disk' });
       mounts.waits(pod, ['v'], ['v']);
       await clock.advance(5_000);
     }

@@ -119,3 +119,17 @@ test('a volume that must not be mounted here says so, by its own name', async ()
   persistentVolumes.set('pv-1', aVolume({ local: { path: rootDir }, nodeAffinity: zone('a') }));
   await stage.volumes.prepare(claimed(), signal);
 });
+
+test('a device that cannot be made is told of in the words of devices', async () => {
+  claims.set('data', aClaim());
+  persistentVolumes.set('pv-1', aVolume({ volumeMode: 'Block', csi: { driver: 'csi.example.com', volumeHandle: 'v-1' } }));
+  const pod = claimed();
+  const containers = pod.spec.containers.map(({ volumeMounts: _, ...container }) => ({
+    ...container,
+    volumeDevices: [{ name: 'v', devicePath: '/dev/xvda' }],
+  }));
+  const message = 'MapVolume.MapPodDevice failed for volume "pv-1" : this node has no CSI volumes';
+  events.length = 0;
+  await assert.rejects(stage.volumes.prepare({ ...pod, spec: { ...pod.spec, containers } }, signal), { message });
+  assert.deepEqual(events, [`Warning FailedMapVolume ${message}`]);
+});
