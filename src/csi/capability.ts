@@ -37,6 +37,7 @@ export function capability(node: NodeParts): Contribution {
       publish: async (task, signal) => (await open()).publish(task, signal),
       // What is on the disk has been found, or is being found, before the first pod is looked at.
       unpublish: async (uid, signal) => (await opening)?.unpublish(uid, signal),
+      hasContext: async (path) => (await opening)?.hasContext(path) ?? false,
       remain: async (uid) => (await opening)?.remain(uid) ?? false,
       usage: async (uid, name, signal) => (await opening)?.usage(uid, name, signal),
     },

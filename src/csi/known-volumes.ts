@@ -16,7 +16,7 @@ export interface Use {
   readonly uid: PodUid;
   readonly name: string;
   readonly paths: PublishedPaths;
-  readonly data: VolumeData;
+  data: VolumeData;
   readonly isBlock: boolean;
   /** The driver has been asked for it, or is about to be: it is on the disk. */
   begun: boolean;
@@ -30,6 +30,8 @@ export interface StagedVolume {
   readonly handle: string;
   readonly paths: StagedPaths;
   readonly isBlock: boolean;
+  /** Of SELinux, that its files have by the mount; undefined: each has its own. */
+  readonly context: string | undefined;
   /** Whether this process has seen the driver say so. */
   isSure: boolean;
 }
@@ -84,9 +86,10 @@ export class KnownVolumes {
           await tried(async () => [await removeEmpty(paths.directory)]);
           continue;
         }
-        this.stage({ driver: found.driverName, handle: found.volumeHandle, paths, isBlock, isSure: false });
+        const { driverName, volumeHandle: handle, selinuxMountContext: context } = found;
+        this.stage({ driver: driverName, handle, paths, isBlock, isSure: false, context });
         // Whether somebody attaches it is not known here; to say so of one that nobody attaches does no harm.
-        this.attach(found.driverName, found.volumeHandle);
+        this.attach(driverName, handle);
       }
     }
     this.#isRead = true;

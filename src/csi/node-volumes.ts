@@ -4,14 +4,16 @@ import { errorCode } from '../base/error-code.ts';
 import { errorText } from '../base/error-text.ts';
 import { SerialByKey } from '../base/serial-by-key.ts';
 import { unlessAborted } from '../base/unless-aborted.ts';
-import { MountStepError, type MountStep } from '../model/mount-step-error.ts';
+import { type MountStep, MountStepError } from '../model/mount-step-error.ts';
 import type { PodUid } from '../model/pod.ts';
 import type { CsiVolumeTask } from '../ports/csi-volumes.ts';
 import { CsiCallError } from './csi-call-error.ts';
 import type { CsiDriver } from './csi-driver.ts';
 import type { CsiDrivers } from './csi-drivers.ts';
-import { type KnownVolumes, type Use, usesOf, volumeKey } from './known-volumes.ts';
+import { type KnownVolumes, type StagedVolume, type Use, usesOf, volumeKey } from './known-volumes.ts';
+import { clientWords, inStep, stepError, stepsOf } from './mount-steps.ts';
 import { checkPublished, isMounted, makeDirectoryAt, otherMountsOf, removeEmpty, removeTarget } from './mounted.ts';
+import { mountContext } from './selinux-context.ts';
 import type { VolumeCalls, VolumeOrder } from './volume-calls.ts';
 import { readVolumeData, removeVolumeData, type VolumeData, writeVolumeData } from './volume-data.ts';
 import type { VolumeObjects } from './volume-objects.ts';
@@ -30,6 +32,8 @@ export interface NodeVolumesDeps {
   readonly grown: (task: CsiVolumeTask, signal: AbortSignal) => Promise<void>;
   /** No pod has the volume any more. */
   readonly idle: (key: string) => void;
+  /** How files of containers are labelled by default; undefined: this machine does not label them. */
+  readonly fileContext: () => Promise<string | undefined>;
   /** Comes before each change of the disk and each call of a driver: a test ends the process there. */
   readonly before?: (effect: string) => Promise<void>;
 }
@@ -67,9 +71,15 @@ export class NodeVolumes {
     if (isAttached) known.attach(plan.driver, plan.handle);
     const publishContext = isAttached ? await objects.attached(plan, signal) : {};
     const staging = plan.isPersistent && driver.can('STAGE_UNSTAGE_VOLUME') ? this.#stagedPaths(plan).staging : '';
-    const order = { plan, pod: task.pod, driver, object, publishContext, staging, target: use.paths.target };
+    const context = mountContext(plan, task.pod, task.volume, object, await this.#deps.fileContext());
+    const order = { plan, pod: task.pod, driver, object, publishContext, staging, target: use.paths.target, context };
     await this.#alone(volumeKey(plan.driver, plan.handle), signal, () => this.#make(task, found ?? use, order, signal));
     return use.paths.target;
+  }
+
+  /** See CsiVolumes. */
+  hasContext(target: string): boolean {
+    return this.#deps.known.uses().some(({ paths, data }) => paths.target === target && data.selinuxMountContext !== undefined);
   }
 
   /** See CsiVolumes. */
@@ -105,7 +115,8 @@ export class NodeVolumes {
     const publishContext = change === 'publish' && needsAttach(plan, object) ? await objects.attached(plan, signal) : {};
     await this.#alone(volumeKey(plan.driver, plan.handle), signal, async () => {
       if (known.used(use.paths.directory) !== use) return;
-      const order = { plan, pod: task.pod, driver, object, publishContext, staging, target: use.paths.target };
+      const context = use.data.selinuxMountContext;
+      const order = { plan, pod: task.pod, driver, object, publishContext, staging, target: use.paths.target, context };
       const bytes = bytesToGrowTo(task);
       if (change === 'publish') await (await calls()).publish(order, signal);
       else if (bytes !== undefined) {
@@ -117,25 +128,11 @@ export class NodeVolumes {
 
   /** Takes back what no pod has any more. Resolves with whether the volume is no longer staged, or is used again. */
   async unstage(key: string, driver: CsiDriver, signal: AbortSignal): Promise<void> {
-    const { known, calls, paths } = this.#deps;
+    const { known } = this.#deps;
     await this.#alone(key, signal, async () => {
       const staged = known.staged(key);
       if (staged === undefined || known.usesOf(key).length > 0) return;
-      staged.isSure = false;
-      const { directory, staging } = staged.paths;
-      const shown = await otherMountsOf(staging, paths.pods);
-      if (shown !== undefined) throw new Error(`no pod is known to have the volume, but it is mounted at ${shown}`);
-      // A driver that has learnt to stage since, or no longer does, has nothing to take back.
-      await this.#before('unstage');
-      if (driver.can('STAGE_UNSTAGE_VOLUME')) await (await calls()).unstage(staged.handle, staging, driver, signal);
-      await this.#before('unstaged');
-      await removeTarget(staging);
-      await this.#before('removal of the stage');
-      await removeVolumeData(directory);
-      await this.#before('removal of its directory');
-      await removeEmpty(directory);
-      if (staged.isBlock) await removeEmpty(dirname(directory));
-      known.unstage(key);
+      await this.#takeBackStage(staged, driver, signal);
     });
   }
 
@@ -168,7 +165,9 @@ export class NodeVolumes {
       throw new MountStepError('SetUp', 'volume uses the ReadWriteOncePod access mode and is already in use by another pod');
     }
     use.begun = true;
+    use.data = { ...this.#useOf(task, plan).data, ...selinux(order.context) };
     await this.#record(use);
+    if (others.length === 0) await this.#restage(order, signal);
     if (order.staging !== '') await this.#stage(order, steps.device, signal);
     try {
       await this.#before('publish');
@@ -197,9 +196,9 @@ export class NodeVolumes {
       });
     }
     await this.#before('completion');
-    const data: VolumeData = { ...use.data, complete: 'true' };
-    if (!plan.isBlock) await writeVolumeData(use.paths.data, data);
-    known.use({ ...use, data, task });
+    const whole: VolumeData = { ...use.data, complete: 'true' };
+    if (!plan.isBlock) await writeVolumeData(use.paths.data, whole);
+    known.use({ ...use, data: whole, task });
   }
 
   async #record({ paths, data, isBlock }: Use): Promise<void> {
@@ -220,13 +219,14 @@ export class NodeVolumes {
     const key = volumeKey(driver, handle);
     const before = known.staged(key);
     if (before?.isSure) return;
-    const volume = before ?? { driver, handle, paths: this.#stagedPaths(order.plan), isBlock, isSure: false };
+    const { context } = order;
+    const volume = before ?? { driver, handle, paths: this.#stagedPaths(order.plan), isBlock, isSure: false, context };
     known.stage(volume);
     await this.#before('record of stage');
     // A device has one place for what is to be known of it.
     if (!isBlock) {
       await makeDirectoryAt(volume.paths.directory);
-      await writeVolumeData(volume.paths.directory, { driverName: driver, volumeHandle: handle });
+      await writeVolumeData(volume.paths.directory, { driverName: driver, volumeHandle: handle, ...selinux(context) });
     }
     await this.#before('directory of stage');
     await makeDirectoryAt(volume.paths.staging);
@@ -239,6 +239,32 @@ export class NodeVolumes {
       signal.throwIfAborted();
       throw stepError(step, error);
     }
+  }
+
+  /** What is mounted has its context until it is unmounted: what no pod has is staged anew for one that wants another. */
+  async #restage({ plan, driver, context, target }: VolumeOrder, signal: AbortSignal): Promise<void> {
+    const staged = this.#deps.known.staged(volumeKey(plan.driver, plan.handle));
+    if (staged === undefined || staged.context === context || (await isMounted(target))) return;
+    await this.#takeBackStage(staged, driver, signal);
+  }
+
+  async #takeBackStage(staged: StagedVolume, driver: CsiDriver, signal: AbortSignal): Promise<void> {
+    const { known, calls, paths } = this.#deps;
+    staged.isSure = false;
+    const { directory, staging } = staged.paths;
+    const shown = await otherMountsOf(staging, paths.pods);
+    if (shown !== undefined) throw new Error(`no pod is known to have the volume, but it is mounted at ${shown}`);
+    // A driver that has learnt to stage since, or no longer does, has nothing to take back.
+    await this.#before('unstage');
+    if (driver.can('STAGE_UNSTAGE_VOLUME')) await (await calls()).unstage(staged.handle, staging, driver, signal);
+    await this.#before('unstaged');
+    await removeTarget(staging);
+    await this.#before('removal of the stage');
+    await removeVolumeData(directory);
+    await this.#before('removal of its directory');
+    await removeEmpty(directory);
+    if (staged.isBlock) await removeEmpty(dirname(directory));
+    known.unstage(volumeKey(staged.driver, staged.handle));
   }
 
   async #takeBack(use: Use, signal: AbortSignal): Promise<void> {
@@ -311,25 +337,5 @@ async function readOrRemove(directory: string): Promise<VolumeData | undefined> 
   }
 }
 
-const stepsOf = ({ isPersistent }: VolumePlan): { readonly device: MountStep; readonly pod: MountStep } => ({
-  device: isPersistent ? 'MountDevice' : 'SetUp',
-  pod: 'SetUp',
-});
-
-function clientWords({ isPersistent, isBlock }: VolumePlan): string {
-  if (isBlock) return 'blockMapper.SetUpDevice failed to get CSI client: ';
-  return isPersistent ? 'attacher.MountDevice failed to create newCsiDriverClient: ' : 'mounter.SetUpAt failed to get CSI client: ';
-}
-
-function inStep<T>(step: MountStep, words: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw new MountStepError(step, words + errorText(error), error);
-  }
-}
-
-function stepError(step: MountStep, error: unknown, words = ''): unknown {
-  if (error instanceof MountStepError) return error;
-  return new MountStepError(step, error instanceof CsiCallError ? error.message : words + errorText(error), error);
-}
+const selinux = (context: string | undefined): Pick<VolumeData, 'selinuxMountContext'> =>
+  context === undefined ? {} : { selinuxMountContext: context };

@@ -1,9 +1,11 @@
+import { selinuxIsOn } from '../base/selinux-is-on.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
 import type { CsiVolumes } from '../ports/csi-volumes.ts';
 import { tellGrown } from './claim-growth.ts';
 import type { CsiDrivers } from './csi-drivers.ts';
 import { CsiNodeKeeper } from './csi-node-keeper.ts';
 import { KnownVolumes } from './known-volumes.ts';
+import { fileContext } from './selinux-context.ts';
 import { NodeVolumes } from './node-volumes.ts';
 import { Unstager } from './unstager.ts';
 import { Upkeep } from './upkeep.ts';
@@ -25,6 +27,7 @@ export async function openCsi(node: NodeParts, drivers: CsiDrivers): Promise<Ope
   const paths = new CsiPaths(options.rootDir);
   const known = new KnownVolumes(paths);
   const objects = new VolumeObjects({ cluster, nodeName, tokens, clock });
+  let fileContextOnce: Promise<string | undefined> | undefined;
   const volumes = new NodeVolumes({
     drivers,
     paths,
@@ -39,6 +42,7 @@ export async function openCsi(node: NodeParts, drivers: CsiDrivers): Promise<Ope
         log.warn('a claim that has grown is not told of', { claim: task.name, error });
       }),
     idle: () => unstager.look(),
+    fileContext: selinuxIsOn() ? () => (fileContextOnce ??= fileContext()) : async () => undefined,
   });
   const unstager = new Unstager({ known, volumes, drivers, clock, log });
   const upkeep = new Upkeep({ known, volumes, drivers, objects, claims, events, clock, random, log });
@@ -53,6 +57,7 @@ export async function openCsi(node: NodeParts, drivers: CsiDrivers): Promise<Ope
     },
     unpublish: (uid, signal) => volumes.unpublish(uid, signal),
     remain: (uid) => volumes.remain(uid),
+    hasContext: async (path) => volumes.hasContext(path),
     usage: async (uid, name, signal) => {
       if (known.usesOfPod(uid).length === 0) return undefined;
       const { volumeUsage } = await import('./volume-usage.ts');

@@ -5,6 +5,7 @@ import { Node, type VolumeCapabilitySchema } from './api/csi_pb.js';
 import type { CsiDriver } from './csi-driver.ts';
 import type { Use } from './known-volumes.ts';
 import type { VolumeObjects } from './volume-objects.ts';
+import { contextOption } from './selinux-context.ts';
 import { accessModeOf } from './access-mode.ts';
 import { type CsiDriverObject, groupGiver, podInfo, type VolumePlan } from './volume-plan.ts';
 
@@ -19,6 +20,8 @@ export interface VolumeOrder {
   /** Empty: the driver does not stage. */
   readonly staging: string;
   readonly target: string;
+  /** That of SELinux that all its files are to have; undefined: each has its own. */
+  readonly context: string | undefined;
 }
 
 /** The calls of the Node service, made of what Kubernetes knows of a volume (pkg/volume/csi csi_client.go). */
@@ -87,13 +90,13 @@ export class VolumeCalls {
   }
 }
 
-function capabilityOf({ plan, pod, driver, object }: VolumeOrder): MessageInitShape<typeof VolumeCapabilitySchema> {
+function capabilityOf({ plan, pod, driver, object, context }: VolumeOrder): MessageInitShape<typeof VolumeCapabilitySchema> {
   const accessMode = { mode: accessModeOf(plan.accessModes, driver) };
   if (plan.isBlock) return { accessMode, accessType: { case: 'block', value: {} } };
   const group = groupGiver(plan, pod, driver, object) === 'driver' ? pod.spec.securityContext?.fsGroup : undefined;
   const mount = {
     fsType: plan.fsType,
-    mountFlags: [...plan.mountOptions],
+    mountFlags: [...plan.mountOptions, ...(context === undefined ? [] : [contextOption(context)])],
     ...(group !== undefined && { volumeMountGroup: String(group) }),
   };
   return { accessMode, accessType: { case: 'mount', value: mount } };

@@ -14,6 +14,8 @@ export interface VolumeData {
   readonly nodeName?: string;
   readonly attachmentID?: string;
   readonly volumeLifecycleMode?: 'Persistent' | 'Ephemeral';
+  /** That of SELinux that it is mounted with. */
+  readonly selinuxMountContext?: string;
   /** Ours: all that is to be done when a volume is made has been done. Without it, it is done again. */
   readonly complete?: 'true';
 }
@@ -43,6 +45,7 @@ export async function readVolumeData(directory: string): Promise<VolumeData | un
   }
   const text = (key: string): string | undefined => (typeof more[key] === 'string' ? more[key] : undefined);
   const [specVolID, nodeName, attachmentID, mode] = ['specVolID', 'nodeName', 'attachmentID', 'volumeLifecycleMode'].map(text);
+  const selinuxMountContext = text('selinuxMountContext');
   return {
     driverName,
     volumeHandle,
@@ -50,6 +53,7 @@ export async function readVolumeData(directory: string): Promise<VolumeData | un
     ...(nodeName !== undefined && { nodeName }),
     ...(attachmentID !== undefined && { attachmentID }),
     ...((mode === 'Persistent' || mode === 'Ephemeral') && { volumeLifecycleMode: mode }),
+    ...(selinuxMountContext !== undefined && { selinuxMountContext }),
     ...(more['complete'] === 'true' && { complete: 'true' }),
   };
 }

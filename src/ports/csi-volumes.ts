@@ -37,6 +37,8 @@ export interface CsiVolumes {
    * MountStepError in the kubelet's words; what then is left is `unpublish`'s to undo.
    */
   publish(task: CsiVolumeTask, signal: AbortSignal): Promise<string>;
+  /** Whether what `publish` has resolved with has the context of SELinux that the pod's containers want: nobody has to label its files. */
+  hasContext(path: string): Promise<boolean>;
   /** Takes all of these volumes from the pod, which no longer runs. Rejects with what could not be taken, after all others were. */
   unpublish(uid: PodUid, signal: AbortSignal): Promise<void>;
   /** Whether the pod has such volumes here, or something of them. */
@@ -50,6 +52,7 @@ export const noCsiVolumes: CsiVolumes = {
   publish: async () => {
     throw new Error('this node has no CSI volumes');
   },
+  hasContext: async () => false,
   unpublish: async () => {},
   remain: async () => false,
   usage: async () => undefined,

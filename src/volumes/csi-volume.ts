@@ -18,7 +18,8 @@ export const csiVolume: KindOf = (source) => {
         hostFiles.run(giveToGroup, { directory, ownership: { fsGroup, policy, readOnly } }, giving);
       const hostPath = await csi.publish({ pod, name, volume, source: asked, readOnly, giveToGroup: give }, signal);
       const onlyRead = readOnly || ('inline' in asked && asked.inline.readOnly === true);
-      return { hostPath, readOnly: onlyRead, isHosts: true, ...(!onlyRead && { isOwn: true }) };
+      const isLabelled = await csi.hasContext(hostPath);
+      return { hostPath, readOnly: onlyRead, isHosts: true, ...(!onlyRead && !isLabelled && { isOwn: true }) };
     },
   };
   return kind;

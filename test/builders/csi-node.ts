@@ -34,6 +34,8 @@ export class CsiNodeUnderTest implements AsyncDisposable {
   readonly given: string[] = [];
   /** Comes before each effect of this process, and of those after it. */
   point: (effect: string) => Promise<void> = async () => {};
+  /** How files of containers are labelled by default; undefined: SELinux is off. */
+  fileContext: string | undefined;
   drivers: CsiDrivers;
   known: KnownVolumes;
   volumes: NodeVolumes;
@@ -77,6 +79,7 @@ export class CsiNodeUnderTest implements AsyncDisposable {
       calls: async () => new VolumeCalls(objects),
       grown: (task, signal) => tellGrown(task, clients.main, signal),
       idle: () => unstager.look(),
+      fileContext: async () => this.fileContext,
       before: async (effect) => {
         await this.point(effect);
         // Of a process that was killed meanwhile nothing goes on.

@@ -22,7 +22,10 @@ export const podSecurityContext = section<V1PodSecurityContext>('PodSecurityCont
   runAsGroup: honoured,
   runAsNonRoot: honoured,
   runAsUser: honoured,
-  seLinuxChangePolicy: approximated('the files of volumes are relabelled one by one, as under Recursive', { when: is('MountOption') }),
+  seLinuxChangePolicy: approximated(
+    'the files of volumes are relabelled one by one, as under Recursive, but for volumes for one pod of CSI drivers with seLinuxMount',
+    { when: is('MountOption') },
+  ),
   seLinuxOptions: seLinux,
   seccompProfile,
   supplementalGroups: honoured,

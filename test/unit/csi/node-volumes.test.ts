@@ -365,3 +365,38 @@ test('a handle that would fill the status of the node is refused, also where a p
   assert.equal(driver.requests('NodePublishVolume').length, 1);
   assert.ok(node.known.inUse()?.every((name) => name.length < 1100));
 });
+
+test('a volume for one pod is mounted with its context of SELinux, also after a restart, and staged anew for a pod of another one', async (t) => {
+  const { node, driver } = await scene(t);
+  node.fileContext = 'system_u:object_r:container_file_t:s0';
+  node.driverObject({ seLinuxMount: true });
+  const pod = (name: string, level: string) => {
+    const { metadata, spec } = csiPod(name);
+    const containers = spec.containers.map((each) => ({ ...each, volumeMounts: [{ name: 'pv-1', mountPath: '/data' }] }));
+    return { metadata, spec: { ...spec, containers, securityContext: { ...spec.securityContext, seLinuxOptions: { level } } } };
+  };
+  const source = node.claimed({ accessModes: ['ReadWriteOncePod'], mountOptions: ['noatime'] });
+  const flags = (method: 'NodeStageVolume' | 'NodePublishVolume'): readonly string[] =>
+    driver.requests(method).map((each) => /"mountFlags":(\[.*?\])/.exec(JSON.stringify(each))?.[1] ?? '');
+  const flagsOf = (level: string): string => JSON.stringify(['noatime', `context="system_u:object_r:container_file_t:${level}"`]);
+  const one = pod('one', 's0:c1,c2');
+  const path = await node.volumes.publish(node.task(one, 'pv-1', source), signal);
+  assert.deepEqual([flags('NodeStageVolume'), flags('NodePublishVolume')], [[flagsOf('s0:c1,c2')], [flagsOf('s0:c1,c2')]]);
+  assert.equal(node.volumes.hasContext(path), true);
+  await node.restart();
+  await node.drivers.register(driver.plugin, signal);
+  assert.equal(node.volumes.hasContext(path), true);
+  // Nothing takes back what is staged, until another pod wants it otherwise.
+  await node.volumes.unpublish(one.metadata.uid, signal);
+  assert.equal(node.volumes.hasContext(path), false);
+  const again = await node.volumes.publish(node.task(pod('two', 's0:c1,c2'), 'pv-1', source), signal);
+  assert.deepEqual(
+    driver.called.filter((each) => each === 'NodeUnstageVolume'),
+    [],
+  );
+  await node.volumes.unpublish(pod('two', '').metadata.uid, signal);
+  assert.notEqual(again, path);
+  await node.volumes.publish(node.task(pod('three', 's0:c3'), 'pv-1', source), signal);
+  assert.deepEqual(driver.called.slice(-3), ['NodeUnstageVolume', 'NodeStageVolume', 'NodePublishVolume']);
+  assert.equal(flags('NodeStageVolume').at(-1), flagsOf('s0:c3'));
+});

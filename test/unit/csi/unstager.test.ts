@@ -22,7 +22,7 @@ test('a driver that hangs, or fails, at many volumes holds up those of no other,
   const paths = new CsiPaths('/root');
   const known = new KnownVolumes(paths);
   const add = (driver: string, handle: string): void =>
-    known.stage({ driver, handle, paths: paths.staged(driver, handle), isBlock: false, isSure: true });
+    known.stage({ driver, handle, paths: paths.staged(driver, handle), isBlock: false, isSure: true, context: undefined });
   for (const driver of ['bad', 'hangs']) for (let i = 0; i < 100; i++) add(driver, `${i}`);
   add('good', 'a');
   const asked: string[] = [];

@@ -124,8 +124,9 @@ test('a device that cannot be made is told of in the words of devices', async ()
   claims.set('data', aClaim());
   persistentVolumes.set('pv-1', aVolume({ volumeMode: 'Block', csi: { driver: 'csi.example.com', volumeHandle: 'v-1' } }));
   const pod = claimed();
-  const containers = pod.spec.containers.map(({ volumeMounts: _, ...container }) => ({
+  const containers = pod.spec.containers.map((container) => ({
     ...container,
+    volumeMounts: [],
     volumeDevices: [{ name: 'v', devicePath: '/dev/xvda' }],
   }));
   const message = 'MapVolume.MapPodDevice failed for volume "pv-1" : this node has no CSI volumes';
