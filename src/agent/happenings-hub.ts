@@ -62,6 +62,7 @@ export function happeningsHub(log: Pick<Logger, 'error'>): HappeningsHub {
       imagePulling: kind('imagePulling'),
       imagePulled: kind('imagePulled'),
       imageRemoved: kind('imageRemoved'),
+      imageChecked: kind('imageChecked'),
       healthChecked: kind('healthChecked'),
       volumeMounted: kind('volumeMounted'),
       deferredResizeAccepted: kind('deferredResizeAccepted'),

@@ -99,10 +99,10 @@ async function providedCredentials({ options, clock, log, cluster, objects }: Im
   return credentialProviders({ path, directory, clock, log, mayHaveTokens, api: cluster.exists ? objects : undefined });
 }
 
-function imageVerification({ options, clock, log, engine: { images } }: ImageNeeds): ImageVerification | undefined {
+function imageVerification({ options, clock, log, tell, engine: { images } }: ImageNeeds): ImageVerification | undefined {
   if (!featureGates(options.featureGates).isOn('KubeletEnsureSecretPulledImages')) return undefined;
   const { rootDir, imagePullCredentialsVerificationPolicy: policy, preloadedImagesVerificationAllowlist: allowlist } = options;
-  return new ImageVerification({ rootDir, policy: { policy, allowlist }, images, clock, log });
+  return new ImageVerification({ rootDir, policy: { policy, allowlist }, images, clock, log, tell });
 }
 
 function imageCollections(

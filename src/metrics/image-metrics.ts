@@ -22,8 +22,11 @@ const sizes: readonly (readonly [moreThan: number, label: string])[] = [
   [0, '0-10MB'],
 ];
 
-/** How long pulls take, the wait for others included, by the size of the image, and images that were removed (pkg/kubelet/metrics/metrics.go). */
-export function imageMetrics(set: MetricSet): Pick<Happenings, 'imagePulled' | 'imageRemoved'> {
+/**
+ * How long pulls take, the wait for others included, by the size of the image, images that were removed (pkg/kubelet/metrics/metrics.go), and
+ * whether those that are here may be used (pkg/kubelet/images/pullmanager/metrics.go).
+ */
+export function imageMetrics(set: MetricSet): Pick<Happenings, 'imagePulled' | 'imageRemoved' | 'imageChecked'> {
   const pulls = set.histogram(
     'kubelet_image_pull_duration_seconds',
     'Duration in seconds to pull an image.',
@@ -33,9 +36,15 @@ export function imageMetrics(set: MetricSet): Pick<Happenings, 'imagePulled' | '
   const removed = set.counter('kubelet_image_garbage_collected_total', 'Total number of images garbage collected by the kubelet.', [
     'reason',
   ]);
+  const checks = set.counter(
+    'kubelet_imagemanager_image_mustpull_checks_total',
+    'Counter for how many times kubelet checked whether credentials need to be re-verified to access an image',
+    ['result'],
+  );
   return {
     imagePulled: ({ sizeBytes, tookMs }) => pulls.observe({ image_size_in_bytes: imageSizeLabel(sizeBytes) }, tookMs / 1000),
     imageRemoved: ({ reason }) => removed.inc({ reason }),
+    imageChecked: (result) => checks.inc({ result }),
   };
 }
 

@@ -114,6 +114,7 @@ export function kubeletMetrics({ clock, nodeName, version }: KubeletMetricsOptio
         starts.imagePulled(image);
       },
       imageRemoved: images.imageRemoved,
+      imageChecked: images.imageChecked,
       ...healthMetrics(slis),
     },
     declared: (update) => {

@@ -154,6 +154,9 @@ export interface ImageRemoved {
   readonly reason: 'age' | 'space';
 }
 
+/** Whether a pod may use an image that is here, and by what that was decided: as the kubelet's metric names it. */
+export type ImageCheck = 'credentialPolicyAllowed' | 'credentialRecordFound' | 'mustAuthenticate' | 'error';
+
 /** One look of /healthz at one of its checks. */
 export interface HealthChecked {
   readonly check: string;
@@ -270,6 +273,7 @@ export interface HappeningKinds {
   readonly imagePulling: ImagePulling;
   readonly imagePulled: ImagePulled;
   readonly imageRemoved: ImageRemoved;
+  readonly imageChecked: ImageCheck;
   readonly healthChecked: HealthChecked;
   readonly volumeMounted: VolumeMounted;
   /** What a pod asks for has been given to it, or taken back, after there was no room for it. */

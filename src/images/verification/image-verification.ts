@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import { OngoingFaults } from '../../base/ongoing-faults.ts';
 import { parseImageName } from '../../model/image-name.ts';
+import type { Happenings, ImageCheck } from '../../ports/happenings.ts';
 import type { ImageInfo, ImageService } from '../../ports/image-service.ts';
 import { OpenIntents } from './open-intents.ts';
 import { credentialsOf, matchOf, type PullCredentials, type TrackedCredentials } from './pull-credentials.ts';
@@ -16,6 +17,7 @@ export interface ImageVerificationDependencies {
   readonly images: Pick<ImageService, 'listImages'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Logger;
+  readonly tell: Pick<Happenings, 'imageChecked'>;
 }
 
 type Present = Pick<ImageInfo, 'id' | 'repoTags' | 'repoDigests'>;
@@ -54,26 +56,35 @@ export class ImageVerification {
     credentials: () => Promise<readonly TrackedCredentials[]>,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { policy, log } = this.#needs;
-    const verification = verificationOf(policy, name);
-    if (verification === 'never') return true;
+    const { log, tell } = this.#needs;
+    const told = (check: ImageCheck): boolean => {
+      tell.imageChecked(check);
+      return check === 'credentialPolicyAllowed' || check === 'credentialRecordFound';
+    };
     try {
-      const record = await this.#read(image.id);
-      if (record === undefined) return verification === 'unless preloaded' && !(await this.#isPulledHere(name, image));
-      if (record === 'damaged') return false;
-      const { repo } = parseImageName(name);
-      const known = record.names.get(repo);
-      if (known === undefined) return false;
-      if (known.nodePodsAccessible) return true;
-      if (known.secrets.length === 0 && known.serviceAccounts.length === 0) return false;
-      const { mayUse, learnt } = matchOf(known, await credentials());
-      if (learnt) await this.#prove(name, image.id, { secrets: [learnt], serviceAccounts: [], nodePodsAccessible: false }).catch(() => {});
-      return mayUse;
+      return told(await this.#check(name, image, credentials));
     } catch (error) {
       signal.throwIfAborted();
       log.warn('whether a pod may use an image cannot be said: it is pulled', { image: name, error });
-      return false;
+      return told('error');
     }
+  }
+
+  async #check(name: string, image: Present, credentials: () => Promise<readonly TrackedCredentials[]>): Promise<ImageCheck> {
+    const verification = verificationOf(this.#needs.policy, name);
+    if (verification === 'never') return 'credentialPolicyAllowed';
+    const record = await this.#read(image.id);
+    if (record === 'damaged') return 'error';
+    if (record === undefined) {
+      const mayUse = verification === 'unless preloaded' && !(await this.#isPulledHere(name, image));
+      return mayUse ? 'credentialPolicyAllowed' : 'mustAuthenticate';
+    }
+    const known = record.names.get(parseImageName(name).repo);
+    if (known?.nodePodsAccessible) return 'credentialRecordFound';
+    if (known === undefined || (known.secrets.length === 0 && known.serviceAccounts.length === 0)) return 'mustAuthenticate';
+    const { mayUse, learnt } = matchOf(known, await credentials());
+    if (learnt) await this.#prove(name, image.id, { secrets: [learnt], serviceAccounts: [], nodePodsAccessible: false }).catch(() => {});
+    return mayUse ? 'credentialRecordFound' : 'mustAuthenticate';
   }
 
   /**

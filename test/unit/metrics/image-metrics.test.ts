@@ -38,3 +38,14 @@ test('pulls are counted with what they took', async () => {
   assert.match(text, /^kubelet_image_pull_duration_seconds_bucket\{le="10",image_size_in_bytes="0-10MB"\} 0$/m);
   assert.match(text, /^kubelet_image_pull_duration_seconds_sum\{image_size_in_bytes="0-10MB"\} 10\.5$/m);
 });
+
+test('checks of images that are here are counted by their result', async () => {
+  const registry = new Registry();
+  const { imageChecked } = imageMetrics(new MetricSet(registry));
+  imageChecked('credentialRecordFound');
+  imageChecked('mustAuthenticate');
+  imageChecked('mustAuthenticate');
+  const text = await registry.metrics();
+  assert.match(text, /^kubelet_imagemanager_image_mustpull_checks_total\{result="credentialRecordFound"\} 1$/m);
+  assert.match(text, /^kubelet_imagemanager_image_mustpull_checks_total\{result="mustAuthenticate"\} 2$/m);
+});

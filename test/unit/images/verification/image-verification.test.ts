@@ -31,6 +31,7 @@ interface Scene {
   /** What the engine has. */
   images: readonly ListedImage[];
   listings: number;
+  readonly checks: string[];
   /** The same root directory after a kill. */
   readonly again: (policy?: string, allowlist?: readonly string[]) => ImageVerification;
   readonly files: (directory: 'pulling' | 'pulled') => Promise<readonly string[]>;
@@ -45,6 +46,7 @@ async function scene(t: TestContext): Promise<Scene> {
     log,
     images: [],
     listings: 0,
+    checks: [],
     again: (policy = 'NeverVerifyPreloadedImages', allowlist = []) =>
       new ImageVerification({
         rootDir,
@@ -52,6 +54,7 @@ async function scene(t: TestContext): Promise<Scene> {
         images: { listImages: async () => (made.listings++, made.images) },
         clock: new FakeClock(),
         log,
+        tell: { imageChecked: (check) => made.checks.push(check) },
       }),
     files: async (directory) => readdir(join(rootDir, 'image_manager', directory)).catch(() => []),
     path: (directory, key) => join(rootDir, 'image_manager', directory, recordFileName(key)),
@@ -95,7 +98,7 @@ describe('an image that was pulled here', () => {
   });
 
   test('with a Secret may be used by who has it, also after a restart, and by nobody else, by whatever name', async (t) => {
-    const { again, files, path } = await scene(t);
+    const { again, files, path, checks } = await scene(t);
     await pulled(again(), app, secret('a'));
     assert.deepEqual([(await files('pulling')).length, (await files('pulled')).length], [0, 1]);
     const text = await readFile(path('pulled', app.id), 'utf8');
@@ -108,6 +111,7 @@ describe('an image that was pulled here', () => {
     const verification = again();
     assert.equal(await verification.mayUse('r.example/app:1', app, having(secret('a')), signal), true);
     assert.equal(await verification.mayUse('r.example/app:1', app, none, signal), false);
+    assert.deepEqual(checks, ['credentialRecordFound', 'mustAuthenticate']);
     for (const name of ['sha256:app', 'r.example/other:1', 'app'])
       assert.equal(await verification.mayUse(name, app, having(secret('a')), signal), false, name);
     assert.equal(await again('NeverVerify').mayUse('r.example/app:1', app, none, signal), true);
@@ -123,10 +127,11 @@ describe('an image that was pulled here', () => {
   });
 
   test('is verified where credentials cannot be had', async (t) => {
-    const { again, log } = await scene(t);
+    const { again, log, checks } = await scene(t);
     await pulled(again(), app, secret('a'));
     const broken = async (): Promise<never> => Promise.reject(new Error('the API server is away'));
     assert.equal(await again().mayUse('r.example/app:1', app, broken, signal), false);
+    assert.deepEqual(checks, ['error']);
     assert.match(String(log.lines[0]?.fields?.['error']), /the API server is away/);
     const gone = AbortSignal.abort(new Error('the pod has gone'));
     await assert.rejects(again().mayUse('r.example/app:1', app, broken, gone), { message: 'the pod has gone' });
@@ -310,6 +315,7 @@ describe('a record', () => {
       images: { listImages: () => (asked.resolve(), answer.promise) },
       clock: new FakeClock(),
       log: it.log,
+      tell: { imageChecked: () => {} },
     });
     const tidied = verification.tidy(signal);
     await asked.promise;
