@@ -24,7 +24,7 @@ export type Stage = (typeof stages)[number];
 export interface Staged {
   readonly name: string;
   readonly stage: Stage;
-  /** Resolves, drained, soon after `signal` aborts: after 30 s it is left behind. A rejection takes the agent down. `given` is all that the capabilities contribute. */
+  /** Resolves, drained, soon after `signal` aborts: after 30 s it is left behind, and sooner where others have taken long. A rejection takes the agent down. `given` is all that the capabilities contribute. */
   run(signal: AbortSignal, given: Given): Promise<void>;
   /** Resolves when the next stage may start; absent: at once. Called after `run` was. Late is who takes longer than the stage's deadline. */
   ready?(signal: AbortSignal): Promise<void>;
