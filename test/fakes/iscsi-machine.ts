@@ -48,6 +48,7 @@ export class IscsiMachine implements AsyncDisposable {
     this.roots = {
       dev: join(directory, 'dev'),
       sys: join(directory, 'sys'),
+      proc: directory,
       iscsiRecords: [join(directory, 'records')],
       run: async (program, argv, how) => {
         await this.before();

@@ -47,7 +47,7 @@ export function flexEnds({ flex, nodeName, podsDir, byController }: FlexEndsDeps
       const volume = ofPlace(place);
       if (volume) await (await flex.find(volume.driver, signal)).unmountDevice(directory, signal);
     },
-    detach: async (place, _record, _others, signal) => {
+    detach: async ({ place }, signal) => {
       const volume = ofPlace(place);
       if (volume && !byController()) await (await flex.find(volume.driver, signal)).detach(volume.name, nodeName, signal);
     },

@@ -6,10 +6,18 @@ export interface MachineRoots {
   readonly dev: string;
   /** "/sys" */
   readonly sys: string;
+  /** "/proc" */
+  readonly proc: string;
   /** Where iscsiadm has its records: Debian's place, and that of others. */
   readonly iscsiRecords: readonly string[];
   /** Runs its programs. */
   readonly run: typeof runCommand;
 }
 
-export const realRoots: MachineRoots = { dev: '/dev', sys: '/sys', iscsiRecords: ['/etc/iscsi', '/var/lib/iscsi'], run: runCommand };
+export const realRoots: MachineRoots = {
+  dev: '/dev',
+  sys: '/sys',
+  proc: '/proc',
+  iscsiRecords: ['/etc/iscsi', '/var/lib/iscsi'],
+  run: runCommand,
+};

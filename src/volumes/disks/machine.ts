@@ -67,7 +67,7 @@ export class Machine {
     });
   }
 
-  /** The line of a file of sysfs; undefined where it is not there. */
+  /** What is in a file of the kernel's, mostly a line; undefined where it is not there. */
   async line(...path: readonly string[]): Promise<string | undefined> {
     try {
       return (await readFile(join(...path), 'utf8')).trim();
@@ -95,12 +95,12 @@ export class Machine {
     return undefined;
   }
 
-  /** Whether the kernel has a file system of the device or of a part of it, mounted or not yet gone, or somebody has made another device of it. */
+  /** Whether the kernel has a file system of the device or of a part of it, mounted or not yet gone, or swaps to it, or somebody has made another device of it. */
   async isUsed(device: string): Promise<boolean> {
     const own = basename(device);
     const block = join(this.roots.sys, 'block', own);
     const parts = (await this.names(block)).filter((each) => each.startsWith(own));
-    if (await this.#haveFileSystem([own, ...parts])) return true;
+    if ((await this.#haveFileSystem([own, ...parts])) || (await this.#areSwappedTo([own, ...parts]))) return true;
     const holders = new Set<string>();
     for (const above of [block, ...parts.map((each) => join(block, each))])
       for (const holder of await this.names(above, 'holders')) holders.add(holder);
@@ -113,6 +113,11 @@ export class Machine {
   /** Or a part of one. */
   async #isMultipath(name: string): Promise<boolean> {
     return /^(?:part\d+-)?mpath-/.test((await this.line(this.roots.sys, 'block', name, 'dm/uuid')) ?? '');
+  }
+
+  async #areSwappedTo(devices: readonly string[]): Promise<boolean> {
+    const lines = ((await this.line(this.roots.proc, 'swaps')) ?? '').split('\n');
+    return devices.some((each) => lines.some((line) => line.startsWith(`${join(this.roots.dev, each)} `)));
   }
 
   async #haveFileSystem(devices: readonly string[]): Promise<boolean> {

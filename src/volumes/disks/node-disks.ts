@@ -16,6 +16,16 @@ import { type DiskPaths, type DiskPlace, namesIn } from './disk-paths.ts';
 import { fileSystemOn } from './file-system.ts';
 import type { Machine } from './machine.ts';
 
+/** A disk that no pod has any more. */
+export interface DiskEnd {
+  readonly place: string;
+  readonly record: string | undefined;
+  /** Whether it is known that a pod has had it: a pod may name any disk of the machine. */
+  readonly wasUsed: boolean;
+  /** The places of all other disks of the kind that the node has, now. */
+  readonly others: () => readonly string[];
+}
+
 /** How disks of a kind go. */
 export interface DiskEnds {
   /** Names of node.status for a disk of that place; undefined: it is none. */
@@ -24,8 +34,7 @@ export interface DiskEnds {
   isUsed?(place: string): Promise<boolean>;
   /** Takes away what is mounted for the node, in place of the agent, or leaves it to the agent. */
   unmount?(place: string, directory: string, signal: AbortSignal): Promise<void>;
-  /** Detaches the disk. `others`: the places of all other disks of the kind that the node has. */
-  detach(place: string, record: string | undefined, others: () => readonly string[], signal: AbortSignal): Promise<void>;
+  detach(end: DiskEnd, signal: AbortSignal): Promise<void>;
 }
 
 export interface NodeDisksDeps {
@@ -45,6 +54,8 @@ interface KnownDisk extends DiskPlace {
   readonly users: Set<PodUid>;
   /** It is being detached: it is no reason to keep what it shares with others. */
   isLeaving: boolean;
+  /** A pod has had it. */
+  wasUsed: boolean;
 }
 
 const MAX_RECORD = 64 * 1024;
@@ -70,7 +81,7 @@ export class NodeDisks implements NodeDisksOfPods {
       for (const place of await paths.found(plugin)) {
         const names = ends[plugin].namesOf(place.place);
         if (names === undefined) continue;
-        this.#known.set(place.directory, { ...place, users: new Set(), isLeaving: false });
+        this.#known.set(place.directory, { ...place, users: new Set(), isLeaving: false, wasUsed: false });
         attachments.use(place.directory, names);
       }
     }
@@ -79,7 +90,7 @@ export class NodeDisks implements NodeDisksOfPods {
   async publish(order: DiskOrder, signal: AbortSignal): Promise<string> {
     const { paths, attachments } = this.#deps;
     const place = paths.placeOf(order);
-    const disk = this.#known.get(place.directory) ?? { ...place, users: new Set(), isLeaving: false };
+    const disk = this.#known.get(place.directory) ?? { ...place, users: new Set(), isLeaving: false, wasUsed: false };
     // From here on it is neither detached nor somebody else's.
     this.#known.set(disk.directory, disk);
     disk.users.add(order.uid);
@@ -99,6 +110,7 @@ export class NodeDisks implements NodeDisksOfPods {
     for (const disk of this.#known.values()) {
       if (disk.isBlock && (await namesIn(disk.directory)).includes(uid)) {
         const device = join(disk.directory, uid);
+        if (await mounts.isMounted(device)) disk.wasUsed = true;
         await this.#before('unmounting the device');
         await mounts.release(device, signal);
         await this.#before('removal of the device');
@@ -137,7 +149,10 @@ export class NodeDisks implements NodeDisksOfPods {
       if (await this.#isUsed(disk)) return false;
       if (!disk.isBlock) {
         await this.#before('unmounting');
-        if (await mounts.isMounted(directory)) await ends[disk.plugin].unmount?.(disk.place, directory, signal);
+        if (await mounts.isMounted(directory)) {
+          disk.wasUsed = true;
+          await ends[disk.plugin].unmount?.(disk.place, directory, signal);
+        }
         await mounts.release(directory, signal);
       }
       const record = await this.#recordOf(disk);
@@ -147,7 +162,7 @@ export class NodeDisks implements NodeDisksOfPods {
           .map(({ place }) => place);
       disk.isLeaving = true;
       await this.#before('detaching');
-      await ends[disk.plugin].detach(disk.place, record, others, signal);
+      await ends[disk.plugin].detach({ place: disk.place, record, wasUsed: disk.wasUsed, others }, signal);
       await this.#before('removal of the record');
       const file = paths.recordOf(disk);
       // Beside the directory it says that there is one, and goes last.

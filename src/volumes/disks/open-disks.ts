@@ -73,7 +73,7 @@ const iscsiEnds = (initiator: IscsiInitiator): DiskEnds => ({
     const disk = diskOfPlace(place);
     return disk && iscsiUniqueNames(disk);
   },
-  detach: async (place, record, others, signal) => {
+  detach: async ({ place, record, others }, signal) => {
     const disk = recordedDisk(place, record);
     if (disk === undefined) return;
     const ofTarget = (): readonly { readonly lun: number }[] =>
@@ -89,7 +89,9 @@ const iscsiEnds = (initiator: IscsiInitiator): DiskEnds => ({
 
 const fcEnds = (fc: FcDisks): DiskEnds => ({
   namesOf: (place) => [fcUniqueName(fcDiskOfPlace(place))],
-  detach: async (place, _record, others, signal) => {
+  detach: async ({ place, wasUsed, others }, signal) => {
+    // It was on the machine before, and somebody else may use it in a way that the kernel does not tell.
+    if (!wasUsed) return;
     const disk = fcDiskOfPlace(place);
     const names = namesOf(place);
     if (others().some((other) => namesOf(other).some((name) => names.includes(name)))) return;

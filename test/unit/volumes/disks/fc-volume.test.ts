@@ -142,6 +142,15 @@ describe('a Fibre Channel volume', () => {
     assert.deepEqual(await Promise.all(['sdb', 'sdc'].map(isDeleted)), [true, true]);
   });
 
+  it('stays on the machine where no pod has had it: a pod may name any disk', async () => {
+    const device = await plugged('sda', `by-id/scsi-${WWID}`);
+    await writeFile(device, 'swap');
+    await assert.rejects(stage.volumes.prepare(podOf({ wwids: [WWID], fsType: 'ext4' }), signal), /it already contains swap/);
+    await stage.volumes.remove(uid, signal);
+    await gone(WWID);
+    assert.equal(await isDeleted('sda'), false);
+  });
+
   it('holds the pod where there is none', async () => {
     await assert.rejects(stage.volumes.prepare(podOf({ wwids: [WWID] }), signal), /WaitForAttach failed for volume "d" : no fc disk found/);
     await stage.volumes.remove(uid, signal);

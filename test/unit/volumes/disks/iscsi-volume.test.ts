@@ -178,6 +178,17 @@ describe('an iSCSI volume', () => {
     assert.deepEqual(sessions(), ['10.0.0.1:3260 default']);
   });
 
+  it('does not end a session by which the machine swaps', async () => {
+    await stage.volumes.prepare(podOf(iscsi()), signal);
+    await writeFile(
+      join(machine.roots.proc, 'swaps'),
+      `Filename Type Size Used Priority\n${join(machine.roots.dev, 'sd11')} partition 1 0 -2\n`,
+    );
+    await stage.volumes.remove(uid, signal);
+    await gone(global());
+    assert.deepEqual(sessions(), ['10.0.0.1:3260 default']);
+  });
+
   it('is not taken from the node while the kernel still has its file system', async () => {
     await stage.volumes.prepare(podOf(iscsi()), signal);
     await mkdir(join(machine.roots.sys, 'fs/ext4/sd10'), { recursive: true });
