@@ -15,10 +15,11 @@ import { type ContainerCreating, createContainer } from './create-container.ts';
 import type { CriNode } from './linux-resources.ts';
 import type { CriMessageOwner } from './message-owner.ts';
 import { inItsUserNamespace } from './user-namespace.ts';
+import { mayLack, whatRuntimeLacks } from './what-runtime-lacks.ts';
 
 export interface ContainerStarting extends ContainerCreating, MessageMounting<CriMessageOwner> {
   readonly images: CriImageFacts;
-  readonly features: { readonly now: (signal: AbortSignal) => Promise<Pick<CriFeatures, 'cdi'>> };
+  readonly features: { readonly now: (signal: AbortSignal) => Promise<Pick<CriFeatures, 'cdi' | 'imageSubPaths'>> };
   readonly configs: SandboxConfigs;
   readonly node: CriNode;
   readonly seccompProfileRoot: string;
@@ -88,7 +89,7 @@ async function make(
   ahead?: Made,
 ): Promise<Made> {
   const { container, attempt } = spec;
-  await orStartError('CreateContainerError', signal, () => checkCdi(context, spec, signal));
+  await orStartError('CreateContainerError', signal, () => checkAbilities(context, spec, signal));
   const { message, ...mounted } = await withMessageFile(context, pod, spec, ahead);
   const config = await configOf(context, pod, mounted.spec, signal);
   if (ahead && isDeepStrictEqual(ahead.config, config)) return ahead;
@@ -106,10 +107,10 @@ async function make(
   return { id, config, attempt, message, adopted };
 }
 
-/** The runtime is asked only where it matters: one that does not know of CDI would make the container without its devices. */
-async function checkCdi({ features }: ContainerStarting, { cdiDevices = [] }: ContainerSpec, signal: AbortSignal): Promise<void> {
-  if (cdiDevices.length === 0 || (await features.now(signal)).cdi) return;
-  throw new Error(`device ${cdiDevices[0]}: this runtime has no CDI, by which it is named: use containerd from 1.7 on`);
+/** The runtime is asked only where it matters. */
+async function checkAbilities({ features }: ContainerStarting, spec: ContainerSpec, signal: AbortSignal): Promise<void> {
+  const lacking = mayLack(spec) ? whatRuntimeLacks(await features.now(signal), spec) : undefined;
+  if (lacking !== undefined) throw new Error(lacking);
 }
 
 async function configOf(context: ContainerStarting, pod: Pod, spec: ContainerSpec, signal: AbortSignal): Promise<ContainerConfig> {

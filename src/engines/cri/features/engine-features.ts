@@ -12,6 +12,8 @@ export interface CriFeatures extends EngineFeatures {
   readonly unwatchedPullsIn: string | undefined;
   /** A container can have devices by their CDI names: containerd of before 1.7 passes over them. */
   readonly cdi: boolean;
+  /** A container can have a part of an image mounted: others mount all of it. */
+  readonly imageSubPaths: boolean;
 }
 
 export interface FeaturesDeps {
@@ -24,6 +26,8 @@ export interface FeaturesDeps {
 
 /** From these on a container can have images mounted: CRI itself does not say it. */
 const IMAGE_VOLUMES: Readonly<Record<string, readonly [major: number, minor: number]>> = { containerd: [2, 1], 'cri-o': [1, 31] };
+/** From these on a part of one, too. */
+const IMAGE_SUB_PATHS: typeof IMAGE_VOLUMES = { containerd: [2, 2], 'cri-o': [1, 33] };
 /** From this on a pull that makes no progress is given up by containerd itself. */
 const WATCHES_PULLS = [1, 7] as const;
 const KNOWS_CDI = [1, 7] as const;
@@ -48,6 +52,7 @@ export async function engineFeatures({ client, cgroupVersion, cgroupDriver }: Fe
     sandboxImage: config.sandboxImage,
     unwatchedPullsIn: runtimeName === 'containerd' && !isAtLeast(runtimeVersion, WATCHES_PULLS) ? config.rootDir : undefined,
     cdi: runtimeName !== 'containerd' || isAtLeast(runtimeVersion, KNOWS_CDI),
+    imageSubPaths: isAtLeast(runtimeVersion, IMAGE_SUB_PATHS[runtimeName]),
   };
 }
 

@@ -46,6 +46,7 @@ describe('what a runtime can do', () => {
       sandboxImage: undefined,
       unwatchedPullsIn: undefined,
       cdi: true,
+      imageSubPaths: false,
     });
   });
 
@@ -64,6 +65,7 @@ describe('what a runtime can do', () => {
       sandboxImage: 'registry.k8s.io/pause:3.6',
       unwatchedPullsIn: '/var/lib/containerd',
       cdi: false,
+      imageSubPaths: false,
     });
   });
 
@@ -82,6 +84,7 @@ describe('what a runtime can do', () => {
         sandboxImage: undefined,
         unwatchedPullsIn: undefined,
         cdi: true,
+        imageSubPaths: false,
       });
     });
 
@@ -95,6 +98,16 @@ describe('what a runtime can do', () => {
   ] as const)
     test(`${can ? 'has' : 'has no'} image volumes in ${name} ${at}`, async () =>
       assert.equal((await features(aRuntime(name, at))).imageVolumes, can ? 'often' : 'never'));
+
+  for (const [name, at, can] of [
+    ['containerd', '2.1.9', false],
+    ['containerd', '2.2.0', true],
+    ['cri-o', '1.32.4', false],
+    ['cri-o', '1.33.0', true],
+    ['another', '9.9', false],
+  ] as const)
+    test(`${can ? 'mounts' : 'mounts no'} parts of images in ${name} ${at}`, async () =>
+      assert.equal((await features(aRuntime(name, at))).imageSubPaths, can));
 
   test('has no control groups where the machine has none', async () => {
     assert.equal((await features(aRuntime('containerd', '2.1'), { cgroupVersion: undefined })).cgroups, undefined);
