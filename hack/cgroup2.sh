@@ -14,9 +14,9 @@ die() { say "$*"; exit 125; }
 [ "$(id -u)" = 0 ] || die "needs root"
 suite=${RXLET_MODERN_SUITE:-sid}
 cache=${RXLET_CGROUP2_CACHE:-/var/cache/rxlet-cgroup2}
-kernel=$cache/kernel image=$cache/root-$suite.img
-packages=(docker.io docker-cli containerd runc iptables iproute2 kmod busybox-static bash dash coreutils util-linux mount procps findutils grep
+packages=(docker.io docker-cli containerd runc containernetworking-plugins iptables iproute2 kmod busybox-static bash dash coreutils util-linux mount procps findutils grep
   sed gawk tar gzip diffutils hostname ca-certificates libstdc++6 libatomic1)
+kernel=$cache/kernel image=$cache/root-$suite-$(cksum <<<"${packages[*]}" | cut -d' ' -f1).img
 
 # It runs on this machine, with the libraries it was built with, and finds its loader in the directory that it is started in.
 make_kernel() {

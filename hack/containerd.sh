@@ -38,15 +38,18 @@ R
   echo "$DIR/runc-clamped"
 }
 
-# A bridge of its own, named and numbered after the folder, past a firewall that a Docker Engine on the machine has closed; "another" is a second handler, for tests that choose one.
+# A bridge of its own, named and numbered after the folder, past a firewall that a Docker Engine on the machine has closed, where the kernel has
+# one; "another" is a second handler, for tests that choose one.
 write_config() {
+  local masquerade=true further=',
+ {"type":"portmap","capabilities":{"portMappings":true}},
+ {"type":"firewall"}'
+  iptables -t nat -L -n >/dev/null 2>&1 || masquerade=false further=
   local sum runc version; sum=$(cksum <<<"$DIR" | cut -d' ' -f1) runc=$(runc_of_machine)
   mkdir -p "$DIR/cni"
   cat >"$DIR/cni/10-pods.conflist" <<C
 {"cniVersion":"0.4.0","name":"pods","plugins":[
- {"type":"bridge","bridge":"rxctr$((sum % 10000))","isGateway":true,"ipMasq":true,"hairpinMode":true,"ipam":{"type":"host-local","dataDir":"$DIR/ipam","ranges":[[{"subnet":"10.$((20 + sum % 70)).$((sum / 100 % 250)).0/24"}]],"routes":[{"dst":"0.0.0.0/0"}]}},
- {"type":"portmap","capabilities":{"portMappings":true}},
- {"type":"firewall"}]}
+ {"type":"bridge","bridge":"rxctr$((sum % 10000))","isGateway":true,"ipMasq":$masquerade,"hairpinMode":true,"ipam":{"type":"host-local","dataDir":"$DIR/ipam","ranges":[[{"subnet":"10.$((20 + sum % 70)).$((sum / 100 % 250)).0/24"}]],"routes":[{"dst":"0.0.0.0/0"}]}}$further]}
 C
   version=$(containerd --version | grep -oE '[0-9]+\.[0-9]+' | head -n1)
   local cri=io.containerd.grpc.v1.cri images='' format=2

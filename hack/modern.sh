@@ -2,7 +2,8 @@
 # Runs tests against today's Docker Engine, whatever this machine has: Docker, containerd and runc of a newer Debian are unpacked into a
 # cache and made to run beside the machine's own. Nothing of them is installed. The suite moves: the versions that were met are printed.
 #   hack/modern.sh [contract|integration|cluster]...   contract where nothing is named: two minutes, and half a minute for the packages
-#   hack/modern.sh cgroup2 [TEST]...   these files, or those about cgroups, on a machine with cgroup v2 only (hack/cgroup2.sh): a minute
+#   hack/modern.sh cgroup2 [containerd] [TEST]...   these files, or those about cgroups, on a machine with cgroup v2 only (hack/cgroup2.sh), with
+#                              Docker, or with containerd by CRI: a minute
 #   hack/modern.sh store       the contract suite with containerd's image store in place of the engine's own
 # $RXLET_MODERN_SUITE: sid unless set; $RXLET_MODERN_CACHE: where it is unpacked, remove it for newer packages. Needs root and Debian.
 #   hack/modern.sh dra         dynamic resource allocation, on today's containerd and with a control plane of 1.34 or later in $KUBEBUILDER_ASSETS
@@ -18,16 +19,26 @@ die() { say "$*"; exit 1; }
 # Inside there is one processor and no network: what is slow or needs either is run outside.
 if [ "${1:-}" = cgroup2 ]; then
   shift
+  engine=docker
+  if [ "${1:-}" = containerd ]; then engine=containerd; shift; fi
   [ $# -gt 0 ] || set -- test/integration/agent/{pod-cgroups,container-memory,cpu-shares}.test.ts
   . hack/setup.sh
   setup_npm
   npm run -s build
   exec hack/cgroup2.sh bash -c '
     set -e
-    RXLET_TEST_DOCKER_ENDPOINT=$(hack/docker.sh up)
-    export RXLET_TEST_DOCKER_ENDPOINT RXLET_TEST_IMAGE=busybox:1.35 RXLET_TEST_PAUSE_IMAGE=rxlet/pause:1
-    docker version --format "docker {{.Server.Version}}, Linux {{.Server.KernelVersion}}, cgroups $(cat /sys/fs/cgroup/cgroup.controllers)" >&2
-    exec node --test --test-concurrency=1 "$@"' tests "$@"
+    export RXLET_TEST_IMAGE=busybox:1.35 RXLET_TEST_PAUSE_IMAGE=rxlet/pause:1
+    unset RXLET_TEST_DOCKER_ENDPOINT RXLET_TEST_CRI_ENDPOINT
+    if [ "$1" = docker ]; then
+      RXLET_TEST_DOCKER_ENDPOINT=$(hack/docker.sh up)
+      export RXLET_TEST_DOCKER_ENDPOINT
+    else
+      RXLET_TEST_CRI_ENDPOINT=$(hack/containerd.sh up /var/lib/rxlet-test-containerd)
+      export RXLET_TEST_CRI_ENDPOINT
+    fi
+    echo "$($1 --version), Linux $(uname -r), cgroups $(cat /sys/fs/cgroup/cgroup.controllers)" >&2
+    shift
+    exec node --test --test-concurrency=1 "$@"' tests "$engine" "$@"
 fi
 
 # The examples as root and as an ordinary user, then the contract, which takes many minutes: Podman starts several programs for each call.

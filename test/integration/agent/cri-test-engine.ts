@@ -118,7 +118,7 @@ export class CriTestEngine implements TestEngine {
     const { runtimeSpec, pid } = object(JSON.parse(told.info['info'] ?? '{}'));
     const { process, linux, hostname } = object(runtimeSpec);
     const { resources, cgroupsPath } = object(linux);
-    const { cpu, memory, pids } = object(resources);
+    const { cpu, memory, pids, unified } = object(resources);
     const { limit, swap } = object(memory);
     const { shares, quota, period, cpus, mems } = object(cpu);
     const { env } = object(process);
@@ -144,7 +144,8 @@ export class CriTestEngine implements TestEngine {
       },
       HostConfig: {
         Memory: number(limit),
-        MemorySwap: number(swap),
+        // With cgroup v2 what it may swap is a file of its own.
+        MemorySwap: number(swap) + Number(object(unified)['memory.swap.max'] ?? 0),
         CpuShares: number(shares),
         CpuPeriod: number(period),
         CpuQuota: number(quota),

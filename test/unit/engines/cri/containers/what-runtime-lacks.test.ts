@@ -18,7 +18,10 @@ test('what a runtime would pass over in silence is told with what to do', () => 
   );
   for (const [features, spec] of [
     [all, { ...devices, imageMounts: [part] }],
-    [{ cdi: false, imageSubPaths: false }, { cdiDevices: [], imageMounts: [whole, { ...whole, subPath: '' }] }],
+    [
+      { cdi: false, imageSubPaths: false },
+      { cdiDevices: [], imageMounts: [whole, { ...whole, subPath: '' }] },
+    ],
     [{ cdi: false, imageSubPaths: false }, {}],
   ] as const)
     assert.equal(whatRuntimeLacks(features, spec), undefined);
