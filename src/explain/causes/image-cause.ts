@@ -24,16 +24,16 @@ const pullFaults: readonly PullFault[] = [
     advice: "check the image's name, and that imagePullSecrets or the node's docker config have a valid login for this registry",
   },
   {
+    is: /no matching manifest for|no match for platform|does not match the specified platform|exec format/i,
+    code: 'image-wrong-platform',
+    what: 'there is no image for this machine’s architecture',
+    advice: 'build or choose an image for this architecture, or a multi-platform one',
+  },
+  {
     is: /manifest (?:for .* )?(?:unknown|not found)|manifest_unknown|not found: manifest|: not found|repository .* does not exist|name unknown|NAME_UNKNOWN|no such image/i,
     code: 'image-not-found',
     what: 'the registry has no such image or tag (not found)',
     advice: "correct the image's name or tag, or push it to the registry",
-  },
-  {
-    is: /no matching manifest for|does not match the specified platform|exec format/i,
-    code: 'image-wrong-platform',
-    what: 'there is no image for this machine’s architecture',
-    advice: 'build or choose an image for this architecture, or a multi-platform one',
   },
   {
     is: /no such host|server misbehaving|name resolution|lookup .* on .*:53/i,

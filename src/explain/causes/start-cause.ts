@@ -22,6 +22,12 @@ const faults: readonly Fault[] = [
     advice: 'correct command or args, or use an image that has the program',
   },
   {
+    is: /no command specified/i,
+    code: 'no-command',
+    what: () => 'it has no command, and neither has its image',
+    advice: 'set command, or build the image with ENTRYPOINT or CMD',
+  },
+  {
     is: /exec: "([^"]*)": permission denied/i,
     code: 'command-not-executable',
     what: ([, command]) => `its command ${JSON.stringify(command)} may not be executed (permission denied)`,
@@ -65,9 +71,9 @@ const faults: readonly Fault[] = [
     advice: 'raise resources.limits.memory: some MiB are needed to start a container',
   },
   {
-    is: /Cannot mkdir: (.*?) is not a directory/,
+    is: /Cannot mkdir: (.*?) is not a directory|container init: mkdir (\S+): not a directory/,
     code: 'working-directory',
-    what: ([, path]) => `its workingDir ${path} is a file in the image, and no directory`,
+    what: ([, path, other]) => `its workingDir ${path ?? other} is a file in the image, and no directory`,
     advice: 'correct workingDir',
   },
   {
@@ -131,7 +137,7 @@ const faults: readonly Fault[] = [
     advice: 'end what uses it (fuser -vm PATH)',
   },
   {
-    is: /not a directory: .*Are you trying to mount a directory|not a directory.*mount/i,
+    is: /not a directory: .*Are you trying to mount a directory|not a directory.*mount|error mounting .*: not a directory/i,
     code: 'mount-type',
     what: () => 'a directory is mounted on a file, or a file on a directory',
     advice: 'correct mountPath or subPath',

@@ -46,6 +46,7 @@ for (const [words, code] of [
   ['dial tcp 10.0.0.1:443: connect: connection refused', 'registry-down'],
   ['dial tcp: lookup registry.example on 10.0.0.2:53: no such host', 'registry-name-not-resolved'],
   ['no matching manifest for linux/amd64 in the manifest list entries', 'image-wrong-platform'],
+  ['get image config descriptor: no match for platform in manifest sha256:f76d: not found', 'image-wrong-platform'],
   ['x509: certificate signed by unknown authority', 'registry-tls'],
   ['something else', 'image-pull-failed'],
 ])

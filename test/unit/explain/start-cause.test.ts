@@ -34,6 +34,18 @@ for (const [words, what] of [
     'its workingDir /etc/passwd is a file in the image, and no directory',
   ],
   [
+    'runc create failed: unable to start container process: error during container init: mkdir /etc/passwd: not a directory',
+    'its workingDir /etc/passwd is a file in the image, and no directory',
+  ],
+  [
+    'error mounting "/root/pods/1/volumes/v" to rootfs at "/etc/passwd": mount src=/v, dst=/etc/passwd, flags=MS_BIND|MS_REC: not a directory',
+    'a directory is mounted on a file, or a file on a directory',
+  ],
+  [
+    'failed to generate container "3a75" spec: failed to generate spec: no command specified',
+    'it has no command, and neither has its image',
+  ],
+  [
     'runc create failed: unable to start container process: container init was OOM-killed (memory limit too low?): unknown',
     'its memory limit is too low even to start it (OOM-killed)',
   ],
