@@ -101,7 +101,9 @@ export class NodeDisks implements NodeDisksOfPods {
       await this.#checkSame(disk, order);
       if (await this.#isThere(disk, order.uid)) return disk.isBlock ? join(disk.directory, order.uid) : disk.directory;
       disk.isLeaving = false;
-      return disk.isBlock ? this.#publishDevice(disk, order, given, signal) : this.#publishMount(disk, order, given, signal);
+      // It was there, and has been taken away meanwhile: who attaches it is still the controller.
+      const device = attachments.byController ? (given ?? (await attachments.attached(order.uniqueName, signal))) : undefined;
+      return disk.isBlock ? this.#publishDevice(disk, order, device, signal) : this.#publishMount(disk, order, device, signal);
     });
   }
 
