@@ -13,6 +13,7 @@ import { imageManager } from '../../../src/images/image-manager.ts';
 import { keyring, type PullSecret } from '../../../src/images/keyring.ts';
 import { NodeDockerConfig } from '../../../src/images/node-docker-config.ts';
 import { PullQueue } from '../../../src/images/pull-queue.ts';
+import { ImageVerification } from '../../../src/images/verification/image-verification.ts';
 import { ContainerStartError } from '../../../src/model/container-start-error.ts';
 import type { ImagePuller } from '../../../src/ports/image-puller.ts';
 import { anImage } from '../../builders/an-image.ts';
@@ -74,6 +75,14 @@ describe('ensureImage with a Docker engine and a real registry', { timeout: 120_
       tracing: notTraced,
       pulls: new PullQueue({ images, limiter: undefined, maxParallelPulls: () => undefined }),
       backoff: new Backoff({ clock: systemClock, baseMs: 10_000, maxMs: 300_000 }),
+      verification: new ImageVerification({
+        rootDir,
+        policy: { policy: 'NeverVerifyPreloadedImages', allowlist: [] },
+        images,
+        clock: systemClock,
+        log: silentLogger,
+        tell: { imageChecked: () => {} },
+      }),
       pullSecrets: async () => secrets,
     });
   });
@@ -101,6 +110,10 @@ describe('ensureImage with a Docker engine and a real registry', { timeout: 120_
     const data = { '.dockerconfigjson': Buffer.from(dockerConfig(closed.host)).toString('base64') };
     secrets = [{ type: 'kubernetes.io/dockerconfigjson', data }];
     assert.equal(await ensure(name), id);
+    // By its id, and without the secret, it is not there for others.
+    await assert.rejects(ensure(id, 'Never'), { reason: 'ErrImageNeverPull' });
+    secrets = [];
+    await assert.rejects(ensure(name, 'Never'), { reason: 'ErrImageNeverPull' });
   });
 
   test("a closed registry opens to the node's config.json as soon as that is there", async () => {
