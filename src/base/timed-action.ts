@@ -29,7 +29,8 @@ export class TimedAction<T> extends Subscription implements SchedulerAction<T> {
 
   #waitUntil(dueMs: number, state: T | undefined): void {
     clearTimeout(this.#timer);
-    const leftMs = Math.ceil(dueMs - performance.now());
+    // A busy machine may let it pass before the next line is run.
+    const leftMs = Math.max(0, Math.ceil(dueMs - performance.now()));
     this.#timer = setTimeout(
       () => {
         if (performance.now() < dueMs) this.#waitUntil(dueMs, state);
