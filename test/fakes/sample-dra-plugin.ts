@@ -10,6 +10,7 @@ export type Behaviour = 'well' | 'hangs' | 'dies' | { readonly fails: string };
 export class SampleDraPlugin implements AsyncDisposable {
   prepares: Behaviour = 'well';
   unprepares: Behaviour = 'well';
+  #timesHeard = 0;
   /** Which device a claim gets: one of its own name where nothing else is said. */
   deviceOf = (claim: string): string => claim;
   readonly plugin: RegisteringPlugin;
@@ -30,8 +31,9 @@ export class SampleDraPlugin implements AsyncDisposable {
     this.#say?.({ devices: [{ device, health: HealthStatus[health], message }] });
   }
 
-  get isHeard(): boolean {
-    return this.#say !== undefined;
+  /** How often somebody has begun to listen to what it says. */
+  get timesHeard(): number {
+    return this.#timesHeard;
   }
 
   private constructor(plugin: RegisteringPlugin, name: string) {
@@ -39,6 +41,7 @@ export class SampleDraPlugin implements AsyncDisposable {
     plugin.server
       .on(DRAResourceHealth.method.nodeWatchResources, ({ send }) => {
         this.#say = send;
+        this.#timesHeard++;
       })
       .on(DRAPlugin.method.nodePrepareResources, ({ input, send, end, hangUp }) => {
         for (const claim of input.claims) this.asked.push(`prepare ${claim.name}`);

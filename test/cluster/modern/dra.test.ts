@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { kubectl } from '../../builders/cluster-under-test.ts';
+import { clusterDirectory, kubectl } from '../../builders/cluster-under-test.ts';
 import { SampleDraPlugin } from '../../fakes/sample-dra-plugin.ts';
 import { app, pod, stays } from '../../integration/agent/pod-specs.ts';
 import { ClusterNode, type PodJson } from '../agent/cluster-node.ts';
@@ -24,7 +24,7 @@ const health = ({ status }: PodJson): unknown =>
   ]);
 
 test('pods share, wait for and hand over the only device of a node', { timeout: 400_000 }, async (t) => {
-  const node = await ClusterNode.start(t);
+  const node = await ClusterNode.start(t, `--client-ca-file=${join(clusterDirectory(), 'pki/ca.crt')}`, '--authorization-mode=Webhook');
   const driver = `dra-${node.name}.example.org`;
   const kind = `${driver}/device`;
   const cdi = join(CDI_DIRECTORY, `${driver}.json`);
@@ -69,7 +69,7 @@ test('pods share, wait for and hand over the only device of a node', { timeout: 
   await node.agent.kill('SIGKILL');
   node.run();
   await node.becomes('first', 'unharmed', ({ status }) => status?.containerStatuses?.[0]?.restartCount === 0);
-  await node.until('the driver is heard again', () => plugin.isHeard);
+  await node.until('the driver is heard again', () => plugin.timesHeard === 2);
   plugin.say(DEVICE, 'UNHEALTHY', 'too hot');
   await node.becomes('first', 'shown with a device that is not well', (is) => JSON.stringify(health(is)).includes('Unhealthy'));
   plugin.say(DEVICE, 'HEALTHY', '');

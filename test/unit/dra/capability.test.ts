@@ -182,7 +182,7 @@ describe('dynamic resource allocation', () => {
       return until(`it is ${health}`, () => isDeepStrictEqual(shown(), wanted));
     };
     await says('Unknown');
-    await until('it is heard', () => driver.isHeard);
+    await until('it is heard', () => driver.timesHeard > 0);
     driver.say('a', 'UNHEALTHY', 'too hot');
     await says('Unhealthy', 'too hot');
     driver.say('a', 'HEALTHY', '');
