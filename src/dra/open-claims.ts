@@ -73,6 +73,8 @@ export function openClaims(node: NodeParts): Contribution {
       },
       tearDown: unprepare,
       release: unprepare,
+      // The API server takes a claim from a pod that has ended, and the scheduler gives its devices to another (SyncTerminatingPod in pkg/kubelet).
+      holdsEnd: (uid) => store.ofPod(uid).length > 0,
       remains: async (uid) => {
         const left = store.ofPod(uid).map(({ name }) => name);
         const why = faults.of(uid);

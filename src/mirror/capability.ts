@@ -36,6 +36,9 @@ export function capability(node: NodeParts): Contribution {
         uids.add(uid, 'pod ended');
         if (freeName !== undefined) names.add(freeName, 'pod ended');
       },
+      reconciled: ({ uid, outcomes }) => {
+        if (outcomes.some(({ action, error }) => action.do === 'tearDown' && error === undefined)) uids.add(uid, 'pod ended');
+      },
     },
     services: [
       {
@@ -43,7 +46,8 @@ export function capability(node: NodeParts): Contribution {
         stage: 'followers',
         run: (signal, { participants }) => {
           const remainsOf = podRemains(engine.runtime, participants, clock);
-          return new PodStatusSync({ api, apiPods, pods, statuses, clock, log, tell, queue: uids, remainsOf }).run(signal);
+          const holdsEnd = (uid: PodUid): boolean => participants.some(({ pod }) => pod.holdsEnd?.(uid));
+          return new PodStatusSync({ api, apiPods, pods, statuses, clock, log, tell, queue: uids, remainsOf, holdsEnd }).run(signal);
         },
       },
       { name: mirrorPods.name, stage: 'followers', run: (signal) => mirrorPods.run(signal) },

@@ -27,6 +27,8 @@ export interface PodStatusSyncDeps {
   readonly queue: WorkQueue<PodUid>;
   /** What the pod still holds on this node. Rejects where that cannot be found out. */
   readonly remainsOf: (uid: PodUid, signal: AbortSignal) => Promise<PodRemains>;
+  /** Whether the pod's end may not be told yet. */
+  readonly holdsEnd: (uid: PodUid) => boolean;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly log: Logger;
   readonly tell: Pick<Happenings, 'reclaimWaits'>;
@@ -55,6 +57,7 @@ interface Sent {
  * INVARIANTS
  * - Only a pod's own object is written to: each patch and deletion carries its uid.
  * - A pod's last status is there before the pod is deleted.
+ * - A pod's end is not told while others would get by it what is still in use here.
  * - A mirror pod is never deleted here.
  */
 export class PodStatusSync implements Service {
@@ -101,7 +104,7 @@ export class PodStatusSync implements Service {
   }
 
   async #sync(uid: PodUid, signal: AbortSignal): Promise<Next> {
-    const { pods, statuses, log } = this.#deps;
+    const { pods, statuses, holdsEnd, log } = this.#deps;
     const object = this.#objectOf(uid);
     // A static pod did not wait for its mirror pod to be seen.
     const own = pods.get(uid)?.pod;
@@ -111,6 +114,10 @@ export class PodStatusSync implements Service {
       // A pod without an API object is shown once it has one.
       this.#faults.over(uid);
       return 'on-change';
+    }
+    if (isTerminalPhase(status.phase) && !isTerminalPhase(object.status?.phase) && holdsEnd(uid)) {
+      log.v(3, 'end of the pod not told to the API yet: what others get by it is still in use', { pod: showPod(object), uid });
+      return { afterMs: RECONCILE_MS };
     }
     try {
       const wait = await this.#tell(object, status, signal);

@@ -97,6 +97,11 @@ export interface PodParticipant {
   tearDown?(uid: PodUid, signal: AbortSignal): Promise<void>;
   /** Nothing of the pod is in the engine any more: all that it had here is released. */
   release?(uid: PodUid, signal: AbortSignal): Promise<void>;
+  /**
+   * Whether the API server may not hear of the pod's end yet: with it, others get what is still in use here. Answers from what it knows; once it
+   * changes its mind, `tearDown` or `release` has done that.
+   */
+  holdsEnd?(uid: PodUid): boolean;
   /** What of the pod is still here, in words; undefined: nothing. An answer that takes longer than 10 s is a failure. */
   remains?(uid: PodUid, signal: AbortSignal): Promise<string | undefined>;
 }

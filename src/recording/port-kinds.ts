@@ -148,6 +148,7 @@ const participantKinds: KindsOf<PodParticipant> = {
   tearDown: 'ask',
   release: 'ask',
   remains: 'ask',
+  holdsEnd: 'aside',
 };
 const presentKinds: KindsOf<PresentImage> = { ref: 'value', tell: 'tell' };
 const imagesKinds: KindsOf<ImagePuller> = { ensureImage: 'ask', presentImage: { asks: presentKinds } };

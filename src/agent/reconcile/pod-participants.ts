@@ -75,6 +75,7 @@ export class PodParticipants {
       tearDown: having('tearDown').toReversed(),
       release: having('release').toReversed(),
       remains: having('remains'),
+      holdsEnd: having('holdsEnd'),
     };
   }
 

@@ -5,6 +5,7 @@ import type { PodUid } from '../../../src/model/pod.ts';
 import type { HappeningKinds } from '../../../src/ports/happenings.ts';
 import type { ReconcileRecord } from '../../../src/ports/pod-plan.ts';
 import { aPod } from '../../builders/a-pod.ts';
+import { aRecord } from '../../builders/a-record.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -25,26 +26,12 @@ function knowing({ remembersGone }: Pick<KnownPodsDeps, 'remembersGone'>, ...dec
   return { known, tell, names, pass: (ms: number) => void (nowMs += ms), get: (uid: string) => known.get(uid as PodUid) };
 }
 
-const aRecord = (uid: string, over: Partial<ReconcileRecord> = {}): ReconcileRecord => ({
-  uid: uid as PodUid,
-  pod: `default/${uid}`,
-  atMs: 0,
-  wakes: ['pod added'],
-  life: 'syncing',
-  plan: { actions: [], next: 'on-change', because: [] },
-  outcomes: [],
-  observeMs: 1,
-  totalMs: 1,
-  phase: 'Running',
-  failed: undefined,
-  unobserved: false,
-  next: 'on-change',
-  ...over,
-});
+const recordOf = (uid: string, over: Partial<ReconcileRecord> = {}): ReconcileRecord =>
+  aRecord({ uid: uid as PodUid, pod: `default/${uid}`, ...over });
 
 test('what has happened to a pod is remembered for an hour after its end', () => {
   const { tell, names, pass, get } = knownPods('web');
-  tell('reconciled', aRecord('web'));
+  tell('reconciled', recordOf('web'));
   names.delete('web');
   tell('podEnded', { uid: 'web' as PodUid, freeName: undefined });
   pass(HOUR_MS);
@@ -55,10 +42,10 @@ test('what has happened to a pod is remembered for an hour after its end', () =>
 
 test('where nothing of the past is kept, a pod that is gone is forgotten', () => {
   const { tell, names, get } = knowing({ remembersGone: false }, 'web');
-  tell('reconciled', aRecord('web'));
+  tell('reconciled', recordOf('web'));
   names.delete('web');
   tell('podEnded', { uid: 'web' as PodUid, freeName: undefined });
-  tell('reconciled', aRecord('web', { life: 'terminated' }));
+  tell('reconciled', recordOf('web', { life: 'terminated' }));
   assert.equal(get('web'), undefined);
 });
 
@@ -66,17 +53,17 @@ const released: ReconcileRecord['outcomes'] = [{ action: { do: 'release' }, took
 
 test('where nothing of the past is kept, the record of its end brings no pod back', () => {
   const { known, tell, names } = knowing({ remembersGone: false }, 'web');
-  tell('reconciled', aRecord('web'));
+  tell('reconciled', recordOf('web'));
   names.delete('web');
   tell('podEnded', { uid: 'web' as PodUid, freeName: undefined });
-  tell('reconciled', aRecord('web', { life: 'terminating', phase: undefined, outcomes: released }));
+  tell('reconciled', recordOf('web', { life: 'terminating', phase: undefined, outcomes: released }));
   assert.deepEqual(known.uids(), []);
 });
 
 test('what nobody declared, and ended in one look, is gone and not here for ever', () => {
   const { known, tell, pass, get } = knownPods();
   tell('podEnded', { uid: 'orphan' as PodUid, freeName: undefined });
-  tell('reconciled', aRecord('orphan', { life: 'terminating', phase: undefined, outcomes: released }));
+  tell('reconciled', recordOf('orphan', { life: 'terminating', phase: undefined, outcomes: released }));
   assert.ok(get('orphan')?.goneAtMs);
   pass(HOUR_MS + 1);
   assert.deepEqual(known.uids(), []);
@@ -85,7 +72,7 @@ test('what nobody declared, and ended in one look, is gone and not here for ever
 test('what is still ending is here', () => {
   const { tell, get } = knownPods();
   const stopped: ReconcileRecord['outcomes'] = [{ action: { do: 'release' }, tookMs: 1, error: 'busy' }];
-  tell('reconciled', aRecord('orphan', { life: 'terminating', outcomes: stopped, failed: 'busy' }));
+  tell('reconciled', recordOf('orphan', { life: 'terminating', outcomes: stopped, failed: 'busy' }));
   assert.equal(get('orphan')?.pod, 'default/orphan');
   assert.equal(get('orphan')?.goneAtMs, undefined);
 });
@@ -93,10 +80,10 @@ test('what is still ending is here', () => {
 test('a pod that ended while it was declared is gone once it is not', () => {
   const { tell, names, pass, get } = knownPods('web');
   tell('podEnded', { uid: 'web' as PodUid, freeName: undefined });
-  tell('reconciled', aRecord('web', { life: 'terminated', phase: 'Succeeded' }));
+  tell('reconciled', recordOf('web', { life: 'terminated', phase: 'Succeeded' }));
   assert.equal(get('web')?.goneAtMs, undefined);
   names.delete('web');
-  tell('reconciled', aRecord('web', { life: 'terminated', phase: undefined }));
+  tell('reconciled', recordOf('web', { life: 'terminated', phase: undefined }));
   pass(HOUR_MS);
   assert.ok(get('web')?.goneAtMs);
   pass(1);
@@ -105,11 +92,11 @@ test('a pod that ended while it was declared is gone once it is not', () => {
 
 test('a pod that comes back under its uid is not gone', () => {
   const { tell, names, pass, get } = knownPods('web');
-  tell('reconciled', aRecord('web'));
+  tell('reconciled', recordOf('web'));
   names.delete('web');
   tell('podEnded', { uid: 'web' as PodUid, freeName: undefined });
   names.add('web');
-  tell('reconciled', aRecord('web'));
+  tell('reconciled', recordOf('web'));
   pass(2 * HOUR_MS);
   assert.equal(get('web')?.goneAtMs, undefined);
   assert.equal(get('web')?.pod, 'default/web');
@@ -118,12 +105,12 @@ test('a pod that comes back under its uid is not gone', () => {
 test('of pods that are gone the last 500 are remembered, and of all pods 2,000', () => {
   const { known, tell } = knownPods();
   for (let i = 0; i < 3_000; i++) {
-    tell('reconciled', aRecord(`gone-${i}`));
+    tell('reconciled', recordOf(`gone-${i}`));
     tell('podEnded', { uid: `gone-${i}` as PodUid, freeName: undefined });
   }
   assert.equal(known.uids().length, 500);
   assert.equal(known.uids().at(-1), 'gone-2999');
-  for (let i = 0; i < 3_000; i++) tell('reconciled', aRecord(`here-${i}`));
+  for (let i = 0; i < 3_000; i++) tell('reconciled', recordOf(`here-${i}`));
   assert.equal(known.uids().length, 2_000);
 });
 
@@ -182,7 +169,7 @@ test('a step is under way until the record of its run', () => {
   const { tell, get } = knownPods('web');
   tell('stepBegun', { uid: 'web' as PodUid, life: 'syncing', action: { do: 'prepare' }, because: [] });
   assert.equal(get('web')?.step?.action.do, 'prepare');
-  tell('reconciled', aRecord('web'));
+  tell('reconciled', recordOf('web'));
   assert.equal(get('web')?.step, undefined);
 });
 

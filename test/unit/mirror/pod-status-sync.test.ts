@@ -44,6 +44,7 @@ async function play(dropsAt: ApiRequest['method']): Promise<{ readonly remembere
     statuses,
     queue: new KeyedWorkQueue({ name: 'statuses', tell: silentHappenings, clock, backoffMs: () => 1000, onError: () => {} }),
     remainsOf: async () => ({ containers: 0, sandboxes: 0, others: [] }),
+    holdsEnd: () => false,
     clock,
     log: silentLogger,
     tell: silentHappenings,
