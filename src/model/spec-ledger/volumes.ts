@@ -11,6 +11,7 @@ import type {
   V1ImageVolumeSource,
   V1KeyToPath,
   V1LocalObjectReference,
+  V1FCVolumeSource,
   V1NFSVolumeSource,
   V1PersistentVolumeClaimVolumeSource,
   V1ProjectedVolumeSource,
@@ -88,7 +89,13 @@ export const volume = section<V1Volume>('Volume', {
   ephemeral: section<V1EphemeralVolumeSource>('EphemeralVolumeSource', {
     volumeClaimTemplate: honouredBy('the controller manager, which makes the claim; this node mounts what the claim is bound to'),
   }),
-  fc: honoured,
+  fc: section<V1FCVolumeSource>('FCVolumeSource', {
+    fsType: honoured,
+    lun: honoured,
+    readOnly: honoured,
+    targetWWNs: honoured,
+    wwids: honoured,
+  }),
   flexVolume: honouredBy('the FlexVolume driver of that name in --volume-plugin-dir'),
   flocker: noPlugin,
   gcePersistentDisk: byDriver,

@@ -47,10 +47,10 @@ test('each field that is not honoured as it is written is named by its path', ()
       {
         volumes: [
           { name: 'v', hostPath: { path: '/tmp' } },
-          { name: 'w', fc: { lun: 1 } },
+          { name: 'w', flocker: { datasetName: 'd' } },
         ],
       },
-      ['spec.volumes[1].fc refused'],
+      ['spec.volumes[1].flocker refused'],
     ],
     [{ initContainers: [aContainer('i', { volumeDevices: [{ name: 'v', devicePath: '/dev/x' }] })] }, []],
     [
