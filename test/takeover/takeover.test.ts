@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import type { V1Pod, V1PodSpec } from '@kubernetes/client-node';
 import { freePort } from '../integration/agent/free-port.ts';
 import { app, pod, stays } from '../integration/agent/pod-specs.ts';
@@ -118,6 +119,10 @@ test(
         return pods !== undefined && settled([...pods.values()], agent.node);
       });
       assert.deepEqual(await agent.parts(), made);
+      // It reports its pods before it has seen to their classes.
+      await agent.until('the classes are what their pods ask for', async () =>
+        isDeepStrictEqual((await cgroupsOf(agent))['/burstable'], cgroups['/burstable']),
+      );
       assert.deepEqual(await cgroupsOf(agent), cgroups);
     };
     await agentTakes();
