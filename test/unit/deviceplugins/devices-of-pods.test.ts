@@ -50,6 +50,9 @@ async function connected(plugin: FakeDevicePlugin): Promise<void> {
   }
 }
 
+/** The plugin answers in real time, and must not be late by the agent's clock on a busy machine. */
+const STEP_MS = 1;
+
 const shown = (agent: AgentOnFakeEngine, name: string, is: (status: PodStatus) => boolean): Promise<PodStatus> => {
   const now = (): PodStatus | undefined => agent.statuses.get(name as PodUid);
   return agent.clock.until(
@@ -61,6 +64,7 @@ const shown = (agent: AgentOnFakeEngine, name: string, is: (status: PodStatus) =
         filter(is),
       ),
     ),
+    STEP_MS,
   );
 };
 const healthOf = ({ containerStatuses: [app] = [] }: PodStatus): string =>
