@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { abortable } from '../abortable.ts';
 import type { Clock } from '../clock.ts';
 import { FLAG_FIN, FrameType, GoAwayStatus, ResetStatus, type SpdyFrame, pingFrame, resetFrame, synStreamFrame } from './spdy-frame.ts';
@@ -84,8 +85,12 @@ export class SpdyClient implements SpdyStreamOutlet {
     return this.#link.close('closed', 0, GoAwayStatus.OK);
   }
 
-  sendData(streamId: number, bytes: Buffer, fin: boolean): Promise<void> | undefined {
-    return this.#link.sendData(streamId, bytes, fin);
+  /** What the server has said meanwhile is read first: writing to a connection that it has closed loses its last words, with how a command ended. */
+  async sendData(streamId: number, bytes: Buffer, fin: boolean): Promise<void> {
+    // The second one comes after a look at all sockets.
+    await setImmediate();
+    await setImmediate();
+    await this.#link.sendData(streamId, bytes, fin);
   }
 
   forget(streamId: number, status: ResetStatus | undefined): void {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
 import { duplexPair } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
@@ -39,3 +41,27 @@ test(
     }
   },
 );
+
+test('what a server says before it closes is read, also while it is written to', { timeout: 20_000 }, async (t) => {
+  const server = createServer().listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const address = server.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  const near = connect(address.port, '127.0.0.1');
+  const [far] = (await once(server, 'connection')) as [Socket];
+  const client = new SpdyClient(near, Buffer.alloc(0), { streamBufferBytes: 1 << 16, clock: new FakeClock() });
+  const opened = client.open({ streamtype: 'x' }, new AbortController().signal);
+  await once(far, 'data');
+  far.write(synReplyFrame(1, new HeaderPacker().encode(new Map())));
+  const stream = await opened;
+  const said = text(stream);
+  // It has read enough, and closes with more unread, in the midst of what is written.
+  far.once('data', () => {
+    far.write(data(1, 'exit 4'));
+    far.resetAndDestroy();
+    stream.write('more');
+  });
+  stream.write('input');
+  assert.equal(await said, 'exit 4');
+});
