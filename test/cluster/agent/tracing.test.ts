@@ -24,7 +24,7 @@ test('an API server takes requests that carry a trace, and their spans say what 
   const wanted = [
     isRequest('PATCH', /\/pods\/.*\/status/),
     isRequest('POST', /\/events$/),
-    isRequest('PATCH', /\/nodes\/.*\/status/),
+    isRequest('POST', /\/nodes$/),
     isRequest('PUT', /\/leases\//),
     isRequest('GET', /\/pods/),
   ];
