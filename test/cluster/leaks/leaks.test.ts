@@ -27,8 +27,8 @@ interface LeastMemory extends Memory {
 const WAVES = 10;
 const PODS = 20;
 /**
- * Of so much for each pod it is not known whether it is a leak. V8 compiles and learns on: runs show up to 10 KiB that are alive and up to 5 KiB
- * of its own memory, in the two waves where it grows least. Of what is kept by a pod's name each byte is found.
+ * Of so much for each pod it is not known whether it is a leak. V8 compiles and learns on: runs show up to 10 KiB that are alive and 5 KiB
+ * and less of its own memory, in the two waves where it grows least. Of what is kept by a pod's name each byte is found.
  */
 const NOISE_BYTES = { alive: 25 * 1024, own: 25 * 1024 };
 /**
