@@ -26,9 +26,8 @@ const STANDARD_ERROR = 2;
 
 /** Less than the 90 s after which systemd kills: the stages have 67 s at the most, and what is around them is to be as quick. */
 const STOPPED_WITHIN_MS = 75_000;
-/** As long may files and name servers hold up the end; a second signal has no patience. */
+/** As long may files and name servers hold up the end. A second signal and an error that nothing caught wait for nothing. */
 const HELD_UP_MS = 5_000;
-const HELD_UP_AT_ONCE_MS = 1_000;
 
 /** A KubeletConfiguration has some hundred lines. */
 const MAX_CONFIG_BYTES = 2 ** 20;
@@ -151,11 +150,11 @@ async function run(loaded: LoadedOptions, config: ConfigSource, how: Pick<Surrou
   const { log } = how;
   process.on('uncaughtException', (error) => {
     log.error('uncaught error', { error });
-    end(FAILED, HELD_UP_AT_ONCE_MS, log);
+    end(FAILED, 0, log);
   });
   const signalled = {
     on: (name: 'SIGINT' | 'SIGTERM', heard: () => void) => process.on(name, heard),
-    exit: (code: number) => end(code, HELD_UP_AT_ONCE_MS, log),
+    exit: (code: number) => end(code, 0, log),
   };
   const stop = stopOnSignals(signalled, log, systemClock);
   try {

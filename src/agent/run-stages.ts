@@ -27,8 +27,8 @@ export interface RunStagesDeps {
 
 /**
  * Starts the stages left to right, each once all of the one before are ready; on abort or the first failure stops what has started right to
- * left, each stage drained before the next; one that takes too long is left behind, and all of them have a minute. Rejects with the services that failed, and with those that
- * were not ready or have not stopped in time.
+ * left, each stage drained before the next; one that takes too long is left behind, and all of them together have a minute. Rejects with the
+ * services that failed, and with those that were not ready or have not stopped in time.
  */
 export async function runStages(services: readonly Staged[], { clock, log, given }: RunStagesDeps, stop: AbortSignal): Promise<void> {
   const failures: unknown[] = [];

@@ -29,9 +29,9 @@ const SHELL = '/bin/sh';
 
 /**
  * Ends the process with the code. Node's own exit waits for all its threads and hears no signal meanwhile: it hangs for good where one of them
- * does, in a file system or at a name server, and now and then where one compiles code and waits for a collection of garbage, which nobody does
- * any more (https://github.com/nodejs/node/issues/54918). So the process becomes a shell that does nothing but exit: the kernel ends the threads.
- * Files and names that are still asked for have `withinMs` before that. Where there is no shell, Node's exit has to do, and SIGKILL after it.
+ * does, in a file system or at a name server, and sometimes where one that compiles code waits for the garbage collection of a main thread that
+ * has ended (https://github.com/nodejs/node/issues/54918). So the process becomes a shell that only exits: the kernel ends the threads.
+ * Files and names that are still asked for have `withinMs` before that; 0: none. Where there is no shell, Node's exit has to do, and SIGKILL after it.
  */
 export function endProcess(code: number, withinMs: number, { process, clock, log, canRun = isExecutable }: EndProcessDeps): void {
   const leave = (orElse: () => void): void => {
@@ -46,7 +46,8 @@ export function endProcess(code: number, withinMs: number, { process, clock, log
     else if (clock.monotonicMs() < untilMs) clock.schedule(look, LOOK_MS);
     else {
       const found = [...new Set(hanging)].map((name) => `${name}: ${hanging.filter((each) => each === name).length}`).join(', ');
-      log.warn('files or name servers do not answer, ending without them', { code, withinMs, hanging: found });
+      // With no time to answer they have done nothing wrong.
+      if (withinMs > 0) log.warn('files or name servers do not answer, ending without them', { code, withinMs, hanging: found });
       leave(() => process.kill(process.pid, 'SIGKILL'));
     }
   };

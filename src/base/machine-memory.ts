@@ -1,5 +1,5 @@
-import { access } from 'node:fs/promises';
 import { join } from 'node:path';
+import { exists } from './exists.ts';
 import type { CgroupHierarchy } from './cgroup-hierarchy.ts';
 import { parseCgroupPaths } from './cgroup-paths.ts';
 import { parseMemInfo } from './mem-info.ts';
@@ -31,9 +31,5 @@ export async function readMachineMemory(
     version === 2
       ? join(root, parseCgroupPaths(await text('self/cgroup')).get('') ?? '/', 'memory.swap.max')
       : join(root, 'memory/memory.memsw.limit_in_bytes');
-  const limitsSwap = await access(limit).then(
-    () => true,
-    () => false,
-  );
-  return { bytes: bytes('MemTotal'), swapBytes: bytes('SwapTotal'), limitsSwap };
+  return { bytes: bytes('MemTotal'), swapBytes: bytes('SwapTotal'), limitsSwap: await exists(limit) };
 }

@@ -1,8 +1,8 @@
 import type { Clock } from './clock.ts';
 
 /**
- * As `work`, which is to end soon after `signal` has aborted: where it has not within `ms` more, rejects with the signal's reason, or `late`, and how the
- * work ends counts no more. Unlike unlessAborted it lets work undo what it has half done.
+ * As `work`, which is to end soon after `signal` has aborted: where it has not within `ms` more, rejects with `late`, or with the signal's
+ * reason, and how the work ends counts no more. Unlike unlessAborted it lets work undo what it has half done.
  */
 export function soonAfterAbort<T>(
   work: Promise<T>,

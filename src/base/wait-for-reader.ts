@@ -1,6 +1,6 @@
 /**
- * Lets writing to a standard stream wait for its reader again, as before Node opened it. Whoever shares the pipe, and goes on after this process,
- * would otherwise fail where the reader is behind. Node does so in its own exit, which the agent does without.
+ * Makes writes to a standard stream wait for its reader again, as they did before Node opened it: other programs that share the pipe and outlive
+ * this process would fail while the reader is behind. Node's own exit does this; the agent ends without that.
  */
 export function waitForReader(stream: object): void {
   const handle: unknown = '_handle' in stream ? stream._handle : undefined;

@@ -1,7 +1,8 @@
-import { access, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Subject } from 'rxjs';
 import { aborted } from '../base/aborted.ts';
+import { exists } from '../base/exists.ts';
 import { firstOf } from '../base/first-of.ts';
 import { unlessAborted } from '../base/unless-aborted.ts';
 import type { Contribution } from '../ports/contribution.ts';
@@ -84,12 +85,6 @@ async function hasVolumes(rootDir: string): Promise<boolean> {
     join(rootDir, 'plugins/kubernetes.io/csi'),
     ...uids.flatMap((uid) => ['volumes', 'volumeDevices'].map((each) => join(pods, uid, each, 'kubernetes.io~csi'))),
   ];
-  for (const place of places) {
-    const isThere = await access(place).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) return true;
-  }
+  for (const place of places) if (await exists(place)) return true;
   return false;
 }

@@ -1,9 +1,8 @@
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Subject } from 'rxjs';
 import { errorText } from '../base/error-text.ts';
-import { isMissingFile } from '../base/error-code.ts';
 import type { Logger } from '../base/logger.ts';
+import { namesIn } from '../base/names-in.ts';
 import { namesPodDirectory } from '../model/pod-directory.ts';
 import type { PodUid } from '../model/pod.ts';
 import type { CsiVolumeTask } from '../ports/csi-volumes.ts';
@@ -190,9 +189,8 @@ const deviceOrNone = (paths: CsiPaths, name: string): StagedPaths | undefined =>
 
 async function entries(directory: string): Promise<readonly string[]> {
   try {
-    return await readdir(directory);
+    return await namesIn(directory);
   } catch (error) {
-    if (isMissingFile(error)) return [];
     throw new Error(`${directory} cannot be read: ${errorText(error)}`, { cause: error });
   }
 }

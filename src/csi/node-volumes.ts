@@ -3,7 +3,6 @@ import { dirname } from 'node:path';
 import { errorCode } from '../base/error-code.ts';
 import { errorText } from '../base/error-text.ts';
 import { SerialByKey } from '../base/serial-by-key.ts';
-import { unlessAborted } from '../base/unless-aborted.ts';
 import { type MountStep, MountStepError } from '../model/mount-step-error.ts';
 import type { PodUid } from '../model/pod.ts';
 import type { CsiVolumeTask } from '../ports/csi-volumes.ts';
@@ -73,7 +72,7 @@ export class NodeVolumes {
     const staging = plan.isPersistent && driver.can('STAGE_UNSTAGE_VOLUME') ? this.#stagedPaths(plan).staging : '';
     const context = mountContext(plan, task.pod, task.volume, object, await this.#deps.fileContext());
     const order = { plan, pod: task.pod, driver, object, publishContext, staging, target: use.paths.target, context };
-    await this.#alone(volumeKey(plan.driver, plan.handle), signal, () => this.#make(task, found ?? use, order, signal));
+    await this.#serial.runWithin(volumeKey(plan.driver, plan.handle), signal, () => this.#make(task, found ?? use, order, signal));
     return use.paths.target;
   }
 
@@ -90,7 +89,7 @@ export class NodeVolumes {
     const isRecorded = new Set(recorded.map((use) => use.paths.directory));
     const ends = [...all.values()].map((use) => {
       const key = volumeKey(use.data.driverName, use.data.volumeHandle);
-      return this.#alone(key, signal, async () => {
+      return this.#serial.runWithin(key, signal, async () => {
         if (isRecorded.has(use.paths.directory)) await this.#takeBack(use, signal);
         known.unuse(use);
         idle(key);
@@ -113,7 +112,7 @@ export class NodeVolumes {
     const object = await objects.driver(driver.name, signal);
     const staging = plan.isPersistent && driver.can('STAGE_UNSTAGE_VOLUME') ? this.#stagedPaths(plan).staging : '';
     const publishContext = change === 'publish' && needsAttach(plan, object) ? await objects.attached(plan, signal) : {};
-    await this.#alone(volumeKey(plan.driver, plan.handle), signal, async () => {
+    await this.#serial.runWithin(volumeKey(plan.driver, plan.handle), signal, async () => {
       if (known.used(use.paths.directory) !== use) return;
       const context = use.data.selinuxMountContext;
       const order = { plan, pod: task.pod, driver, object, publishContext, staging, target: use.paths.target, context };
@@ -129,7 +128,7 @@ export class NodeVolumes {
   /** Takes back what no pod has any more. Resolves with whether the volume is no longer staged, or is used again. */
   async unstage(key: string, driver: CsiDriver, signal: AbortSignal): Promise<void> {
     const { known } = this.#deps;
-    await this.#alone(key, signal, async () => {
+    await this.#serial.runWithin(key, signal, async () => {
       const staged = known.staged(key);
       if (staged === undefined || known.usesOf(key).length > 0) return;
       await this.#takeBackStage(staged, driver, signal);
@@ -241,7 +240,7 @@ export class NodeVolumes {
     }
   }
 
-  /** What is mounted has its context until it is unmounted: what no pod has is staged anew for one that wants another. */
+  /** What is mounted keeps its context until it is unmounted: a volume that no pod has is staged again for a pod that wants another one. */
   async #restage({ plan, driver, context, target }: VolumeOrder, signal: AbortSignal): Promise<void> {
     const staged = this.#deps.known.staged(volumeKey(plan.driver, plan.handle));
     if (staged === undefined || staged.context === context || (await isMounted(target))) return;
@@ -305,15 +304,6 @@ export class NodeVolumes {
 
   async #before(effect: string): Promise<void> {
     await this.#deps.before?.(effect);
-  }
-
-  /** One call after the other. What waits does so no longer than `signal` lets it. */
-  #alone<T>(key: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    const mine = this.#serial.run(key, async () => {
-      signal.throwIfAborted();
-      return work();
-    });
-    return unlessAborted(mine, signal);
   }
 }
 

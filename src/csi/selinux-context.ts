@@ -8,7 +8,7 @@ const MAX_BYTES = 64 * 1024;
 /** What a context may be made of: a pod chooses parts of it, and drivers have it among options of mount. */
 const CONTEXT = /^[\w.-]+(?::[\w.,-]+)+$/;
 
-/** How files of containers are labelled where nobody says otherwise, by the machine's policy; undefined: it does not say. */
+/** The label of containers' files by the machine's policy, which applies where a pod asks for no other; undefined: there is none. */
 export async function fileContext(directory = '/etc/selinux'): Promise<string | undefined> {
   const policy = lineOf(await read(join(directory, 'config')), 'SELINUXTYPE');
   if (policy === undefined || !/^[\w-]+$/.test(policy)) return undefined;

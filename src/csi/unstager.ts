@@ -6,6 +6,7 @@ import { firstOf } from '../base/first-of.ts';
 import type { Logger } from '../base/logger.ts';
 import { OngoingFaults } from '../base/ongoing-faults.ts';
 import { Slots } from '../base/slots.ts';
+import { workOnEach } from '../base/work-on-each.ts';
 import type { CsiDriver } from './csi-driver.ts';
 import type { CsiDrivers } from './csi-drivers.ts';
 import type { KnownVolumes } from './known-volumes.ts';
@@ -28,7 +29,6 @@ const MOST_AT_ONCE = 64;
 export class Unstager {
   readonly #deps: UnstagerDeps;
   readonly #news = new Subject<void>();
-  readonly #busy = new Map<string, Promise<void>>();
   /** By driver. */
   readonly #slots = new Map<string, Slots>();
   readonly #faults = new OngoingFaults<string>();
@@ -43,18 +43,14 @@ export class Unstager {
   }
 
   /** Until `signal` aborts; what is under way ends with it. */
-  async run(signal: AbortSignal): Promise<void> {
+  run(signal: AbortSignal): Promise<void> {
     const { known, drivers } = this.#deps;
-    while (!signal.aborted) {
-      const news = firstOf(merge(this.#news, drivers.changes), signal).catch(() => {});
-      for (const key of known.idle()) {
-        if (this.#busy.has(key)) continue;
-        const work = this.#end(key, signal).finally(() => this.#busy.delete(key));
-        this.#busy.set(key, work);
-      }
-      await news;
-    }
-    await Promise.allSettled(this.#busy.values());
+    return workOnEach(
+      () => known.idle(),
+      merge(this.#news, drivers.changes),
+      (key) => this.#end(key, signal),
+      signal,
+    );
   }
 
   /** Tries until it is unstaged, or used, or its driver is not there. */

@@ -1,6 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMissingFile } from '../base/error-code.ts';
+import { namesIn } from '../base/names-in.ts';
 import { type CpuSet, inOrder, parseCpuSet } from '../model/cpu-set.ts';
 import { type CpuPlace, MachineTopology, type NumaNode } from './machine-topology.ts';
 
@@ -119,18 +120,12 @@ async function readNode(directory: string, id: number): Promise<NumaNode> {
 
 /** The numbers N of the entries PREFIXNsuffix, ascending; none where there is no such directory. */
 async function numbered(directory: string, prefix: string, suffix = ''): Promise<readonly number[]> {
-  const names: readonly string[] = await readdir(directory).catch(noneIfMissing);
-  const numbers = names.flatMap((name) => {
+  const numbers = (await namesIn(directory)).flatMap((name) => {
     if (!name.startsWith(prefix) || !name.endsWith(suffix)) return [];
     const digits = name.slice(prefix.length, name.length - suffix.length);
     return /^\d+$/.test(digits) ? [Number(digits)] : [];
   });
   return inOrder(numbers);
-}
-
-function noneIfMissing(error: unknown): readonly string[] {
-  if (isMissingFile(error)) return [];
-  throw error;
 }
 
 /** Undefined: there is no such file. */

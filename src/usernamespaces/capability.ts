@@ -1,8 +1,7 @@
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { aborted } from '../base/aborted.ts';
-import { isMissingFile } from '../base/error-code.ts';
 import { isJsonObject, type JsonObject } from '../base/json-object.ts';
+import { namesIn } from '../base/names-in.ts';
 import { namesPodDirectory } from '../model/pod-directory.ts';
 import type { PodUid } from '../model/pod.ts';
 import { type IdRange, idSlots, savedIds, savedIdsIn } from '../model/user-namespace.ts';
@@ -28,11 +27,7 @@ export function capability({ options, podFiles, log }: Pick<NodeParts, 'options'
 
   /** Before any pod is given ids: what those of before have is not free. */
   const recordKept = async (): Promise<void> => {
-    const names = await readdir(join(rootDir, 'pods')).catch((error: unknown) => {
-      if (isMissingFile(error)) return [];
-      throw error;
-    });
-    for (const uid of names.filter(namesPodDirectory) as PodUid[]) {
+    for (const uid of (await namesIn(join(rootDir, 'pods'))).filter(namesPodDirectory) as PodUid[]) {
       try {
         const saved = fileOf(uid).load();
         if (saved !== undefined) ranges.record(uid, savedIdsIn(saved));

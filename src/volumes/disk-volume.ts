@@ -1,22 +1,21 @@
 import type { DiskOrder } from './disks/disk-order.ts';
-import type { VolumeMount, VolumeTask } from './volume-kind.ts';
+import type { VolumeMount, VolumeSource, VolumeTask } from './volume-kind.ts';
 import { makeMountPoint } from './volume-directory.ts';
 import { giveToGroup } from './volume-ownership.ts';
 
 /** A disk that the node attaches: mounted once for all pods, and shown to each; or as a device, as its claim wants it. */
 export async function setUpDisk(
-  disk: Pick<DiskOrder, 'plugin' | 'place' | 'uniqueName' | 'record' | 'attach'> & {
-    readonly fsType?: string;
-    readonly readOnly?: boolean;
-  },
+  disk: Pick<DiskOrder, 'plugin' | 'place' | 'uniqueName' | 'record' | 'attach'>,
+  source: { readonly fsType?: string | undefined; readonly readOnly?: boolean | undefined },
+  claimed: VolumeSource['claimed'],
   task: VolumeTask,
-  isBlock: boolean,
   signal: AbortSignal,
 ): Promise<VolumeMount> {
   const { pod, name, directory, mountOptions, mounts, hostFiles, disks } = task;
-  const readOnly = task.readOnly || disk.readOnly === true;
-  const { fsType = '', ...rest } = disk;
-  const hostPath = await disks.publish({ ...rest, uid: pod.metadata.uid, name, isBlock, fsType, readOnly, mountOptions }, signal);
+  const { fsType = '' } = source;
+  const readOnly = task.readOnly || source.readOnly === true;
+  const isBlock = claimed?.persistent.spec?.volumeMode === 'Block';
+  const hostPath = await disks.publish({ ...disk, uid: pod.metadata.uid, name, isBlock, fsType, readOnly, mountOptions }, signal);
   if (isBlock) return { hostPath, readOnly, isHosts: true };
   if (!(await mounts.isShown(hostPath, directory))) {
     const { fsGroup, fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};

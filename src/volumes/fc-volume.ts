@@ -11,18 +11,16 @@ export const fcVolume: KindOf = ({ fc, claimed }) => {
     takesMountOptions: true,
     setUp: async (task, signal) => {
       const disk = fcDisk(fc);
-      const { fsType, readOnly } = fc;
       return setUpDisk(
         {
           plugin: 'fc',
           place: fcPlace(disk),
           uniqueName: fcUniqueName(disk),
           attach: (attaching) => task.disks.attachFc(disk, attaching),
-          ...(fsType !== undefined && { fsType }),
-          ...(readOnly !== undefined && { readOnly }),
         },
+        fc,
+        claimed,
         task,
-        claimed?.persistent.spec?.volumeMode === 'Block',
         signal,
       );
     },

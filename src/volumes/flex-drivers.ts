@@ -1,7 +1,8 @@
-import { access, constants, lstat, readdir, rmdir } from 'node:fs/promises';
+import { constants, lstat, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
-import { isMissingFile } from '../base/error-code.ts';
+import { exists } from '../base/exists.ts';
+import { namesIn } from '../base/names-in.ts';
 import { errorText } from '../base/error-text.ts';
 import { isJsonObject, type JsonObject } from '../base/json-object.ts';
 import { LruMap } from '../base/lru-map.ts';
@@ -67,12 +68,7 @@ export function flexDrivers(directory: string, clock: Pick<Clock, 'schedule'>): 
   const programOf = async (plugin: string): Promise<string | undefined> => {
     if (!isPlugin(plugin)) return undefined;
     const program = join(directory, plugin, plugin.slice(plugin.indexOf('~') + 1));
-    return (await access(program, constants.X_OK).then(
-      () => true,
-      () => false,
-    ))
-      ? program
-      : undefined;
+    return (await exists(program, constants.X_OK)) ? program : undefined;
   };
 
   const call = async (
@@ -160,15 +156,6 @@ export function flexDrivers(directory: string, clock: Pick<Clock, 'schedule'>): 
       if (failed.length > 0) throw failed[0];
     },
   };
-}
-
-async function namesIn(directory: string): Promise<readonly string[]> {
-  try {
-    return await readdir(directory);
-  } catch (error) {
-    if (isMissingFile(error)) return [];
-    throw error;
-  }
 }
 
 /** Drivers answer, and say why they failed, by what they print. */

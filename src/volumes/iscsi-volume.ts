@@ -15,7 +15,7 @@ export const iscsiVolume: KindOf = ({ iscsi, claimed }) => {
     takesMountOptions: true,
     setUp: async (task, signal) => {
       const disk = iscsiDisk(task.name, iscsi);
-      const { chapAuthDiscovery: discovery = false, chapAuthSession: session = false, secretRef, targetPortal, fsType, readOnly } = iscsi;
+      const { chapAuthDiscovery: discovery = false, chapAuthSession: session = false, secretRef, targetPortal } = iscsi;
       const secretOf = async (): Promise<ChapValues> => {
         if (!discovery && !session) return {};
         // A pod's own volume names a secret beside the pod.
@@ -29,11 +29,10 @@ export const iscsiVolume: KindOf = ({ iscsi, claimed }) => {
           uniqueName: iscsiUniqueName(targetPortal, disk.iqn, disk.lun),
           record: iscsiRecord(disk),
           attach: async (attaching) => task.disks.attachIscsi(disk, { discovery, session, secret: await secretOf() }, attaching),
-          ...(fsType !== undefined && { fsType }),
-          ...(readOnly !== undefined && { readOnly }),
         },
+        iscsi,
+        claimed,
         task,
-        claimed?.persistent.spec?.volumeMode === 'Block',
         signal,
       );
     },

@@ -1,6 +1,6 @@
-import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Observable, Subject } from 'rxjs';
+import { exists } from '../../base/exists.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorText } from '../../base/error-text.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -227,12 +227,6 @@ export class CniNetwork implements SandboxNetwork {
 }
 
 const netnsOf = (pid: number): string => join('/proc', String(pid), 'ns/net');
-
-const exists = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
 
 function cniArgs({ name, namespace }: SandboxOwner, id: SandboxId): CniArgs {
   return [

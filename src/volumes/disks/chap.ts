@@ -1,6 +1,5 @@
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isMissingFile } from '../../base/error-code.ts';
+import { namesIn } from '../../base/names-in.ts';
 import { readRegularFile } from '../../base/read-regular-file.ts';
 import { writePrivateFile } from '../../base/write-private-file.ts';
 import { endsOf } from './iscsi-disk.ts';
@@ -28,7 +27,9 @@ export async function setSessionChap(
 ): Promise<void> {
   const { address, port } = endsOf(portal);
   const files = await recordsIn(records, 'nodes', async (root) => {
-    const found = (await names(join(root, iqn))).filter((name) => name === `${address},${port}` || name.startsWith(`${address},${port},`));
+    const found = (await namesIn(join(root, iqn))).filter(
+      (name) => name === `${address},${port}` || name.startsWith(`${address},${port},`),
+    );
     // Where the target has no group the record is a file, otherwise one of a directory.
     return found.map((name) => [join(root, iqn, name, iface), join(root, iqn, name)]);
   });
@@ -76,11 +77,4 @@ export function withValues(text: string, values: ReadonlyMap<string, string>): s
   const end = kept.findIndex((line) => line.startsWith('# END RECORD'));
   const added = [...values].map(([key, value]) => `${key} = ${value}`);
   return kept.toSpliced(end < 0 ? kept.length : end, 0, ...added).join('\n');
-}
-
-async function names(directory: string): Promise<readonly string[]> {
-  return readdir(directory).catch((error: unknown) => {
-    if (isMissingFile(error)) return [];
-    throw error;
-  });
 }

@@ -1,10 +1,10 @@
 import { Subject } from 'rxjs';
 import type { Clock } from '../../base/clock.ts';
 import { exponential } from '../../base/exponential.ts';
-import { firstOf } from '../../base/first-of.ts';
 import type { Logger } from '../../base/logger.ts';
 import { OngoingFaults } from '../../base/ongoing-faults.ts';
 import { Slots } from '../../base/slots.ts';
+import { workOnEach } from '../../base/work-on-each.ts';
 import type { NodeDisks } from './node-disks.ts';
 
 export interface DetacherDeps {
@@ -21,7 +21,6 @@ const MOST_AT_ONCE = 16;
 export class Detacher {
   readonly #deps: DetacherDeps;
   readonly #news = new Subject<void>();
-  readonly #busy = new Map<string, Promise<void>>();
   readonly #slots = new Slots(MOST_AT_ONCE);
   #looks = 0;
   readonly #faults = new OngoingFaults<string>();
@@ -37,17 +36,13 @@ export class Detacher {
   }
 
   /** Until `signal` aborts; what is under way ends with it. */
-  async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      const news = firstOf(this.#news, signal).catch(() => {});
-      for (const disk of this.#deps.disks.idle()) {
-        if (this.#busy.has(disk)) continue;
-        const work = this.#end(disk, signal).finally(() => this.#busy.delete(disk));
-        this.#busy.set(disk, work);
-      }
-      await news;
-    }
-    await Promise.allSettled(this.#busy.values());
+  run(signal: AbortSignal): Promise<void> {
+    return workOnEach(
+      () => this.#deps.disks.idle(),
+      this.#news,
+      (disk) => this.#end(disk, signal),
+      signal,
+    );
   }
 
   /** Tries until it is detached, or a pod has it: there is another look when that pod goes. */

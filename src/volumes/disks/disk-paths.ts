@@ -1,6 +1,5 @@
-import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { isMissingFile } from '../../base/error-code.ts';
+import { namesIn } from '../../base/names-in.ts';
 import { podDirectory } from '../../model/pod-directory.ts';
 import type { PodUid } from '../../model/pod.ts';
 import type { DiskOrder, DiskPlugin } from './disk-order.ts';
@@ -81,11 +80,3 @@ export class DiskPaths {
 }
 
 const RECORD_END = '.json';
-
-/** None where there is no such directory. */
-export async function namesIn(directory: string): Promise<readonly string[]> {
-  return readdir(directory).catch((error: unknown) => {
-    if (isMissingFile(error)) return [];
-    throw error;
-  });
-}

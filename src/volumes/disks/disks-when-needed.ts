@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises';
+import { exists } from '../../base/exists.ts';
 import { unlessAborted } from '../../base/unless-aborted.ts';
 import type { Disks, OpenDisks } from './disks.ts';
 import { diskPlugins } from './disk-order.ts';
@@ -29,13 +29,7 @@ export function disksWhenNeeded(rootDir: string, open: () => Promise<OpenDisks>)
     attachFc: async (disk, signal) => (await opened()).attachFc(disk, signal),
     find: async () => {
       const paths = new DiskPaths(rootDir);
-      for (const plugin of diskPlugins) {
-        const isThere = await access(paths.plugin(plugin)).then(
-          () => true,
-          () => false,
-        );
-        if (isThere) await opened();
-      }
+      for (const plugin of diskPlugins) if (await exists(paths.plugin(plugin))) await opened();
     },
     run: async (signal) => {
       const disks = await unlessAborted(first.promise, signal).catch((error: unknown) => {

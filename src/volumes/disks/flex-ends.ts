@@ -1,7 +1,7 @@
-import { access } from 'node:fs/promises';
 import { join } from 'node:path';
+import { exists } from '../../base/exists.ts';
+import { namesIn } from '../../base/names-in.ts';
 import { type FlexDrivers, flexPlugin, isFlexDriver } from '../flex-drivers.ts';
-import { namesIn } from './disk-paths.ts';
 import type { DiskEnds } from './node-disks.ts';
 
 /** Where below plugins/kubernetes.io/flexvolume the kubelet has a volume that its driver attaches (GetDeviceMountPath). */
@@ -35,11 +35,7 @@ export function flexEnds({ flex, nodeName, podsDir, byController }: FlexEndsDeps
       const volume = ofPlace(place);
       if (volume === undefined) return false;
       for (const uid of await namesIn(podsDir)) {
-        const isThere = await access(join(podsDir, uid, 'volumes', flexPlugin(volume.driver), volume.name)).then(
-          () => true,
-          () => false,
-        );
-        if (isThere) return true;
+        if (await exists(join(podsDir, uid, 'volumes', flexPlugin(volume.driver), volume.name))) return true;
       }
       return false;
     },

@@ -1,7 +1,6 @@
 import { deadline } from '../../base/deadline.ts';
 import { errorText } from '../../base/error-text.ts';
 import { SerialByKey } from '../../base/serial-by-key.ts';
-import { unlessAborted } from '../../base/unless-aborted.ts';
 import { MountStepError } from '../../model/mount-step-error.ts';
 import { type ChapValues, setDiscoveryChap, setSessionChap } from './chap.ts';
 import { type IscsiDisk, isPathOf } from './iscsi-disk.ts';
@@ -62,7 +61,7 @@ export class IscsiInitiator {
   async attach(disk: IscsiDisk, auth: IscsiAuth, signal: AbortSignal): Promise<string> {
     using within = deadline(this.#machine.clock, ATTACH_MS, `attaching ${disk.iqn}`, signal);
     try {
-      return await this.#alone(disk.iqn, within.signal, () => this.#attach(disk, auth, within.signal));
+      return await this.#serial.runWithin(disk.iqn, within.signal, () => this.#attach(disk, auth, within.signal));
     } catch (error) {
       signal.throwIfAborted();
       throw error instanceof MountStepError ? error : new MountStepError('WaitForAttach', errorText(error), error);
@@ -71,7 +70,7 @@ export class IscsiInitiator {
 
   /** Takes the disk's devices from the node, and ends the sessions with its target unless another disk needs them. Succeeds where nothing is left. */
   detach(end: IscsiEnd, signal: AbortSignal): Promise<void> {
-    return this.#alone(end.disk.iqn, signal, () => this.#detach(end, signal));
+    return this.#serial.runWithin(end.disk.iqn, signal, () => this.#detach(end, signal));
   }
 
   async #attach(disk: IscsiDisk, auth: IscsiAuth, signal: AbortSignal): Promise<string> {
@@ -206,15 +205,6 @@ export class IscsiInitiator {
       if (!isMultipath || waitedMs >= DEVICE_MS) return devices[0] ?? '';
       await this.#machine.clock.sleep(LOOK_AGAIN_MS, signal);
     }
-  }
-
-  /** What waits does so no longer than `signal` lets it. */
-  #alone<T>(iqn: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    const mine = this.#serial.run(iqn, async () => {
-      signal.throwIfAborted();
-      return work();
-    });
-    return unlessAborted(mine, signal);
   }
 
   #admin(argv: readonly string[], subject: string, deadlineMs: number, signal: AbortSignal): Promise<ProgramEnd> {

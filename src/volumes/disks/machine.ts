@@ -1,7 +1,8 @@
-import { readdir, readFile, realpath } from 'node:fs/promises';
+import { readFile, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { isMissingFile } from '../../base/error-code.ts';
+import { namesIn } from '../../base/names-in.ts';
 import type { CommandEnd } from '../../base/run-command.ts';
 import { MountStepError } from '../../model/mount-step-error.ts';
 import { words } from '../words.ts';
@@ -61,10 +62,7 @@ export class Machine {
 
   /** Names in a directory, none where it is not there. */
   async names(...path: readonly string[]): Promise<readonly string[]> {
-    return readdir(join(...path)).catch((error: unknown) => {
-      if (isMissingFile(error)) return [];
-      throw error;
-    });
+    return namesIn(join(...path));
   }
 
   /** What is in a file of the kernel's, mostly a line; undefined where it is not there. */

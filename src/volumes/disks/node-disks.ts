@@ -1,10 +1,10 @@
 import { rm, rmdir, symlink, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { errorCode } from '../../base/error-code.ts';
+import { errorCode, isMissingFile } from '../../base/error-code.ts';
 import { errorText } from '../../base/error-text.ts';
+import { namesIn } from '../../base/names-in.ts';
 import { readRegularFile } from '../../base/read-regular-file.ts';
 import { SerialByKey } from '../../base/serial-by-key.ts';
-import { unlessAborted } from '../../base/unless-aborted.ts';
 import { UNFINISHED, writePrivateFile } from '../../base/write-private-file.ts';
 import { MountStepError } from '../../model/mount-step-error.ts';
 import type { PodUid } from '../../model/pod.ts';
@@ -12,7 +12,7 @@ import type { Attachments } from '../attachments.ts';
 import type { Mounts } from '../mounts.ts';
 import { makeMountPoint } from '../volume-directory.ts';
 import { type DiskOrder, type DiskPlugin, diskPlugins, type NodeDisksOfPods } from './disk-order.ts';
-import { type DiskPaths, type DiskPlace, namesIn } from './disk-paths.ts';
+import type { DiskPaths, DiskPlace } from './disk-paths.ts';
 import { fileSystemOn } from './file-system.ts';
 import type { Machine } from './machine.ts';
 
@@ -97,7 +97,7 @@ export class NodeDisks implements NodeDisksOfPods {
     attachments.use(disk.directory, [order.uniqueName]);
     const isToBeAttached = attachments.byController && !(await this.#isThere(disk, order.uid));
     const given = isToBeAttached ? await attachments.attached(order.uniqueName, signal) : undefined;
-    return this.#alone(disk.directory, signal, async () => {
+    return this.#serial.runWithin(disk.directory, signal, async () => {
       await this.#checkSame(disk, order);
       if (await this.#isThere(disk, order.uid)) return disk.isBlock ? join(disk.directory, order.uid) : disk.directory;
       disk.isLeaving = false;
@@ -144,7 +144,7 @@ export class NodeDisks implements NodeDisksOfPods {
 
   /** Detaches a disk that no pod has. Resolves with whether it is gone: it is not where a pod has it, or something of a pod is still there. */
   detach(directory: string, signal: AbortSignal): Promise<boolean> {
-    return this.#alone(directory, signal, async () => {
+    return this.#serial.runWithin(directory, signal, async () => {
       const { mounts, ends, attachments, paths } = this.#deps;
       const disk = this.#known.get(directory);
       if (disk === undefined) return true;
@@ -262,19 +262,10 @@ export class NodeDisks implements NodeDisksOfPods {
   async #before(effect: string): Promise<void> {
     await this.#deps.before?.(effect);
   }
-
-  /** One after the other. What waits does so no longer than `signal` lets it. */
-  #alone<T>(directory: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    const mine = this.#serial.run(directory, async () => {
-      signal.throwIfAborted();
-      return work();
-    });
-    return unlessAborted(mine, signal);
-  }
 }
 
 function unlessGone(error: unknown): void {
-  if (!['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) throw error;
+  if (!isMissingFile(error)) throw error;
 }
 
 function unlessFilled(error: unknown): void {

@@ -93,14 +93,14 @@ const fcEnds = (fc: FcDisks): DiskEnds => ({
     // It was on the machine before, and somebody else may use it in a way that the kernel does not tell.
     if (!wasUsed) return;
     const disk = fcDiskOfPlace(place);
-    const names = namesOf(place);
-    if (others().some((other) => namesOf(other).some((name) => names.includes(name)))) return;
+    const names = diskNames(place);
+    if (others().some((other) => diskNames(other).some((name) => names.includes(name)))) return;
     await fc.detach(disk, signal);
   },
 });
 
 /** All names that a disk goes by, each with its unit. */
-function namesOf(place: string): readonly string[] {
+function diskNames(place: string): readonly string[] {
   const disk = fcDiskOfPlace(place);
   return 'wwns' in disk ? disk.wwns.map((wwn) => `${wwn.toLowerCase()} ${disk.lun}`) : disk.wwids;
 }

@@ -63,3 +63,11 @@ for (const [hasShell, done] of [
     assert.deepEqual(fields, { code: 4, withinMs: 1000, hanging: 'FSReqCallback: 2, GetAddrInfoReqWrap: 1' });
   });
 }
+
+test('without time it ends at once, whatever its threads do, and blames none of them', () => {
+  const { did, log, process, end } = setUp();
+  process.resources = ['FSReqCallback'];
+  end(1, 0);
+  assert.deepEqual(did, ['exit 1 is heard', '/bin/sh -c exit 1']);
+  assert.deepEqual(log.lines, []);
+});
