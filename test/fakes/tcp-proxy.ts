@@ -31,20 +31,21 @@ export class TcpProxy {
       const upstream = createConnection(target);
       const pair = { client, upstream };
       this.#pairs.add(pair);
-      for (const [from, to] of [[client, upstream] as const, [upstream, client] as const]) {
-        from
-          .on('error', () => {})
-          .on('close', () => {
-            to.destroy();
-            this.#pairs.delete(pair);
-          });
-        if (from === upstream && pace) void trickle(from, to, pace);
-        else from.pipe(to);
-      }
+      client
+        .on('error', () => {})
+        .on('close', () => {
+          upstream.destroy();
+          this.#pairs.delete(pair);
+        });
+      // A server that has said all of it may close long before the last of it has trickled to the client.
+      upstream.on('error', () => {}).on('close', () => (pace ? undefined : client.destroy()));
+      client.pipe(upstream);
+      if (pace) void trickle(upstream, client, pace);
+      else upstream.pipe(client);
     });
   }
 
-  /** With `pace` what the server says comes in pieces, with a pause after each. */
+  /** With `pace` what the server says comes in pieces, at that rate whatever the pieces in which it was read. */
   static async start(target: Target, pace?: Pace): Promise<TcpProxy> {
     const proxy = new TcpProxy(target, pace);
     proxy.#server.listen(0, '127.0.0.1');
@@ -86,8 +87,9 @@ async function trickle(from: Socket, to: Socket, { bytes, everyMs }: Pace): Prom
   try {
     for await (const chunk of from.iterator({ destroyOnReturn: false })) {
       for (let at = 0; at < chunk.length && !to.destroyed; at += bytes) {
-        to.write(chunk.subarray(at, at + bytes));
-        await sleep(everyMs);
+        const piece = chunk.subarray(at, at + bytes);
+        to.write(piece);
+        await sleep((everyMs * piece.length) / bytes);
       }
     }
   } catch {

@@ -47,7 +47,7 @@ describe("Debian's docker-registry", { timeout: 300_000 }, () => {
     // Another one each time: an engine may still have the layers of an image that was removed.
     await registry.push('test/slow', '1', await aRunnableImage(`slow ${randomUUID()}`));
     const [, port] = registry.host.split(':');
-    const proxy = await TcpProxy.start({ host: '127.0.0.1', port: Number(port) }, { bytes: 1 << 16, everyMs: 130 });
+    const proxy = await TcpProxy.start({ host: '127.0.0.1', port: Number(port) }, { bytes: 1 << 14, everyMs: 70 });
     t.after(() => proxy.stop());
     const image = `127.0.0.1:${proxy.port}/test/slow:1`;
     cleanUp(t, agent, [image]);
