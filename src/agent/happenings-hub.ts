@@ -82,6 +82,8 @@ export function happeningsHub(log: Pick<Logger, 'error'>): HappeningsHub {
       topologyAligned: kind('topologyAligned'),
       devicePluginRegistered: kind('devicePluginRegistered'),
       devicesAllocated: kind('devicesAllocated'),
+      claimsHandled: kind('claimsHandled'),
+      draDriverCalled: kind('draDriverCalled'),
       podResourcesAsked: kind('podResourcesAsked'),
       requestBegun: kind('requestBegun'),
       requestEnded: kind('requestEnded'),

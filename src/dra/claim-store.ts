@@ -21,6 +21,10 @@ export class ClaimStore {
     return this.#entries.get(keyOf(namespace, name));
   }
 
+  all(): readonly ClaimEntry[] {
+    return [...this.#entries.values()];
+  }
+
   ofPod(uid: PodUid): readonly ClaimEntry[] {
     return [...this.#entries.values()].filter(({ podUids }) => podUids.has(uid));
   }

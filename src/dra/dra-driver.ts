@@ -1,6 +1,6 @@
 import type { DescMethodServerStreaming, DescMethodUnary } from '@bufbuild/protobuf';
 import type { Clock } from '../base/clock.ts';
-import { GrpcClient } from '../base/grpc/grpc-client.ts';
+import { type GrpcCallEnd, GrpcClient } from '../base/grpc/grpc-client.ts';
 import * as v1 from './api/dra_v1_pb.js';
 import * as v1beta1 from './api/dra_v1beta1_pb.js';
 import * as healthV1 from './api/health_v1_pb.js';
@@ -56,11 +56,23 @@ export interface DraServices {
   readonly health: DraHealthService | undefined;
 }
 
-export function openDraDriver({ service, health }: DraServices, socketPath: string, clock: Clock, random: () => number): DraDriver {
+export interface DraDriverDeps {
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** Hears of the end of each call, but for reports. */
+  readonly onCallEnd: (call: GrpcCallEnd) => void;
+}
+
+export function openDraDriver(
+  { service, health }: DraServices,
+  socketPath: string,
+  { clock, random, onCallEnd }: DraDriverDeps,
+): DraDriver {
   const client = new GrpcClient({
     target: { socketPath },
     clock,
     random,
+    onEnd: onCallEnd,
     maxMessageBytes: MAX_MESSAGE_BYTES,
   });
   const { nodePrepareResources, nodeUnprepareResources } = services[service].method;

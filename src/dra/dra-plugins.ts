@@ -7,7 +7,7 @@ const supported = ['v1.DRAPlugin', 'v1beta1.DRAPlugin'] as const satisfies reado
 const supportedHealth = ['v1.DRAResourceHealth', 'v1alpha1.DRAResourceHealth'] as const satisfies readonly DraHealthService[];
 
 export interface DraPluginsDeps {
-  readonly open: (services: DraServices, socketPath: string) => Promise<DraDriver>;
+  readonly open: (name: string, services: DraServices, socketPath: string) => Promise<DraDriver>;
   /** Runs for as long as the driver is registered. Never rejects. */
   readonly watch: (name: string, driver: DraDriver, signal: AbortSignal) => Promise<void>;
   /** A driver can be called, or no longer. */
@@ -27,7 +27,7 @@ export class DraPlugins implements PluginHandler {
   async register({ name, endpoint, versions }: NamedPlugin): Promise<void> {
     const service = serviceOf(name, endpoint, versions);
     const health = supportedHealth.find((each) => versions.includes(each));
-    const driver = await this.#deps.open({ service, health }, endpoint);
+    const driver = await this.#deps.open(name, { service, health }, endpoint);
     const stop = new AbortController();
     this.#end(name);
     this.#drivers.set(name, { driver, stop });

@@ -9,6 +9,7 @@ import type { Contribution } from '../ports/contribution.ts';
 import type { NodeParts } from '../ports/node-parts.ts';
 import { CLAIM_STATE_FILE, type ClaimCheckpoint, claimsIn } from './claim-checkpoint.ts';
 import { ClaimFaults } from './claim-faults.ts';
+import { claimsInUseText } from './claims-in-use.ts';
 import { ClaimStore } from './claim-store.ts';
 import { type DeviceReport, DeviceHealths, healthOfContainer } from './device-health.ts';
 import { DraPlugins } from './dra-plugins.ts';
@@ -22,7 +23,7 @@ import { watchHealth } from './watch-health.ts';
 
 /** What the agent does about claims where there is an API server that has them. */
 export function openClaims(node: NodeParts): Contribution {
-  const { cluster, options, clock, random, log, events, files, pods, engine, wake } = node;
+  const { cluster, options, clock, random, log, events, files, pods, engine, wake, tell } = node;
   const api = new ResourceApi(cluster.clients.main);
   const store = new ClaimStore(files.open(CLAIM_STATE_FILE, decoded));
   const faults = new ClaimFaults();
@@ -31,7 +32,10 @@ export function openClaims(node: NodeParts): Contribution {
   const wiper = new SliceWiper({ api, nodeName: node.node.name, clock, random, log });
   const plugins = new DraPlugins({
     // The first plugin loads it.
-    open: async (services, socketPath) => (await import('./dra-driver.ts')).openDraDriver(services, socketPath, clock, random),
+    open: async (driver, services, socketPath) => {
+      const { openDraDriver } = await import('./dra-driver.ts');
+      return openDraDriver(services, socketPath, { clock, random, onCallEnd: (call) => tell.draDriverCalled({ driver, ...call }) });
+    },
     watch: async (driver, { reports }, signal) => {
       if (reports === undefined || !gates.isOn('ResourceHealthStatus')) return;
       const wakePods = (isAnother: (device: PreparedDevice) => boolean): void => {
@@ -46,10 +50,11 @@ export function openClaims(node: NodeParts): Contribution {
       if (isThere) for (const uid of faults.pods()) wake(uid, 'resources changed');
     },
   });
-  const claims = new PodClaims({ api, plugins, store, bootId: bootId() });
+  const claims = new PodClaims({ api, plugins, store, bootId: bootId(), clock, tell });
   const unprepare = (uid: PodUid, signal: AbortSignal): Promise<void> => faults.during(uid, () => claims.unprepare(uid, signal));
   return {
     plugins: [plugins],
+    metricTexts: [async () => claimsInUseText(claims.inUse())],
     assigned: { claims: (pod, container) => claims.assignedTo(pod, container) },
     pod: {
       isPrepared: (pod) => claims.isPrepared(pod),

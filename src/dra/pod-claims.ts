@@ -1,10 +1,13 @@
+import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import { SerialByKey } from '../base/serial-by-key.ts';
 import { unlessAborted } from '../base/unless-aborted.ts';
 import type { Container, Pod, PodUid } from '../model/pod.ts';
 import type { AssignedClaim } from '../ports/assigned-resources.ts';
+import type { HappeningKinds, Happenings } from '../ports/happenings.ts';
 import { callDriver } from './call-driver.ts';
 import type { ClaimEntry, DriverState } from './claim-checkpoint.ts';
+import type { ClaimsInUse } from './claims-in-use.ts';
 import { type ClaimStore, keyOf } from './claim-store.ts';
 import type { DraPlugins } from './dra-plugins.ts';
 import { isFor } from './prepared-device.ts';
@@ -17,6 +20,8 @@ export interface PodClaimsDeps {
   readonly store: ClaimStore;
   /** Of this boot of the machine: what was prepared in another is prepared again. */
   readonly bootId: string;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly tell: Pick<Happenings, 'claimsHandled'>;
 }
 
 /** A claim as the pod may use it. */
@@ -55,7 +60,7 @@ export class PodClaims {
   /** Rejects in the kubelet's words. */
   async prepare(pod: Pod, signal: AbortSignal): Promise<void> {
     if (!hasClaims(pod)) return;
-    try {
+    await this.#told('PrepareResources', signal, async () => {
       const wanted = await this.#wantedBy(pod, signal);
       const { namespace } = pod.metadata;
       await this.#alone(
@@ -63,10 +68,7 @@ export class PodClaims {
         signal,
         () => this.#prepare(pod, wanted, signal),
       );
-    } catch (error) {
-      signal.throwIfAborted();
-      throw new Error(`prepare dynamic resources: ${errorText(error)}`, { cause: error });
-    }
+    });
   }
 
   /** The CDI names of what the container uses. Throws where that is not prepared. */
@@ -96,18 +98,43 @@ export class PodClaims {
     });
   }
 
+  /** Those that are prepared, by whatever driver they have devices of. */
+  inUse(): ClaimsInUse {
+    const { store } = this.#deps;
+    const prepared = store.all().filter(({ drivers }) => [...drivers.values()].every((state) => this.#isPrepared(state)));
+    const byDriver = new Map<string, number>();
+    for (const { drivers } of prepared) for (const driver of drivers.keys()) byDriver.set(driver, (byDriver.get(driver) ?? 0) + 1);
+    return { all: prepared.length, byDriver };
+  }
+
   /** Succeeds where the pod has no claims. Rejects in the kubelet's words; what has been unprepared by then is not unprepared again. */
   async unprepare(uid: PodUid, signal: AbortSignal): Promise<void> {
     const { store } = this.#deps;
+    const keys = store.ofPod(uid).map(({ namespace, name }) => keyOf(namespace, name));
+    if (keys.length > 0) {
+      await this.#told('UnprepareResources', signal, () => this.#alone(keys, signal, () => this.#unprepare(uid, signal)));
+      return;
+    }
+    // What cannot be written may be what is about to go.
+    await store.retry().catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw failed('UnprepareResources', error);
+    });
+  }
+
+  /** As the work, and tells how it went, unless it was given up. */
+  async #told(operation: Operation, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+    const { clock, tell } = this.#deps;
+    const begunAtMs = clock.monotonicMs();
+    const ended = (isFailed: boolean): void => tell.claimsHandled({ operation, tookMs: clock.monotonicMs() - begunAtMs, failed: isFailed });
     try {
-      const keys = store.ofPod(uid).map(({ namespace, name }) => keyOf(namespace, name));
-      // What cannot be written may be what is about to go.
-      if (keys.length > 0) await this.#alone(keys, signal, () => this.#unprepare(uid, signal));
-      else await store.retry();
+      await work();
     } catch (error) {
       signal.throwIfAborted();
-      throw new Error(`unprepare dynamic resources: ${errorText(error)}`, { cause: error });
+      ended(true);
+      throw failed(operation, error);
     }
+    ended(false);
   }
 
   /** Checks all of the pod's claims, and changes nothing: a pod that fails here can be deleted whatever the drivers do. */
@@ -207,6 +234,12 @@ export class PodClaims {
     return unlessAborted(inner(), signal);
   }
 }
+
+type Operation = HappeningKinds['claimsHandled']['operation'];
+
+/** In the kubelet's words. */
+const failed = (operation: Operation, cause: unknown): Error =>
+  new Error(`${operation === 'PrepareResources' ? 'prepare' : 'unprepare'} dynamic resources: ${errorText(cause)}`, { cause });
 
 function batched(entries: readonly ClaimEntry[], isToDo: (state: DriverState) => boolean): ReadonlyMap<string, readonly ClaimEntry[]> {
   const batches = new Map<string, ClaimEntry[]>();

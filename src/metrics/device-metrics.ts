@@ -1,8 +1,6 @@
 import type { Happenings } from '../ports/happenings.ts';
+import { boundedNames } from './bounded-names.ts';
 import type { MetricSet } from './metric-set.ts';
-
-/** Far more resources than nodes have; those that come after them are counted together. */
-const MOST_NAMES = 500;
 
 /** Device plugins, and who asks which pod has what (pkg/kubelet/metrics). */
 export function deviceMetrics(set: MetricSet): Pick<Happenings, 'devicePluginRegistered' | 'devicesAllocated' | 'podResourcesAsked'> {
@@ -32,11 +30,8 @@ export function deviceMetrics(set: MetricSet): Pick<Happenings, 'devicePluginReg
     errors: ofMethod('errors', method),
   });
   const methods = { list: counters('list'), get: counters('get'), getAllocatable: counters('get_allocatable') };
-  const names = new Set<string>();
-  const labelOf = (resource: string): { readonly resource_name: string } => {
-    if (names.size < MOST_NAMES) names.add(resource);
-    return { resource_name: names.has(resource) ? resource : 'other' };
-  };
+  const nameOf = boundedNames();
+  const labelOf = (resource: string): { readonly resource_name: string } => ({ resource_name: nameOf(resource) });
   return {
     devicePluginRegistered: ({ resource }) => registrations.inc(labelOf(resource)),
     devicesAllocated: ({ resource, tookMs }) => allocations.observe(labelOf(resource), tookMs / 1000),

@@ -9,6 +9,7 @@ import { apiMetrics } from './api-metrics.ts';
 import { cgroupMetrics } from './cgroup-metrics.ts';
 import { certificateMetrics } from './certificate-metrics.ts';
 import { deviceMetrics } from './device-metrics.ts';
+import { driverMetrics } from './driver-metrics.ts';
 import { evictionMetrics } from './eviction-metrics.ts';
 import { healthMetrics } from './health-metrics.ts';
 import { imageMetrics } from './image-metrics.ts';
@@ -98,6 +99,7 @@ export function kubeletMetrics({ clock, nodeName, version }: KubeletMetricsOptio
       ...storageMetrics(set),
       ...topologyMetrics(set),
       ...deviceMetrics(set),
+      ...driverMetrics(set),
       ...evictionMetrics(set),
       ...preemptionMetrics(set),
       ...cgroupMetrics(set),

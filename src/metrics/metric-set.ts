@@ -9,6 +9,11 @@ export function exponentialBuckets(start: number, factor: number, count: number)
   return Array.from({ length: count }, (_, i) => Number((start * factor ** i).toPrecision(12)));
 }
 
+/** `count` buckets from `min` to `max`, each by the same factor larger than the one before. */
+export function exponentialBucketsRange(min: number, max: number, count: number): readonly number[] {
+  return exponentialBuckets(min, (max / min) ** (1 / (count - 1)), count);
+}
+
 /** Makes metrics in one registry, with the stability level in the help text as Kubernetes' components have it. */
 export class MetricSet {
   readonly registry: Registry;

@@ -4,6 +4,7 @@ import type { ProbeResult } from '../model/probe-result.ts';
 import type { PodSummary } from './container-runtime.ts';
 import type { EventReason } from './event-recorder.ts';
 import type { PullProgress } from './image-service.ts';
+import type { PluginHappeningKinds } from './plugin-happenings.ts';
 import type { PodAction, PodPhaseOfLife, ReconcileRecord } from './pod-plan.ts';
 
 /** An engine call has ended. */
@@ -236,7 +237,7 @@ export interface CpusAssigned {
 }
 
 /** Everything that is reported: by its name, with what. */
-export interface HappeningKinds {
+export interface HappeningKinds extends PluginHappeningKinds {
   /** The engine has listed all its pods. */
   readonly relisted: RelistResult;
   /** A call to the engine has ended. */
@@ -303,16 +304,6 @@ export interface HappeningKinds {
   readonly cpusAssigned: CpusAssigned;
   /** It was decided from which NUMA nodes a pod is given what it asks for. */
   readonly topologyAligned: { readonly tookMs: number; readonly failed: boolean };
-  /** A device plugin has registered, and is taken. */
-  readonly devicePluginRegistered: { readonly resource: string };
-  /** A device plugin was asked for devices of a container, and has answered, or not. */
-  readonly devicesAllocated: { readonly resource: string; readonly tookMs: number };
-  /** Somebody asked the pod resources API. */
-  readonly podResourcesAsked: {
-    readonly version: 'v1' | 'v1alpha1';
-    readonly method: 'list' | 'get' | 'getAllocatable';
-    readonly failed: boolean;
-  };
   readonly requestBegun: ServedRequest;
   readonly requestEnded: ServedRequest;
 }

@@ -1,3 +1,4 @@
+import { exposition, type MetricFamily, type MetricSample } from '../base/exposition.ts';
 import { SANDBOX_NAME } from '../model/sandbox-name.ts';
 import type {
   ContainerUsage,
@@ -9,7 +10,6 @@ import type {
   PodUsage,
   PressureShare,
 } from '../ports/pod-stats.ts';
-import { exposition, type MetricFamily, type MetricSample } from './exposition.ts';
 
 /** What the machine is, for the machine_ metrics. */
 export interface CadvisorMachine {

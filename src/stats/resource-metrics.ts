@@ -1,5 +1,5 @@
+import { exposition, type MetricFamily, type MetricSample } from '../base/exposition.ts';
 import type { ContainerUsage, MemoryStats, NodeUsage, PodUsage } from '../ports/pod-stats.ts';
-import { exposition, type MetricFamily, type MetricSample } from './exposition.ts';
 
 type Labels = MetricSample['labels'];
 type Used = Pick<ContainerUsage, 'cpu' | 'memory'>;

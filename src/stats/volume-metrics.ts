@@ -1,5 +1,5 @@
+import { exposition, type MetricFamily } from '../base/exposition.ts';
 import type { PodUsage, VolumeUsage } from '../ports/pod-stats.ts';
-import { exposition, type MetricFamily } from './exposition.ts';
 
 /** What /metrics tells of claims and logs besides the agent's own metrics (pkg/kubelet/metrics/collectors volume_stats.go, log_metrics.go). */
 export function volumeMetrics(pods: readonly PodUsage[]): string {

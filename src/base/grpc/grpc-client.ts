@@ -11,13 +11,30 @@ import {
 import { errorText } from '../error-text.ts';
 import { type GrpcCallOptions, GrpcChannel, type GrpcChannelOptions } from './grpc-channel.ts';
 import { GrpcError } from './grpc-error.ts';
+import type { GrpcCode } from './grpc-status.ts';
+
+/** A call has ended. */
+export interface GrpcCallEnd {
+  /** "/grpc.health.v1.Health/Check" */
+  readonly method: string;
+  /** What came of it: Canceled where it was given up. */
+  readonly code: GrpcCode;
+  readonly tookMs: number;
+}
+
+export interface GrpcClientOptions extends GrpcChannelOptions {
+  /** Hears of the end of each call that has one answer. */
+  readonly onEnd?: (call: GrpcCallEnd) => void;
+}
 
 /** The methods that protocol files describe, called over one GrpcChannel. Rejects as that does; Internal also for an answer that is of another type. */
 export class GrpcClient {
   readonly #channel: GrpcChannel;
+  readonly #options: Pick<GrpcClientOptions, 'clock' | 'onEnd'>;
 
-  constructor(options: GrpcChannelOptions) {
+  constructor(options: GrpcClientOptions) {
     this.#channel = new GrpcChannel(options);
+    this.#options = options;
   }
 
   async unary<I extends DescMessage, O extends DescMessage>(
@@ -26,7 +43,20 @@ export class GrpcClient {
     options: GrpcCallOptions,
     signal: AbortSignal,
   ): Promise<MessageShape<O>> {
-    return decoded(method, await this.#channel.unary(pathOf(method), encoded(method.input, input), options, signal));
+    const { clock, onEnd } = this.#options;
+    const call = async (): Promise<MessageShape<O>> =>
+      decoded(method, await this.#channel.unary(pathOf(method), encoded(method.input, input), options, signal));
+    if (onEnd === undefined) return await call();
+    const begunAtMs = clock.monotonicMs();
+    const ended = (code: GrpcCode): void => onEnd({ method: pathOf(method), code, tookMs: clock.monotonicMs() - begunAtMs });
+    try {
+      const answer = await call();
+      ended('OK');
+      return answer;
+    } catch (error) {
+      ended(error instanceof GrpcError ? error.code : signal.aborted ? 'Canceled' : 'Unknown');
+      throw error;
+    }
   }
 
   /** Breaking off the iteration cancels the call. */

@@ -9,8 +9,11 @@ import { NEVER } from 'rxjs';
 import { silentLogger } from '../../../src/base/logger.ts';
 import * as dra from '../../../src/dra/capability.ts';
 import { fakeEngine, type FakeEngine } from '../../../src/engines/fake/fake-engine.ts';
+import * as metrics from '../../../src/metrics/capability.ts';
 import type { Pod } from '../../../src/model/pod.ts';
 import * as plugins from '../../../src/plugins/capability.ts';
+import type { Contribution } from '../../../src/ports/contribution.ts';
+import type { MetricText } from '../../../src/ports/metric-text.ts';
 import { aClaim } from '../../builders/a-claim.ts';
 import { filesInMemory } from '../../builders/node-parts.ts';
 import { aPodThat, server } from '../../builders/pods-that.ts';
@@ -19,6 +22,7 @@ import { FakeClock } from '../../fakes/fake-clock.ts';
 import { FakeKubeApi, refusals } from '../../fakes/fake-kube-api.ts';
 import { SampleDraPlugin } from '../../fakes/sample-dra-plugin.ts';
 
+const { signal } = new AbortController();
 const DRIVER = 'gpu.org';
 const using = (name: string, claim: string): Pod =>
   aPodThat(name, {
@@ -36,10 +40,20 @@ describe('dynamic resource allocation', () => {
   let agent: AgentOnFakeEngine;
   let files: ReturnType<typeof filesInMemory>;
   const drivers: SampleDraPlugin[] = [];
+  let texts: MetricText[];
 
   const start = (): void => {
     const cluster = { api, informer: api.informer, nodeName: 'n1', node: NEVER };
-    const capabilities = [always('plugins', plugins.capability), always('dra', (node) => dra.capability({ ...node, files }))];
+    texts = [];
+    const page = (given: Contribution): Contribution => {
+      texts.push(...(given.metricTexts ?? []));
+      return given;
+    };
+    const capabilities = [
+      always('plugins', plugins.capability),
+      always('metrics', (node) => page(metrics.capability(node))),
+      always('dra', async (node) => page(await dra.capability({ ...node, files }))),
+    ];
     agent = agentOnFakeEngine({ clock, engine, cluster, options: { rootDir }, capabilities });
   };
   const listen = async (name = DRIVER): Promise<SampleDraPlugin> => {
@@ -71,6 +85,13 @@ describe('dynamic resource allocation', () => {
     agent.events.filter(({ reason }) => reason === 'FailedPrepareDynamicResources').map(({ message }) => message);
   const failedReleases = (): readonly string[] =>
     agent.records.flatMap((record) => JSON.stringify(record)).filter((text) => text.includes('unprepare'));
+
+  /** What /metrics says of claims, by series, without how long it took. */
+  const measured = async (): Promise<Readonly<Record<string, number>>> => {
+    const all = (await Promise.all(texts.map((text) => text(signal)))).join('').split('\n');
+    const lines = all.filter((line) => line.startsWith('dra_') && !/_(?:bucket|sum)\{/.test(line));
+    return Object.fromEntries(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]));
+  };
 
   beforeEach(async () => {
     rootDir = await mkdtemp(join(tmpdir(), 'rxlet-dra-'));
@@ -111,6 +132,50 @@ describe('dynamic resource allocation', () => {
     await isGone(pod);
     await until('it is given back', () => driver.asked.length === 2);
     assert.deepEqual(driver.asked, ['prepare a', 'unprepare a']);
+  });
+
+  it('measures what is done about claims, and counts those in use by driver', async () => {
+    const pod = using('web', 'a');
+    resources.set('/apis/resource.k8s.io/v1/namespaces/default/resourceclaims/a', aClaim('a', [DRIVER, 'nic.org'], [pod]));
+    const inUse = (driver: string): string => `dra_resource_claims_in_use{driver_name="${driver}"}`;
+    const handled = (operation: string): string => `dra_operations_duration_seconds_count{operation_name="${operation}",is_error="false"}`;
+    const called = (driver: string, method: string, code = 'OK'): string =>
+      `dra_grpc_operations_duration_seconds_count{driver_name="${driver}",method_name="/k8s.io.kubelet.pkg.apis.dra.v1.DRAPlugin/${method}",grpc_status_code="${code}"}`;
+    await clock.advance(0);
+    assert.deepEqual(await measured(), { [inUse('<any>')]: 0 });
+    const [gpu] = [await listen(), await listen('nic.org')];
+    await until('both are registered', () => drivers.every(({ plugin }) => plugin.told.length > 0));
+    agent.declare([pod]);
+    await runs(pod);
+    const began = {
+      [handled('PrepareResources')]: 1,
+      [called(DRIVER, 'NodePrepareResources')]: 1,
+      [called('nic.org', 'NodePrepareResources')]: 1,
+    };
+    assert.deepEqual(await measured(), { [inUse('<any>')]: 1, [inUse(DRIVER)]: 1, [inUse('nic.org')]: 1, ...began });
+    gpu.unprepares = 'dies';
+    agent.declare([]);
+    await until('a call has failed', () => gpu.asked.includes('unprepare a'));
+    gpu.unprepares = 'well';
+    await until('it is given back', () => gpu.asked.filter((each) => each === 'unprepare a').length === 2);
+    await isGone(pod);
+    await until(
+      'nothing is kept',
+      () =>
+        !files
+          .open('dra_manager_state', (json) => JSON.stringify(json))
+          .load()
+          ?.includes('uid-of-a'),
+    );
+    assert.deepEqual(await measured(), {
+      [inUse('<any>')]: 0,
+      ...began,
+      [handled('UnprepareResources')]: 1,
+      [handled('UnprepareResources').replace('false', 'true')]: 1,
+      [called(DRIVER, 'NodeUnprepareResources')]: 1,
+      [called(DRIVER, 'NodeUnprepareResources', 'Unavailable')]: 1,
+      [called('nic.org', 'NodeUnprepareResources')]: 1,
+    });
   });
 
   it('shares a claim between two pods, over restarts of agent and driver', async () => {

@@ -11,8 +11,13 @@ import type { Pod } from '../../../src/model/pod.ts';
 import { aClaim } from '../../builders/a-claim.ts';
 import { filesInMemory } from '../../builders/node-parts.ts';
 import { aPodThat, server } from '../../builders/pods-that.ts';
+import { FakeClock } from '../../fakes/fake-clock.ts';
+import { RecordedHappenings } from '../../fakes/recorded-happenings.ts';
 
-type Answer = (claims: readonly ClaimToPrepare[], signal: AbortSignal) => ReadonlyMap<string, DriverAnswer> | Promise<never>;
+type Answer = (
+  claims: readonly ClaimToPrepare[],
+  signal: AbortSignal,
+) => ReadonlyMap<string, DriverAnswer> | Promise<ReadonlyMap<string, DriverAnswer>>;
 
 const using = (name: string, claims: readonly string[]): Pod =>
   aPodThat(name, {
@@ -40,6 +45,8 @@ describe('claims of pods', () => {
   let files: ReturnType<typeof filesInMemory>;
   let onSave: () => void;
   let fetched = 0;
+  let clock: FakeClock;
+  let happenings: RecordedHappenings;
 
   const driver = (name: string): DraDriver => {
     const answer =
@@ -71,18 +78,20 @@ describe('claims of pods', () => {
       if (claim === undefined) throw new Error(`fetch ResourceClaim ${name}: resourceclaims.resource.k8s.io "${name}" not found`);
       return claim;
     };
-    claims = new PodClaims({ api: { claim: fetch }, plugins, store, bootId });
+    claims = new PodClaims({ api: { claim: fetch }, plugins, store, bootId, clock, tell: happenings.tell });
   };
   const fails = (work: Promise<unknown>, message: string): Promise<void> => assert.rejects(work, { message });
 
   beforeEach(async () => {
     api = new Map();
+    clock = new FakeClock();
+    happenings = new RecordedHappenings();
     asked = [];
     answers = new Map();
     files = filesInMemory();
     onSave = () => {};
     plugins = new DraPlugins({
-      open: async (_service, path) => driver(path.slice('/run/'.length)),
+      open: async (_name, _services, path) => driver(path.slice('/run/'.length)),
       onChange: () => {},
       watch: async () => {},
     });
@@ -406,6 +415,48 @@ describe('claims of pods', () => {
     put(...['a', 'b', 'c'].map((name) => aClaim(name, ['gpu.org'], others)));
     await Promise.all(others.map((each) => claims.prepare(each, ever)));
     await Promise.all(others.map(({ metadata }) => claims.unprepare(metadata.uid, ever)));
+  });
+
+  it('tells how long the claims of a pod took, and which are in use', async () => {
+    const [pod, other] = [using('web', ['a', 'b']), using('other', ['a'])];
+    put(aClaim('a', ['gpu.org', 'nic.org'], [pod, other]), aClaim('b', ['gpu.org'], [pod]));
+    const inUse = (): object => ({ ...claims.inUse(), byDriver: Object.fromEntries(claims.inUse().byDriver) });
+    const none = { all: 0, byDriver: {} };
+    const told = (): unknown => happenings.of('claimsHandled').at(-1);
+    answers.set('nic.org prepares', () => Promise.reject(new Error('no')));
+    await assert.rejects(claims.prepare(pod, ever));
+    assert.deepEqual(told(), { operation: 'PrepareResources', tookMs: 0, failed: true });
+    // Of one claim all is prepared.
+    assert.deepEqual(inUse(), { all: 1, byDriver: { 'gpu.org': 1 } });
+    answers.set('nic.org prepares', async (all) => {
+      await clock.advance(300);
+      return well(all, ever);
+    });
+    await claims.prepare(pod, ever);
+    assert.deepEqual(told(), { operation: 'PrepareResources', tookMs: 300, failed: false });
+    await claims.prepare(other, ever);
+    const both = { all: 2, byDriver: { 'gpu.org': 2, 'nic.org': 1 } };
+    assert.deepEqual(inUse(), both);
+    restart();
+    assert.deepEqual(inUse(), both);
+    restart('boot-2');
+    assert.deepEqual(inUse(), none);
+    restart();
+    await claims.unprepare(pod.metadata.uid, ever);
+    assert.deepEqual(told(), { operation: 'UnprepareResources', tookMs: 0, failed: false });
+    assert.deepEqual(inUse(), { all: 1, byDriver: { 'gpu.org': 1, 'nic.org': 1 } });
+    await claims.unprepare(other.metadata.uid, ever);
+    assert.deepEqual(inUse(), none);
+    const count = happenings.happened.length;
+    await claims.unprepare(other.metadata.uid, ever);
+    await claims.prepare(aPodThat('plain'), ever);
+    const stop = new AbortController();
+    answers.set('gpu.org prepares', (all, signal) => {
+      stop.abort(new Error('given up'));
+      return hangs(all, signal);
+    });
+    await fails(claims.prepare(pod, stop.signal), 'given up');
+    assert.equal(happenings.happened.length, count);
   });
 
   it('takes only plugins that speak what it speaks', async () => {

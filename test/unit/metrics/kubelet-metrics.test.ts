@@ -81,6 +81,23 @@ const table: readonly (readonly [string, Happening, Readonly<Record<string, numb
     },
   ],
   [
+    'drivers of claims, whose names and codes are their own',
+    (tell) => {
+      const call = { driver: 'gpu.org', method: '/v1.DRAPlugin/NodePrepareResources', code: 'OK', tookMs: 160 } as const;
+      for (let n = 0; n < 501; n++) tell.draDriverCalled({ ...call, driver: `d${n}.org` });
+      for (const code of ['Code(99)', 'Code(100)', 'Aborted'] as const) tell.draDriverCalled({ ...call, driver: 'd0.org', code });
+      for (const failed of [false, true, true]) tell.claimsHandled({ operation: 'UnprepareResources', tookMs: 40_000, failed });
+    },
+    {
+      'dra_grpc_operations_duration_seconds_bucket{le="0.153412740463",driver_name="d0.org",method_name="/v1.DRAPlugin/NodePrepareResources",grpc_status_code="OK"}': 0,
+      'dra_grpc_operations_duration_seconds_count{driver_name="other",method_name="/v1.DRAPlugin/NodePrepareResources",grpc_status_code="OK"}': 1,
+      'dra_grpc_operations_duration_seconds_count{driver_name="d0.org",method_name="/v1.DRAPlugin/NodePrepareResources",grpc_status_code="Unknown"}': 2,
+      'dra_grpc_operations_duration_seconds_count{driver_name="d0.org",method_name="/v1.DRAPlugin/NodePrepareResources",grpc_status_code="Aborted"}': 1,
+      'dra_operations_duration_seconds_bucket{le="40",operation_name="UnprepareResources",is_error="true"}': 2,
+      'dra_operations_duration_seconds_sum{operation_name="UnprepareResources",is_error="false"}': 40,
+    },
+  ],
+  [
     'relists, of which the last one says what runs',
     (tell) => {
       const part = (container: string | undefined, phase: 'running' | 'exited') => ({ id: container ?? 's', container, phase });

@@ -4,7 +4,6 @@ import type { PodUid } from '../../../src/model/pod.ts';
 import type { ContainerId } from '../../../src/ports/container-runtime.ts';
 import type { ContainerUsage, NodeUsage, PodUsage } from '../../../src/ports/pod-stats.ts';
 import { cadvisorMetrics } from '../../../src/stats/cadvisor-metrics.ts';
-import { exposition } from '../../../src/stats/exposition.ts';
 import { resourceMetrics } from '../../../src/stats/resource-metrics.ts';
 import { summaryOf } from '../../../src/stats/summary.ts';
 import { volumeMetrics } from '../../../src/stats/volume-metrics.ts';
@@ -296,24 +295,4 @@ test('claims are told once, and logs by container', () => {
   assert.deepEqual(samples(text, 'kubelet_container_log_filesystem_used_bytes'), [
     'kubelet_container_log_filesystem_used_bytes{container="app",namespace="shop",pod="web",uid="u1"} 3',
   ]);
-});
-
-describe('the text format', () => {
-  test('leaves out families without samples, and escapes', () => {
-    const family = { help: 'a\\b\nc', type: 'gauge' } as const;
-    const text = exposition([
-      { ...family, name: 'b', samples: [{ labels: { x: 'q"\\\n' }, value: 1, atMs: 2.6 }] },
-      { ...family, name: 'a', samples: [] },
-    ]);
-    assert.equal(text, '# HELP b a\\\\b\\nc\n# TYPE b gauge\nb{x="q\\"\\\\\\n"} 1 3\n');
-  });
-  for (const [value, written] of [
-    [Number.POSITIVE_INFINITY, '+Inf'],
-    [Number.NEGATIVE_INFINITY, '-Inf'],
-    [Number.NaN, 'NaN'],
-    [0.1, '0.1'],
-    [1e21, '1e+21'],
-  ] as const)
-    test(`writes ${written}`, () =>
-      assert.equal(exposition([{ name: 'a', help: '', type: 'gauge', samples: [{ labels: {}, value }] }]).split('\n')[2], `a ${written}`));
 });

@@ -1,0 +1,29 @@
+import type { GrpcCallEnd } from '../base/grpc/grpc-client.ts';
+
+/** A driver that has registered on the node was called, and has answered, or not. */
+export interface DriverCalled extends GrpcCallEnd {
+  /** As it calls itself. */
+  readonly driver: string;
+}
+
+/** What is reported of what others bring to the node: devices and their plugins, drivers of claims. */
+export interface PluginHappeningKinds {
+  /** A device plugin has registered, and is taken. */
+  readonly devicePluginRegistered: { readonly resource: string };
+  /** A device plugin was asked for devices of a container, and has answered, or not. */
+  readonly devicesAllocated: { readonly resource: string; readonly tookMs: number };
+  /** All claims of a pod that has some were prepared or unprepared, or could not be. */
+  readonly claimsHandled: {
+    readonly operation: 'PrepareResources' | 'UnprepareResources';
+    readonly tookMs: number;
+    readonly failed: boolean;
+  };
+  /** A driver of ResourceClaims was called. */
+  readonly draDriverCalled: DriverCalled;
+  /** Somebody asked the pod resources API. */
+  readonly podResourcesAsked: {
+    readonly version: 'v1' | 'v1alpha1';
+    readonly method: 'list' | 'get' | 'getAllocatable';
+    readonly failed: boolean;
+  };
+}
