@@ -47,15 +47,16 @@ export function rawCri(endpoint: string): RawRuntime {
       });
       const kill = (): void => void events.kill('SIGKILL');
       process.once('exit', kill);
-      const tell = async (containerId: string): Promise<void> => {
-        // Of a sandbox there is no such status.
+      const tell = async (containerId: string, heardAtMs: number): Promise<void> => {
+        // Of a sandbox there is no such status. What this question takes is none of the agent's time.
         const found = await client.call(containerStatus, { containerId }, signal).catch(() => undefined);
         const pod = found?.status?.labels['io.kubernetes.pod.name'];
-        if (pod !== undefined) onStart(pod);
+        if (pod !== undefined) onStart(pod, heardAtMs);
       };
       createInterface({ input: events.stdout }).on('line', (line) => {
+        const heardAtMs = performance.now();
         const containerId = /\/tasks\/start .*"container_id":"([0-9a-f]+)"/.exec(line)?.[1];
-        if (containerId !== undefined) void tell(containerId);
+        if (containerId !== undefined) void tell(containerId, heardAtMs);
       });
       // It listens after a moment that nothing tells.
       await client.call(version, {}, signal);

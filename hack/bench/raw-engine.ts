@@ -60,10 +60,10 @@ export class RawEngine {
   }
 
   /** Starts of app containers of pods, by pod name. Stop it with the returned function. */
-  watchStarts(onStart: (pod: string) => void): Promise<() => void> {
+  watchStarts(onStart: (pod: string, heardAtMs: number) => void): Promise<() => void> {
     return this.watch(({ Action, Actor }) => {
       const { 'io.kubernetes.pod.name': pod, 'io.kubernetes.container.name': container } = Actor.Attributes;
-      if (Action === 'start' && pod !== undefined && container !== 'POD') onStart(pod);
+      if (Action === 'start' && pod !== undefined && container !== 'POD') onStart(pod, performance.now());
     });
   }
 
