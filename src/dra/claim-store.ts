@@ -40,10 +40,6 @@ export class ClaimStore {
     return new Set(entries.flatMap(({ podUids }) => [...podUids]));
   }
 
-  drivers(): ReadonlySet<string> {
-    return new Set([...this.#entries.values()].flatMap(({ drivers }) => [...drivers.keys()]));
-  }
-
   add(entry: ClaimEntry): ClaimEntry {
     this.#entries.set(keyOf(entry.namespace, entry.name), entry);
     return entry;

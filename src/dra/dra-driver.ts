@@ -36,6 +36,8 @@ export interface DraDriver {
   unprepare(claims: readonly ClaimToPrepare[], signal: AbortSignal): Promise<ReadonlyMap<string, DriverAnswer>>;
   /** How its devices do, all of them with each report; undefined: it does not say. */
   readonly reports: ((signal: AbortSignal) => AsyncIterable<readonly DeviceReport[]>) | undefined;
+  /** Connects without a call, and again when the connection is lost, until the signal aborts. Never rejects. */
+  stayConnected(signal: AbortSignal): Promise<void>;
   /** Once the calls that are under way have ended. */
   close(): void;
 }
@@ -59,6 +61,8 @@ export interface DraServices {
 export interface DraDriverDeps {
   readonly clock: Clock;
   readonly random: () => number;
+  /** The plugin listens on its socket, or no longer does. */
+  readonly onChange: (isConnected: boolean) => void;
   /** Hears of the end of each call, but for reports. */
   readonly onCallEnd: (call: GrpcCallEnd) => void;
 }
@@ -66,7 +70,7 @@ export interface DraDriverDeps {
 export function openDraDriver(
   { service, health }: DraServices,
   socketPath: string,
-  { clock, random, onCallEnd }: DraDriverDeps,
+  { clock, random, onChange, onCallEnd }: DraDriverDeps,
 ): DraDriver {
   const client = new GrpcClient({
     target: { socketPath },
@@ -74,6 +78,7 @@ export function openDraDriver(
     random,
     onEnd: onCallEnd,
     maxMessageBytes: MAX_MESSAGE_BYTES,
+    onChange,
   });
   const { nodePrepareResources, nodeUnprepareResources } = services[service].method;
   let underWay = 0;
@@ -113,6 +118,7 @@ export function openDraDriver(
         );
         return new Map(Object.entries(answers).map(([uid, { error }]) => [uid, { error, devices: [] }]));
       }),
+    stayConnected: (signal) => client.stayConnected(clock, signal),
     reports: health && ((signal) => reportsOf(client, health, signal)),
     close: () => {
       isClosed = true;

@@ -7,10 +7,12 @@ const supported = ['v1.DRAPlugin', 'v1beta1.DRAPlugin'] as const satisfies reado
 const supportedHealth = ['v1.DRAResourceHealth', 'v1alpha1.DRAResourceHealth'] as const satisfies readonly DraHealthService[];
 
 export interface DraPluginsDeps {
-  readonly open: (name: string, services: DraServices, socketPath: string) => Promise<DraDriver>;
+  readonly open: (name: string, services: DraServices, socketPath: string, onChange: (isConnected: boolean) => void) => Promise<DraDriver>;
   /** Runs for as long as the driver is registered. Never rejects. */
   readonly watch: (name: string, driver: DraDriver, signal: AbortSignal) => Promise<void>;
-  /** A driver can be called, or no longer. */
+  /** A driver is known, and may be called. */
+  readonly onRegistered: (driver: string) => void;
+  /** A driver listens on its socket, or no longer does. One that has registered need not. */
   readonly onChange: (driver: string, isThere: boolean) => void;
 }
 
@@ -27,11 +29,16 @@ export class DraPlugins implements PluginHandler {
   async register({ name, endpoint, versions }: NamedPlugin): Promise<void> {
     const service = serviceOf(name, endpoint, versions);
     const health = supportedHealth.find((each) => versions.includes(each));
-    const driver = await this.#deps.open(name, { service, health }, endpoint);
     const stop = new AbortController();
+    const driver = await this.#deps.open(name, { service, health }, endpoint, (isConnected) => {
+      if (!stop.signal.aborted) this.#deps.onChange(name, isConnected);
+    });
     this.#end(name);
     this.#drivers.set(name, { driver, stop });
-    this.#deps.onChange(name, true);
+    // Until it is found to listen.
+    this.#deps.onChange(name, false);
+    this.#deps.onRegistered(name);
+    void driver.stayConnected(stop.signal);
     void this.#deps.watch(name, driver, stop.signal);
   }
 

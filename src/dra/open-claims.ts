@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { aborted } from '../base/aborted.ts';
 import { usualBootIdFiles } from '../base/machine-facts.ts';
+import type { GrpcCallEnd } from '../base/grpc/grpc-client.ts';
 import { unlessAborted } from '../base/unless-aborted.ts';
 import type { PodUid } from '../model/pod.ts';
 import { allContainers } from '../model/pod-predicates.ts';
@@ -32,9 +33,10 @@ export function openClaims(node: NodeParts): Contribution {
   const wiper = new SliceWiper({ api, nodeName: node.node.name, clock, random, log });
   const plugins = new DraPlugins({
     // The first plugin loads it.
-    open: async (driver, services, socketPath) => {
+    open: async (driver, services, socketPath, onChange) => {
       const { openDraDriver } = await import('./dra-driver.ts');
-      return openDraDriver(services, socketPath, { clock, random, onCallEnd: (call) => tell.draDriverCalled({ driver, ...call }) });
+      const onCallEnd = (call: GrpcCallEnd): void => tell.draDriverCalled({ driver, ...call });
+      return openDraDriver(services, socketPath, { clock, random, onChange, onCallEnd });
     },
     watch: async (driver, { reports }, signal) => {
       if (reports === undefined || !gates.isOn('ResourceHealthStatus')) return;
@@ -44,10 +46,12 @@ export function openClaims(node: NodeParts): Contribution {
       const onReport = (devices: readonly DeviceReport[]): void => wakePods(healths.report(driver, devices));
       await watchHealth({ driver, reports, onReport, onEnd: () => wakePods(healths.forget(driver)), clock, log }, signal);
     },
+    onRegistered: () => {
+      for (const uid of faults.pods()) wake(uid, 'resources changed');
+    },
     onChange: (driver, isThere) => {
       if (isThere) wiper.isBack(driver);
       else wiper.gone(driver);
-      if (isThere) for (const uid of faults.pods()) wake(uid, 'resources changed');
     },
   });
   const claims = new PodClaims({ api, plugins, store, bootId: bootId(), clock, tell });
@@ -91,8 +95,7 @@ export function openClaims(node: NodeParts): Contribution {
         name: 'drivers of claims',
         stage: 'before pods',
         run: async (signal) => {
-          // Whoever does not come back is no longer there.
-          for (const driver of store.drivers()) if (!plugins.has(driver)) wiper.gone(driver);
+          wiper.begin();
           await aborted(signal);
           wiper.close();
           plugins.close();

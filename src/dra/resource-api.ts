@@ -31,10 +31,11 @@ export class ResourceApi {
     }
   }
 
-  /** Those that the driver's plugin has published for the node. Succeeds where there can be none. */
-  async deleteSlices(nodeName: string, driver: string, signal: AbortSignal): Promise<void> {
+  /** Those that the driver's plugin, or any, has published for the node. Succeeds where there can be none. */
+  async deleteSlices(nodeName: string, driver: string | undefined, signal: AbortSignal): Promise<void> {
     try {
-      const query = { fieldSelector: `spec.driver=${driver},spec.nodeName=${nodeName}` };
+      const ofDriver = driver === undefined ? '' : `spec.driver=${driver},`;
+      const query = { fieldSelector: `${ofDriver}spec.nodeName=${nodeName}` };
       await this.#api.request({ method: 'DELETE', path: await this.#at('resourceslices', signal), query }, signal);
     } catch (error) {
       this.#lookAgain(error);

@@ -18,11 +18,10 @@ export class SampleDraPlugin implements AsyncDisposable {
   /** "prepare NAME" and "unprepare NAME" of each claim that it was asked about. */
   readonly asked: string[] = [];
 
-  static async listen(path: string, name: string): Promise<SampleDraPlugin> {
-    return new SampleDraPlugin(
-      await RegisteringPlugin.listen(path, { type: 'DRAPlugin', name, supportedVersions: ['v1.DRAPlugin', 'v1.DRAResourceHealth'] }),
-      name,
-    );
+  /** `endpoint`: where it says that it serves, if that is not where it registers. */
+  static async listen(path: string, name: string, endpoint = ''): Promise<SampleDraPlugin> {
+    const supportedVersions = ['v1.DRAPlugin', 'v1.DRAResourceHealth'];
+    return new SampleDraPlugin(await RegisteringPlugin.listen(path, { type: 'DRAPlugin', name, supportedVersions, endpoint }), name);
   }
 
   /** Says how a device does, to who listens. */

@@ -7,6 +7,7 @@ import { GrpcError } from './grpc-error.ts';
 import { GrpcFrameError, GrpcFrames, grpcFrame } from './grpc-frame.ts';
 import { type GrpcStatus, grpcStatusIn, grpcStatusOfHttp, isGrpcContent } from './grpc-status.ts';
 import { grpcTimeout } from './grpc-timeout.ts';
+import { stayConnected } from './stay-connected.ts';
 
 export interface GrpcChannelOptions {
   readonly target: GrpcTarget;
@@ -17,6 +18,8 @@ export interface GrpcChannelOptions {
   readonly maxMessageBytes: number;
   /** In [0, 1); what the waits between attempts to connect differ by. */
   readonly random?: () => number;
+  /** The server is there, or is no longer: see stayConnected. */
+  readonly onChange?: (isConnected: boolean) => void;
 }
 
 export interface GrpcCallOptions {
@@ -36,7 +39,7 @@ export class GrpcChannel {
 
   constructor(options: GrpcChannelOptions) {
     this.#options = options;
-    this.#connection = new GrpcConnection(options.target, options.clock, options.random);
+    this.#connection = new GrpcConnection(options.target, options.clock, options.random, options.onChange);
   }
 
   /**
@@ -94,6 +97,11 @@ export class GrpcChannel {
     }
     if (only === undefined) throw internal('the server answered without a message');
     return only;
+  }
+
+  /** Connects without a call, and again when the connection is lost, until the signal aborts. Never rejects. */
+  stayConnected(clock: Pick<Clock, 'sleep'>, signal: AbortSignal): Promise<void> {
+    return stayConnected(this.#connection, { clock, random: this.#options.random }, signal);
   }
 
   /** Ends all calls, and refuses others. */

@@ -8,6 +8,7 @@ import {
   type MessageShape,
   toBinary,
 } from '@bufbuild/protobuf';
+import type { Clock } from '../clock.ts';
 import { errorText } from '../error-text.ts';
 import { type GrpcCallOptions, GrpcChannel, type GrpcChannelOptions } from './grpc-channel.ts';
 import { GrpcError } from './grpc-error.ts';
@@ -68,6 +69,11 @@ export class GrpcClient {
   ): AsyncGenerator<MessageShape<O>> {
     for await (const message of this.#channel.stream(pathOf(method), encoded(method.input, input), options, signal))
       yield decoded(method, message);
+  }
+
+  /** See GrpcChannel. */
+  stayConnected(clock: Pick<Clock, 'sleep'>, signal: AbortSignal): Promise<void> {
+    return this.#channel.stayConnected(clock, signal);
   }
 
   /** Ends all calls, and refuses others. */

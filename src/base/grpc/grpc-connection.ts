@@ -26,18 +26,28 @@ export class GrpcConnection {
   readonly #target: GrpcTarget;
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #random: (() => number) | undefined;
+  readonly #onChange: (isConnected: boolean) => void;
   #session: GrpcSession | undefined;
   /** With those that are ending, of which calls may still be under way. */
   readonly #open = new Set<ClientHttp2Session>();
+  /** How many of these are to a peer that has shown that it speaks HTTP/2. */
+  #connected = 0;
   #failures = 0;
   #retryAtMs = -Infinity;
   #lastFault: Error | undefined;
   #closed = false;
 
-  constructor(target: GrpcTarget, clock: Pick<Clock, 'monotonicMs'>, random?: () => number) {
+  /** `onChange`: a peer is there, or there is none any more. */
+  constructor(
+    target: GrpcTarget,
+    clock: Pick<Clock, 'monotonicMs'>,
+    random?: () => number,
+    onChange: (isConnected: boolean) => void = () => {},
+  ) {
     this.#target = target;
     this.#clock = clock;
     this.#random = random;
+    this.#onChange = onChange;
   }
 
   /** Throws the last fault while it is too early to try again, and where this is closed. */
@@ -65,6 +75,7 @@ export class GrpcConnection {
       session.connected = true;
       this.#failures = 0;
       this.#lastFault = undefined;
+      if (++this.#connected === 1) this.#onChange(true);
     });
     // The calls that it takes along say so.
     http2.on('error', (error) => (session.fault ??= error));
@@ -75,7 +86,10 @@ export class GrpcConnection {
     http2.once('close', () => {
       this.#open.delete(http2);
       session.fault ??= new Error('the connection was closed');
-      if (session.connected) return;
+      if (session.connected) {
+        if (--this.#connected === 0) this.#onChange(false);
+        return;
+      }
       this.#failures++;
       this.#lastFault = session.fault;
       this.#retryAtMs = this.#clock.monotonicMs() + jitter(retryMs(this.#failures), 0.2, this.#random);

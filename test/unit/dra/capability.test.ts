@@ -24,6 +24,8 @@ import { SampleDraPlugin } from '../../fakes/sample-dra-plugin.ts';
 
 const { signal } = new AbortController();
 const DRIVER = 'gpu.org';
+const OF_DRIVER = { fieldSelector: 'spec.driver=gpu.org,spec.nodeName=n1' };
+const OF_ALL = { fieldSelector: 'spec.nodeName=n1' };
 const using = (name: string, claim: string): Pod =>
   aPodThat(name, {
     containers: [server('app', { resources: { claims: [{ name: 'gpus' }] } })],
@@ -81,6 +83,9 @@ describe('dynamic resource allocation', () => {
   const runs = (pod: Pod): Promise<void> => until(`${pod.metadata.name} runs`, () => given(pod) !== undefined);
   const isGone = (pod: Pod): Promise<void> =>
     until(`${pod.metadata.name} is gone`, () => engine.controls.world().every(({ uid }) => uid !== pod.metadata.uid));
+  /** Whose ResourceSlices were removed. */
+  const wiped = (): readonly unknown[] =>
+    api.requests.flatMap(({ method, path, query }) => (method === 'DELETE' && path.endsWith('/resourceslices') ? [query] : []));
   const failures = (): readonly string[] =>
     agent.events.filter(({ reason }) => reason === 'FailedPrepareDynamicResources').map(({ message }) => message);
   const failedReleases = (): readonly string[] =>
@@ -272,7 +277,6 @@ describe('dynamic resource allocation', () => {
   });
 
   it('removes what a driver that is gone for long has published', async () => {
-    const wiped = (): readonly string[] => api.calls().filter((call) => call.includes('resourceslices'));
     const driver = await listen();
     await until('it is registered', () => driver.plugin.told.length > 0);
     const leave = (): Promise<void> => rm(join(rootDir, 'plugins_registry', `${DRIVER}.sock`));
@@ -280,27 +284,44 @@ describe('dynamic resource allocation', () => {
     const next = await listen();
     await until('it is registered again', () => next.plugin.told.length > 0);
     await clock.advance(60_000);
-    assert.deepEqual(wiped(), []);
+    assert.deepEqual(wiped(), [OF_ALL]);
     await leave();
-    await until('they are removed', () => wiped().length > 0);
-    assert.deepEqual(wiped(), ['DELETE /apis/resource.k8s.io/v1/resourceslices']);
-    const query = api.requests.find(({ path }) => path.endsWith('resourceslices'))?.query;
-    assert.deepEqual(query, { fieldSelector: 'spec.driver=gpu.org,spec.nodeName=n1' });
+    await until('they are removed', () => wiped().length > 1);
+    assert.deepEqual(wiped(), [OF_ALL, OF_DRIVER]);
   });
 
-  it('asks an older API server for its own version, and none before a pod has claims', async () => {
+  it('removes what a driver has published that is registered and does not listen for long', async () => {
+    const service = join(rootDir, 'service.sock');
+    const registrar = await SampleDraPlugin.listen(join(rootDir, 'plugins_registry', `${DRIVER}.sock`), DRIVER, service);
+    drivers.push(registrar);
+    await until('it is registered', () => registrar.plugin.told.length > 0);
+    await clock.advance(20_000);
+    const first = await SampleDraPlugin.listen(service, DRIVER);
+    await until('it is heard', () => first.timesHeard > 0);
+    await clock.advance(60_000);
+    assert.deepEqual(wiped(), [OF_ALL]);
+    await first[Symbol.asyncDispose]();
+    await until('they are removed', () => wiped().length > 1);
+    assert.deepEqual(wiped(), [OF_ALL, OF_DRIVER]);
+    // It can be used as soon as it listens again.
+    const pod = using('web', 'a');
+    allocate('a', [pod]);
+    agent.declare([pod]);
+    await until('it waits', () => failures().length > 0);
+    const second = await SampleDraPlugin.listen(service, DRIVER);
+    drivers.push(second);
+    await runs(pod);
+    await clock.advance(60_000);
+    assert.deepEqual(wiped(), [OF_ALL, OF_DRIVER]);
+  });
+
+  it('asks an older API server for its own version', async () => {
+    resources.clear();
     resources.set('/apis/resource.k8s.io', { versions: [{ version: 'v1alpha3' }, { version: 'v1beta1' }] });
-    const plain = aPodThat('plain');
-    agent.declare([plain]);
-    await runs(plain);
-    assert.deepEqual(
-      api.calls().filter((call) => call.includes('resource.k8s.io')),
-      [],
-    );
     const pod = using('web', 'a');
     resources.set('/apis/resource.k8s.io/v1beta1/namespaces/default/resourceclaims/a', aClaim('a', [DRIVER], [pod]));
     await listen();
-    agent.declare([plain, pod]);
+    agent.declare([pod]);
     await runs(pod);
   });
 });

@@ -55,7 +55,13 @@ describe('claims of pods', () => {
         asked.push(`${name} ${verb} ${batch.map((claim) => claim.name).join()}`);
         return (answers.get(`${name} ${verb}`) ?? well)(batch, signal);
       };
-    return { prepare: answer('prepares'), unprepare: answer('unprepares'), reports: undefined, close: () => {} };
+    return {
+      prepare: answer('prepares'),
+      unprepare: answer('unprepares'),
+      reports: undefined,
+      stayConnected: async () => {},
+      close: () => {},
+    };
   };
   const register = (name: string): Promise<void> => plugins.register({ name, endpoint: `/run/${name}`, versions: ['v1.DRAPlugin'] });
   const news = (): readonly string[] => asked.splice(0).toSorted();
@@ -92,6 +98,7 @@ describe('claims of pods', () => {
     onSave = () => {};
     plugins = new DraPlugins({
       open: async (_name, _services, path) => driver(path.slice('/run/'.length)),
+      onRegistered: () => {},
       onChange: () => {},
       watch: async () => {},
     });
