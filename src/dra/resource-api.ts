@@ -10,6 +10,9 @@ interface ApiGroup {
   readonly versions?: readonly { readonly version: string }[];
 }
 
+/** By driver. */
+export type SliceSelection = { readonly of: string } | { readonly notOf: ReadonlySet<string> };
+
 /** The API of resource.k8s.io: which version of it the server has is found out when it is first needed. */
 export class ResourceApi {
   readonly #api: Pick<KubeApi, 'request'>;
@@ -31,11 +34,11 @@ export class ResourceApi {
     }
   }
 
-  /** Those that the driver's plugin, or any, has published for the node. Succeeds where there can be none. */
-  async deleteSlices(nodeName: string, driver: string | undefined, signal: AbortSignal): Promise<void> {
+  /** Those that such drivers' plugins have published for the node. Succeeds where there can be none. */
+  async deleteSlices(nodeName: string, whose: SliceSelection, signal: AbortSignal): Promise<void> {
     try {
-      const ofDriver = driver === undefined ? '' : `spec.driver=${driver},`;
-      const query = { fieldSelector: `${ofDriver}spec.nodeName=${nodeName}` };
+      const ofDrivers = 'of' in whose ? [`spec.driver=${whose.of}`] : [...whose.notOf].map((driver) => `spec.driver!=${driver}`);
+      const query = { fieldSelector: [...ofDrivers, `spec.nodeName=${nodeName}`].join() };
       await this.#api.request({ method: 'DELETE', path: await this.#at('resourceslices', signal), query }, signal);
     } catch (error) {
       this.#lookAgain(error);

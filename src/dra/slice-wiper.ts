@@ -4,7 +4,7 @@ import { exponential } from '../base/exponential.ts';
 import { jitter } from '../base/jitter.ts';
 import type { Logger } from '../base/logger.ts';
 import { isForbidden } from '../model/api-error.ts';
-import type { ResourceApi } from './resource-api.ts';
+import type { ResourceApi, SliceSelection } from './resource-api.ts';
 
 /** The time that a driver has to come back (defaultWipingDelay in pkg/kubelet/cm/dra). */
 const WIPE_AFTER_MS = 30_000;
@@ -19,24 +19,28 @@ export interface SliceWiperDeps {
 }
 
 /**
- * Takes back what drivers have published of this node's devices, at the start and once they are gone for long: no pod is to be scheduled for
- * those (pkg/kubelet/cm/dra/plugin).
+ * Takes back what drivers have published of this node's devices once they are gone for long: no pod is to be scheduled for those
+ * (pkg/kubelet/cm/dra/plugin).
  */
 export class SliceWiper {
   readonly #deps: SliceWiperDeps;
   readonly #pending = new Map<string, { readonly timer: Subscription; readonly stop: AbortController }>();
+  /** Those that listen. */
+  readonly #there = new Set<string>();
+  #beginning: Subscription | undefined;
   readonly #stop = new AbortController();
 
   constructor(deps: SliceWiperDeps) {
     this.#deps = deps;
   }
 
-  /** Whoever published something while another agent ran, or none, has still to register with this one. */
+  /** Whoever has published something while another agent ran, or none, has as much time to come to this one. */
   begin(): void {
-    void this.#wipe(undefined, this.#stop.signal);
+    this.#beginning = this.#deps.clock.schedule(() => void this.#wipe(undefined, this.#stop.signal), WIPE_AFTER_MS);
   }
 
   gone(driver: string): void {
+    this.#there.delete(driver);
     if (this.#pending.has(driver)) return;
     const stop = new AbortController();
     const timer = this.#deps.clock.schedule(() => {
@@ -48,24 +52,32 @@ export class SliceWiper {
   }
 
   isBack(driver: string): void {
+    this.#there.add(driver);
+    this.#spare(driver);
+  }
+
+  close(): void {
+    this.#stop.abort();
+    this.#beginning?.unsubscribe();
+    for (const driver of this.#pending.keys()) this.#spare(driver);
+  }
+
+  #spare(driver: string): void {
     const pending = this.#pending.get(driver);
     this.#pending.delete(driver);
     pending?.timer.unsubscribe();
     pending?.stop.abort();
   }
 
-  close(): void {
-    this.#stop.abort();
-    for (const driver of this.#pending.keys()) this.isBack(driver);
-  }
-
-  /** Undefined: of all drivers. Never rejects. */
+  /** Undefined: of all who are neither there nor have time left. Never rejects. */
   async #wipe(driver: string | undefined, signal: AbortSignal): Promise<void> {
     const { api, nodeName, clock, random, log } = this.#deps;
     const fields = driver === undefined ? {} : { driver };
+    const whose = (): SliceSelection =>
+      driver === undefined ? { notOf: new Set([...this.#there, ...this.#pending.keys()]) } : { of: driver };
     for (let failures = 0; !signal.aborted;) {
       try {
-        await api.deleteSlices(nodeName, driver, signal);
+        await api.deleteSlices(nodeName, whose(), signal);
         if (driver !== undefined) log.info('ResourceSlices of a driver that is gone are removed', fields);
         return;
       } catch (error) {
