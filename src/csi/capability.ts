@@ -15,8 +15,8 @@ import type { OpenCsi } from './open-csi.ts';
  * and next to nothing is loaded.
  */
 export function capability(node: NodeParts): Contribution {
-  const { clock, random, folded: log, options } = node;
-  const drivers = new CsiDrivers({ clock, random, log });
+  const { clock, random, folded: log, options, tell } = node;
+  const drivers = new CsiDrivers({ clock, random, log, tell });
   const changes = new Subject<void>();
   const first = Promise.withResolvers<OpenCsi>();
   let opening: Promise<OpenCsi> | undefined;

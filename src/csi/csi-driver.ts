@@ -1,6 +1,6 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import type { Clock } from '../base/clock.ts';
-import { GrpcClient } from '../base/grpc/grpc-client.ts';
+import { type GrpcCallEnd, GrpcClient } from '../base/grpc/grpc-client.ts';
 import { GrpcError } from '../base/grpc/grpc-error.ts';
 import { isLabelValue, isQualifiedName } from '../model/validation/formats.ts';
 import { Node, NodeServiceCapability_RPC_Type as Rpc } from './api/csi_pb.js';
@@ -22,6 +22,13 @@ export interface CsiNodeInfo {
   readonly topology: Readonly<Record<string, string>>;
 }
 
+export interface CsiCallOptions {
+  /** Two minutes unless given. */
+  readonly timeoutMs?: number;
+  /** It is about a volume of a kind that is the driver's by now. */
+  readonly isMigrated?: boolean;
+}
+
 /** A driver that is registered, and the calls of its Node service. Each ends within its deadline; all reject with CsiCallError. */
 export interface CsiDriver {
   readonly name: string;
@@ -31,7 +38,7 @@ export interface CsiDriver {
     method: DescMethodUnary<I, O>,
     input: MessageInitShape<I>,
     signal: AbortSignal,
-    timeoutMs?: number,
+    how?: CsiCallOptions,
   ): Promise<MessageShape<O>>;
   /** Ends all calls, and refuses others. */
   close(): void;
@@ -40,33 +47,40 @@ export interface CsiDriver {
 /** pkg/volume/csi csiTimeout. */
 const CALL_MS = 120_000;
 /** Of the calls that a registration waits for, which itself may take no longer than 10 s. */
-const FIRST_CALLS_MS = 4_000;
+const FIRST_CALLS = { timeoutMs: 4_000 };
 /** Far more than a Node service has to say. Small parts of a message are a hundred times as large once they are read. */
 const MAX_MESSAGE_BYTES = 256 << 10;
 const MAX_SEGMENTS = 64;
 /** Of the driver's words, which go into events. */
 const MAX_DETAILS = 1_024;
 
+export interface OpenCsiDriverDeps {
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** Hears of the end of each call. */
+  readonly onCallEnd: (call: GrpcCallEnd, isMigrated: boolean) => void;
+}
+
 /** Asks a driver who it is and what it can. Rejects with what is wrong with it, for people. */
 export async function openCsiDriver(
   { name, endpoint }: { readonly name: string; readonly endpoint: string },
-  clock: Clock,
-  random: () => number,
+  { clock, random, onCallEnd }: OpenCsiDriverDeps,
   signal: AbortSignal,
 ): Promise<CsiDriver> {
   const target = { socketPath: endpoint };
   const grpc = new GrpcClient({ target, clock, random, maxMessageBytes: MAX_MESSAGE_BYTES });
-  const call: CsiDriver['call'] = async (method, input, callSignal, timeoutMs = CALL_MS) => {
+  const call: CsiDriver['call'] = async (method, input, callSignal, { timeoutMs = CALL_MS, isMigrated = false } = {}) => {
+    const onEnd = (end: GrpcCallEnd): void => onCallEnd(end, isMigrated);
     try {
-      return await grpc.unary(method, input, { timeoutMs }, callSignal);
+      return await grpc.unary(method, input, { timeoutMs, onEnd }, callSignal);
     } catch (error) {
       callSignal.throwIfAborted();
       throw callError(error);
     }
   };
   try {
-    const info = nodeInfoOf(await call(Node.method.nodeGetInfo, {}, signal, FIRST_CALLS_MS));
-    const { capabilities } = await call(Node.method.nodeGetCapabilities, {}, signal, FIRST_CALLS_MS);
+    const info = nodeInfoOf(await call(Node.method.nodeGetInfo, {}, signal, FIRST_CALLS));
+    const { capabilities } = await call(Node.method.nodeGetCapabilities, {}, signal, FIRST_CALLS);
     const can = new Set<string | undefined>(capabilities.map(({ type }) => (type.case === 'rpc' ? Rpc[type.value.type] : undefined)));
     return { name, info, can: (what) => can.has(what), call, close: () => grpc.close() };
   } catch (error) {

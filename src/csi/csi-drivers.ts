@@ -1,7 +1,9 @@
 import { Subject } from 'rxjs';
 import type { Clock } from '../base/clock.ts';
+import type { GrpcCallEnd } from '../base/grpc/grpc-client.ts';
 import { LruMap } from '../base/lru-map.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Happenings } from '../ports/happenings.ts';
 import type { NamedPlugin, PluginHandler } from '../ports/plugin-handler.ts';
 import type { CsiDriver } from './csi-driver.ts';
 import { driverNameFault, versionsFault } from './csi-driver-name.ts';
@@ -10,6 +12,7 @@ export interface CsiDriversDeps {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Pick<Logger, 'info'>;
+  readonly tell: Pick<Happenings, 'csiDriverCalled'>;
 }
 
 /** More are refused: each has a connection, and a place in the node's objects. */
@@ -32,7 +35,7 @@ export class CsiDrivers implements PluginHandler {
   }
 
   async register({ name, endpoint, versions }: NamedPlugin, signal: AbortSignal): Promise<void> {
-    const { clock, random, log } = this.#deps;
+    const { clock, random, log, tell } = this.#deps;
     const fault = driverNameFault(name) ?? versionsFault(versions);
     if (fault !== undefined) throw new Error(fault);
     const key = name.toLowerCase();
@@ -42,7 +45,8 @@ export class CsiDrivers implements PluginHandler {
       throw new Error(`the node has ${MAX_DRIVERS} CSI drivers, and takes no more`);
     // The first driver loads what speaks to it.
     const { openCsiDriver } = await import('./csi-driver.ts');
-    const driver = await openCsiDriver({ name, endpoint }, clock, random, signal);
+    const onCallEnd = (call: GrpcCallEnd, isMigrated: boolean): void => tell.csiDriverCalled({ driver: name, isMigrated, ...call });
+    const driver = await openCsiDriver({ name, endpoint }, { clock, random, onCallEnd }, signal);
     this.#known.get(key)?.close();
     this.#known.set(key, driver);
     this.#gone.delete(name);

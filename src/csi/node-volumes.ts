@@ -6,6 +6,7 @@ import { SerialByKey } from '../base/serial-by-key.ts';
 import { type MountStep, MountStepError } from '../model/mount-step-error.ts';
 import type { PodUid } from '../model/pod.ts';
 import type { CsiVolumeTask } from '../ports/csi-volumes.ts';
+import { csiPlugin, type StorageKind, type StorageTeller, toldStorage } from '../ports/storage-operation.ts';
 import { CsiCallError } from './csi-call-error.ts';
 import type { CsiDriver } from './csi-driver.ts';
 import type { CsiDrivers } from './csi-drivers.ts';
@@ -19,7 +20,7 @@ import type { VolumeObjects } from './volume-objects.ts';
 import { attachmentName, type CsiPaths } from './volume-paths.ts';
 import { bytesToGrowTo, groupGiver, isForOnePod, lifecycleFault, needsAttach, type VolumePlan, volumePlan } from './volume-plan.ts';
 
-export interface NodeVolumesDeps {
+export interface NodeVolumesDeps extends StorageTeller {
   readonly drivers: Pick<CsiDrivers, 'get'>;
   readonly paths: CsiPaths;
   readonly nodeName: string;
@@ -90,7 +91,10 @@ export class NodeVolumes {
     const ends = [...all.values()].map((use) => {
       const key = volumeKey(use.data.driverName, use.data.volumeHandle);
       return this.#serial.runWithin(key, signal, async () => {
-        if (isRecorded.has(use.paths.directory)) await this.#takeBack(use, signal);
+        if (isRecorded.has(use.paths.directory)) {
+          const what = { operation: use.isBlock ? 'unmap_volume' : 'volume_unmount', ...kindOf(use) } as const;
+          await toldStorage(this.#deps, [what], signal, () => this.#takeBack(use, signal));
+        }
         known.unuse(use);
         idle(key);
       });
@@ -119,7 +123,8 @@ export class NodeVolumes {
       const bytes = bytesToGrowTo(task);
       if (change === 'publish') await (await calls()).publish(order, signal);
       else if (bytes !== undefined) {
-        await (await calls()).expand(order, bytes, signal);
+        const what = { operation: 'volume_fs_resize', plugin: csiPlugin(plan.driver), isMigrated: plan.isMigrated } as const;
+        await toldStorage(this.#deps, [what], signal, async () => (await calls()).expand(order, bytes, signal));
         await grown(task, signal);
       }
     });
@@ -131,7 +136,8 @@ export class NodeVolumes {
     await this.#serial.runWithin(key, signal, async () => {
       const staged = known.staged(key);
       if (staged === undefined || known.usesOf(key).length > 0) return;
-      await this.#takeBackStage(staged, driver, signal);
+      const what = { operation: staged.isBlock ? 'unmap_device' : 'unmount_device', plugin: csiPlugin(staged.driver) } as const;
+      await toldStorage(this.#deps, [what], signal, () => this.#takeBackStage(staged, driver, signal));
     });
   }
 
@@ -306,6 +312,11 @@ export class NodeVolumes {
     await this.#deps.before?.(effect);
   }
 }
+
+const kindOf = ({ data, task }: Use): StorageKind => ({
+  plugin: csiPlugin(data.driverName),
+  isMigrated: task !== undefined && 'persistent' in task.source && task.source.isMigrated === true,
+});
 
 /** It is the same volume, all has been done about it, and it is still mounted: not after the machine was started again. */
 async function isWhole(found: Use, { driverName, volumeHandle }: VolumeData): Promise<boolean> {

@@ -21,7 +21,7 @@ export interface OpenCsi extends CsiVolumes {
 
 /** CSI volumes, with what an agent before this one has left of them. */
 export async function openCsi(node: NodeParts, drivers: CsiDrivers): Promise<OpenCsi> {
-  const { clock, random, folded: log, cluster, events, options } = node;
+  const { clock, random, folded: log, cluster, events, options, tell } = node;
   const { tokens, claims } = node.objects;
   const nodeName = node.node.name;
   const paths = new CsiPaths(options.rootDir);
@@ -29,6 +29,8 @@ export async function openCsi(node: NodeParts, drivers: CsiDrivers): Promise<Ope
   const objects = new VolumeObjects({ cluster, nodeName, tokens, clock });
   let fileContextOnce: Promise<string | undefined> | undefined;
   const volumes = new NodeVolumes({
+    clock,
+    tell,
     drivers,
     paths,
     nodeName,

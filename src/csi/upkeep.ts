@@ -131,7 +131,7 @@ export class Upkeep {
     const [wanted, has] = [claim.spec?.resources?.requests?.['storage'], claim.status?.capacity?.['storage']];
     if (wanted === undefined || has === undefined || Quantity.fromJson(wanted).cmp(Quantity.fromJson(has)) <= 0) return false;
     const persistent = migratedPersistent(await claims.volume(use.name, signal));
-    use.task = { ...task, source: { persistent, claim } };
+    use.task = { ...task, source: { ...task.source, persistent, claim } };
     const size = persistent.spec?.capacity?.['storage'];
     return size !== undefined && Quantity.fromJson(size).cmp(Quantity.fromJson(has)) > 0;
   }

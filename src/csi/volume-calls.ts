@@ -42,7 +42,7 @@ export class VolumeCalls {
       secrets: await this.#objects.secret(plan.stageSecret, signal),
       volumeContext: plan.attributes,
     };
-    await driver.call(Node.method.nodeStageVolume, request, signal);
+    await driver.call(Node.method.nodeStageVolume, request, signal, plan);
   }
 
   async publish(order: VolumeOrder, signal: AbortSignal): Promise<void> {
@@ -58,7 +58,7 @@ export class VolumeCalls {
       secrets: { ...(await this.#objects.secret(plan.publishSecret, signal)), ...tokens.secrets },
       volumeContext: { ...plan.attributes, ...podInfo(pod, plan, object), ...tokens.attributes },
     };
-    await driver.call(Node.method.nodePublishVolume, request, signal);
+    await driver.call(Node.method.nodePublishVolume, request, signal, plan);
   }
 
   /** Grows the file system, or lets the node see the device's new size. Undefined: the driver need not be asked. */
@@ -74,7 +74,7 @@ export class VolumeCalls {
       secrets: await this.#objects.secret(plan.expandSecret, signal),
     };
     try {
-      await driver.call(Node.method.nodeExpandVolume, request, signal);
+      await driver.call(Node.method.nodeExpandVolume, request, signal, plan);
     } catch (error) {
       signal.throwIfAborted();
       throw new MountStepError('NodeExpandVolume', error instanceof Error ? error.message : String(error), error);

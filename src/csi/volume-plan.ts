@@ -21,6 +21,8 @@ export interface VolumePlan {
   readonly handle: string;
   readonly isPersistent: boolean;
   readonly isBlock: boolean;
+  /** It is of a kind that is the driver's by now. */
+  readonly isMigrated: boolean;
   readonly readOnly: boolean;
   readonly fsType: string;
   readonly accessModes: readonly string[];
@@ -49,6 +51,7 @@ export function volumePlan({ pod, name, source, readOnly }: CsiVolumeTask): Volu
       handle: inlineHandle(uid, name),
       isPersistent: false,
       isBlock: false,
+      isMigrated: false,
       readOnly: readOnly || onlyRead === true,
       fsType: fsType ?? '',
       accessModes: ['ReadWriteOnce'],
@@ -69,6 +72,7 @@ export function volumePlan({ pod, name, source, readOnly }: CsiVolumeTask): Volu
     handle: csi.volumeHandle,
     isPersistent: true,
     isBlock: volumeMode === 'Block',
+    isMigrated: source.isMigrated === true,
     readOnly,
     fsType: csi.fsType ?? '',
     accessModes,

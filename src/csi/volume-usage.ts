@@ -29,7 +29,7 @@ export async function volumeUsage(
 async function asked({ data, paths }: Use, driver: CsiDriver, atMs: number, signal: AbortSignal): Promise<FilesystemStats | undefined> {
   try {
     const request = { volumeId: data.volumeHandle, volumePath: paths.target };
-    const { usage } = await driver.call(Node.method.nodeGetVolumeStats, request, signal, PATIENCE_MS);
+    const { usage } = await driver.call(Node.method.nodeGetVolumeStats, request, signal, { timeoutMs: PATIENCE_MS });
     const [bytes, inodes] = [Unit.BYTES, Unit.INODES].map((unit) => usage.find((each) => each.unit === unit));
     return {
       atMs,

@@ -76,14 +76,14 @@ export function openDraDriver(
     target: { socketPath },
     clock,
     random,
-    onEnd: onCallEnd,
     maxMessageBytes: MAX_MESSAGE_BYTES,
     onChange,
   });
   const { nodePrepareResources, nodeUnprepareResources } = services[service].method;
   let underWay = 0;
   let isClosed = false;
-  const call = async <T>(work: () => Promise<T>): Promise<T> => {
+  const call = { ...CALL, onEnd: onCallEnd };
+  const counted = async <T>(work: () => Promise<T>): Promise<T> => {
     underWay++;
     try {
       return await work();
@@ -93,27 +93,27 @@ export function openDraDriver(
   };
   return {
     prepare: (claims, signal) =>
-      call(async () => {
+      counted(async () => {
         const { claims: answers } = await client.unary(
           nodePrepareResources as DescMethodUnary<
             typeof v1.NodePrepareResourcesRequestSchema,
             typeof v1.NodePrepareResourcesResponseSchema
           >,
           { claims: [...claims] },
-          CALL,
+          call,
           signal,
         );
         return new Map(Object.entries(answers));
       }),
     unprepare: (claims, signal) =>
-      call(async () => {
+      counted(async () => {
         const { claims: answers } = await client.unary(
           nodeUnprepareResources as DescMethodUnary<
             typeof v1.NodeUnprepareResourcesRequestSchema,
             typeof v1.NodeUnprepareResourcesResponseSchema
           >,
           { claims: [...claims] },
-          CALL,
+          call,
           signal,
         );
         return new Map(Object.entries(answers).map(([uid, { error }]) => [uid, { error, devices: [] }]));

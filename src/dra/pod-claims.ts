@@ -1,3 +1,4 @@
+import { boundedCounts } from '../base/bounded-counts.ts';
 import type { Clock } from '../base/clock.ts';
 import { errorText } from '../base/error-text.ts';
 import { SerialByKey } from '../base/serial-by-key.ts';
@@ -102,9 +103,7 @@ export class PodClaims {
   inUse(): ClaimsInUse {
     const { store } = this.#deps;
     const prepared = store.all().filter(({ drivers }) => [...drivers.values()].every((state) => this.#isPrepared(state)));
-    const byDriver = new Map<string, number>();
-    for (const { drivers } of prepared) for (const driver of drivers.keys()) byDriver.set(driver, (byDriver.get(driver) ?? 0) + 1);
-    return { all: prepared.length, byDriver };
+    return { all: prepared.length, byDriver: boundedCounts(prepared.flatMap(({ drivers }) => [...drivers.keys()])) };
   }
 
   /** Succeeds where the pod has no claims. Rejects in the kubelet's words; what has been unprepared by then is not unprepared again. */

@@ -2,9 +2,10 @@ import { type GrpcCode, grpcCodes } from '../base/grpc/grpc-status.ts';
 import type { Happenings } from '../ports/happenings.ts';
 import { boundedNames } from './bounded-names.ts';
 import { exponentialBucketsRange, type MetricSet } from './metric-set.ts';
+import { storageBuckets } from './storage-metrics.ts';
 
-/** Drivers of ResourceClaims (pkg/kubelet/metrics/metrics.go). */
-export function driverMetrics(set: MetricSet): Pick<Happenings, 'claimsHandled' | 'draDriverCalled'> {
+/** Drivers of ResourceClaims (pkg/kubelet/metrics/metrics.go) and of volumes (pkg/volume/util/metrics.go). */
+export function driverMetrics(set: MetricSet): Pick<Happenings, 'claimsHandled' | 'draDriverCalled' | 'csiDriverCalled'> {
   // A call takes 45 s at most.
   const buckets = exponentialBucketsRange(0.1, 40, 15);
   const operations = set.histogram(
@@ -19,12 +20,29 @@ export function driverMetrics(set: MetricSet): Pick<Happenings, 'claimsHandled' 
     ['driver_name', 'method_name', 'grpc_status_code'],
     buckets,
   );
+  const storageCalls = set.histogram(
+    'csi_operations_seconds',
+    'Container Storage Interface operation duration with gRPC error code status total',
+    ['driver_name', 'method_name', 'grpc_status_code', 'migrated'],
+    storageBuckets,
+  );
   const nameOf = boundedNames();
+  const storageNameOf = boundedNames();
   return {
     claimsHandled: ({ operation, tookMs, failed }) =>
       operations.observe({ operation_name: operation, is_error: String(failed) }, tookMs / 1000),
     draDriverCalled: ({ driver, method, code, tookMs }) =>
       calls.observe({ driver_name: nameOf(driver), method_name: method, grpc_status_code: knownCode(code) }, tookMs / 1000),
+    csiDriverCalled: ({ driver, method, code, tookMs, isMigrated }) =>
+      storageCalls.observe(
+        {
+          driver_name: storageNameOf(driver),
+          method_name: method,
+          grpc_status_code: knownCode(code),
+          migrated: String(isMigrated),
+        },
+        tookMs / 1000,
+      ),
   };
 }
 

@@ -19,14 +19,15 @@ const retryMs = exponential(1_000, 60_000);
  */
 export function capability({ options, clock, random, log }: Pick<NodeParts, 'options' | 'clock' | 'random' | 'log'>): Contribution {
   const directory = join(options.rootDir, 'plugins_registry');
+  let registry: PluginRegistry | undefined;
   return {
+    metricTexts: [async () => (registry === undefined ? '' : (await import('./total-plugins.ts')).totalPlugins(registry.paths()))],
     services: [
       {
         name: 'plugin registration',
         stage: 'before pods',
         run: async (signal, { plugins: handlers }) => {
           const tree = new SocketTree(directory, log);
-          let registry: PluginRegistry | undefined;
           // The first socket loads it, and what speaks to it.
           const open = async (): Promise<PluginRegistry> => {
             const [{ PluginRegistry: Registry }, { openPluginConnection }] = await Promise.all([

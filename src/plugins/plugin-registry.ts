@@ -78,6 +78,16 @@ export class PluginRegistry {
     this.#faults.retain((path) => this.#followed.has(path));
   }
 
+  /** The paths of sockets that are to be registered, and of those that are. */
+  paths(): Readonly<Record<'wanted' | 'registered', readonly string[]>> {
+    const all = [...this.#followed.values()];
+    const pathsOf = (some: readonly Followed[]): readonly string[] => some.map(({ path }) => path);
+    return {
+      wanted: pathsOf(all.filter(({ wanted }) => wanted !== undefined)),
+      registered: pathsOf(all.filter(({ has }) => has !== undefined)),
+    };
+  }
+
   /** Resolves once nothing of it is under way. What is registered stays so. */
   async stop(): Promise<void> {
     this.#stop.abort();

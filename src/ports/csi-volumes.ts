@@ -5,9 +5,15 @@ import type { PersistentVolume, PersistentVolumeClaim } from './claim-reader.ts'
 import type { FilesystemStats } from './pod-stats.ts';
 
 /** What a CSI driver is to make: a volume that the pod itself declares, or the one behind a claim. */
-export type CsiSource =
-  | { readonly inline: Wire<V1CSIVolumeSource> }
-  | { readonly persistent: PersistentVolume; readonly claim: PersistentVolumeClaim };
+export type CsiSource = { readonly inline: Wire<V1CSIVolumeSource> } | ClaimedVolume;
+
+/** The volume behind a claim, and the claim. */
+export interface ClaimedVolume {
+  readonly persistent: PersistentVolume;
+  readonly claim: PersistentVolumeClaim;
+  /** It is of a kind that is a CSI driver's by now. */
+  readonly isMigrated?: boolean;
+}
 
 /** A volume that a driver makes for one pod. */
 export interface CsiVolumeTask {

@@ -5,6 +5,7 @@ import type { PodSummary } from './container-runtime.ts';
 import type { EventReason } from './event-recorder.ts';
 import type { PullProgress } from './image-service.ts';
 import type { PluginHappeningKinds } from './plugin-happenings.ts';
+import type { StorageKind, StorageOperated } from './storage-operation.ts';
 import type { PodAction, PodPhaseOfLife, ReconcileRecord } from './pod-plan.ts';
 
 /** An engine call has ended. */
@@ -142,9 +143,9 @@ export interface ImagePulled {
 }
 
 /** A volume of a pod was made, or found again as it was; those of changing contents are looked at again and again. */
-export interface VolumeMounted {
-  /** "kubernetes.io/config-map" */
-  readonly plugin: string;
+export interface VolumeMounted extends StorageKind {
+  /** Containers have it as a device. */
+  readonly isDevice?: boolean;
   readonly tookMs: number;
   readonly failed: boolean;
 }
@@ -277,6 +278,7 @@ export interface HappeningKinds extends PluginHappeningKinds {
   readonly imageChecked: ImageCheck;
   readonly healthChecked: HealthChecked;
   readonly volumeMounted: VolumeMounted;
+  readonly storageOperated: StorageOperated;
   /** What a pod asks for has been given to it, or taken back, after there was no room for it. */
   readonly deferredResizeAccepted: { readonly uid: PodUid; readonly trigger: ResizeTrigger };
   /** What a pod asks for cannot be given to it as it runs. */

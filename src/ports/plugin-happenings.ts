@@ -20,6 +20,8 @@ export interface PluginHappeningKinds {
   };
   /** A driver of ResourceClaims was called. */
   readonly draDriverCalled: DriverCalled;
+  /** A CSI driver was called; `isMigrated`: about a volume of a kind that is the driver's by now. */
+  readonly csiDriverCalled: DriverCalled & { readonly isMigrated: boolean };
   /** Somebody asked the pod resources API. */
   readonly podResourcesAsked: {
     readonly version: 'v1' | 'v1alpha1';

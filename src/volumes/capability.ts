@@ -30,7 +30,7 @@ export function capability(node: NodeParts): Contribution {
   const nodeName = node.node.name;
   const disks = disksWhenNeeded(options.rootDir, async () => {
     const { openDisks } = await import('./disks/open-disks.ts');
-    return openDisks({ rootDir: options.rootDir, nodeName, flex, roots: realRoots, mounts, attachments, clock, log: node.folded });
+    return openDisks({ rootDir: options.rootDir, nodeName, flex, roots: realRoots, mounts, attachments, clock, tell, log: node.folded });
   });
   let looked = false;
   const changes = new Subject<void>();
@@ -75,6 +75,7 @@ export function capability(node: NodeParts): Contribution {
       remains: async (uid) => ((await volumes.remain(uid)) ? 'volumes' : undefined),
     },
     node: { volumesInUse: () => (looked ? attachments.inUse() : undefined), changes: merge(changes, attachments.changes) },
+    metricTexts: [async () => volumes.metrics()],
     volumeFiles: { read: (pod, volume, path, signal) => volumes.readFile(pod, volume, path, signal) },
     services: [
       {

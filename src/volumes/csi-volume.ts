@@ -12,10 +12,10 @@ export const csiVolume: KindOf = (source) => {
     plugin: PLUGIN,
     changes: false,
     takesMountOptions: true,
-    setUp: async ({ pod, name, volume, readOnly, csi, hostFiles }, signal) => {
+    setUp: async ({ pod, name, volume, readOnly, csi, hostFiles, giving }, signal) => {
       const { fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
-      const give = (directory: string, fsGroup: number, giving: AbortSignal): Promise<void> =>
-        hostFiles.run(giveToGroup, { directory, ownership: { fsGroup, policy, readOnly } }, giving);
+      const give = (directory: string, fsGroup: number, within: AbortSignal): Promise<void> =>
+        giving(() => hostFiles.run(giveToGroup, { directory, ownership: { fsGroup, policy, readOnly } }, within));
       const hostPath = await csi.publish({ pod, name, volume, source: asked, readOnly, giveToGroup: give }, signal);
       const onlyRead = readOnly || ('inline' in asked && asked.inline.readOnly === true);
       const isLabelled = await csi.hasContext(hostPath);

@@ -11,7 +11,7 @@ export async function setUpDisk(
   task: VolumeTask,
   signal: AbortSignal,
 ): Promise<VolumeMount> {
-  const { pod, name, directory, mountOptions, mounts, hostFiles, disks } = task;
+  const { pod, name, directory, mountOptions, mounts, hostFiles, giving, disks } = task;
   const { fsType = '' } = source;
   const readOnly = task.readOnly || source.readOnly === true;
   const isBlock = claimed?.persistent.spec?.volumeMode === 'Block';
@@ -21,7 +21,7 @@ export async function setUpDisk(
     const { fsGroup, fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
     // Once it is shown, all of it has been given, whatever came between.
     if (fsGroup !== undefined && !readOnly)
-      await hostFiles.run(giveToGroup, { directory: hostPath, ownership: { fsGroup, policy, readOnly } }, signal);
+      await giving(() => hostFiles.run(giveToGroup, { directory: hostPath, ownership: { fsGroup, policy, readOnly } }, signal));
     await makeMountPoint(directory);
     // A program that an agent before this one has started may show what was there before the disk, or after it.
     await mounts.release(directory, signal);

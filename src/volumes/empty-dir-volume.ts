@@ -7,7 +7,7 @@ import { volumeKind } from './volume-kind.ts';
 /** A directory that lives as long as the pod, on disk, in memory or in huge pages (pkg/volume/emptydir). A size limit on disk is the eviction's to hold. */
 export const emptyDirVolume = volumeKind('emptyDir', {
   plugin: 'kubernetes.io~empty-dir',
-  setUp: async ({ medium = '', sizeLimit }, { pod, directory, mounts, facts }) => {
+  setUp: async ({ medium = '', sizeLimit }, { pod, directory, mounts, facts, giving }) => {
     const ofHugePages = isHugePageMedium(medium);
     if (medium !== '' && medium !== 'Memory' && !ofHugePages) throw new Error(`unknown storage medium "${medium}"`);
     const pageBytes = ofHugePages ? hugePageBytes(medium, pod) : undefined;
@@ -19,7 +19,7 @@ export const emptyDirVolume = volumeKind('emptyDir', {
     }
     if (pageBytes !== undefined) {
       await mounts.hugePages(directory, pageBytes);
-      if (fsGroup !== undefined) await setVolumeOwnership(directory, { fsGroup, readOnly: false });
+      if (fsGroup !== undefined) await giving(() => setVolumeOwnership(directory, { fsGroup, readOnly: false }));
     }
     return { hostPath: directory, readOnly: false, isOwn: true };
   },

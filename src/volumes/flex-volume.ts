@@ -20,7 +20,7 @@ export const flexVolume: KindOf = ({ flexVolume: flex }) => {
     changes: false,
     takesMountOptions: false,
     setUp: async (task, signal) => {
-      const { pod, name, directory, flex: drivers, hostFiles, mounts } = task;
+      const { pod, name, directory, flex: drivers, hostFiles, giving, mounts } = task;
       const readOnly = task.readOnly || flex.readOnly === true;
       const { fsGroup, fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
       // From before the agent was started.
@@ -50,7 +50,7 @@ export const flexVolume: KindOf = ({ flexVolume: flex }) => {
         await mounts.mount(directory, { type: 'bind', source: onNode, options: readOnly ? ['ro'] : [] }, signal);
       }
       if (fsGroup !== undefined && !readOnly && driver.can.fsGroup)
-        await hostFiles.run(giveToGroup, { directory, ownership: { fsGroup, policy, readOnly } }, signal);
+        await giving(() => hostFiles.run(giveToGroup, { directory, ownership: { fsGroup, policy, readOnly } }, signal));
       return { hostPath: directory, readOnly, isHosts: true, ...(!readOnly && driver.can.relabel && { isOwn: true }) };
     },
   };

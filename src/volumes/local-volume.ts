@@ -10,7 +10,7 @@ import { volumeKind } from './volume-kind.ts';
 export const localVolume = volumeKind('local', {
   plugin: 'kubernetes.io~local-volume',
   takesMountOptions: true,
-  setUp: async ({ path }, { pod, directory, readOnly, mountOptions, mounts, hostFiles, podsDir }, signal) => {
+  setUp: async ({ path }, { pod, directory, readOnly, mountOptions, mounts, hostFiles, giving, podsDir }, signal) => {
     if (path.split('/').includes('..')) throw new Error(`invalid path: ${path} must not contain '..'`);
     const real = await hostFiles.run(findDirectory, { path }, signal);
     const pods = `${await realpath(podsDir).catch(() => podsDir)}/`;
@@ -18,7 +18,7 @@ export const localVolume = volumeKind('local', {
     const { fsGroup, fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
     // The group of the pod that came first, which keeps the volume. Once it is mounted all of it has been given, whatever came between.
     if (!readOnly && isFirst && fsGroup !== undefined) {
-      await hostFiles.run(giveToGroup, { directory: real, ownership: { fsGroup, policy, readOnly } }, signal);
+      await giving(() => hostFiles.run(giveToGroup, { directory: real, ownership: { fsGroup, policy, readOnly } }, signal));
     }
     await makeMountPoint(directory);
     await mounts.mount(directory, { type: 'bind', source: path, options: [...(readOnly ? ['ro'] : []), ...mountOptions] }, signal);

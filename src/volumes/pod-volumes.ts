@@ -9,7 +9,6 @@ import type { EngineFeatures } from '../ports/engine-features.ts';
 import type { ImageService } from '../ports/image-service.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { CsiVolumes } from '../ports/csi-volumes.ts';
-import type { Happenings } from '../ports/happenings.ts';
 import type { OutOfDate } from '../ports/pod-participant.ts';
 import type { VolumeFile } from '../ports/volume-files.ts';
 import { holdsState } from './atomic-writer.ts';
@@ -25,6 +24,8 @@ import { PodDirectories } from './pod-directories.ts';
 import { readVolumeFile } from './read-volume-file.ts';
 import { removeTree } from './remove-tree.ts';
 import { mountFault } from './mount-fault.ts';
+import { type Swept, sweepPods } from './sweep-pods.ts';
+import { type BookedVolume, bookedVolume, VolumeBook, type VolumeBookDeps } from './volume-book.ts';
 import { type ClaimFacts, type ResolvedVolume, resolveVolume, type VolumeUse } from './resolve-volume.ts';
 import { MountStepError } from '../model/mount-step-error.ts';
 import { type PodVolume, type PresentVolume, type VolumeKind, VolumeRefusedError } from './volume-kind.ts';
@@ -67,18 +68,15 @@ export interface PodVolumes {
    * a source may still declare. Resolves with what it removed, and with what could not be and may be later.
    */
   sweep(isKnown: (uid: PodUid) => Promise<boolean>, signal: AbortSignal): Promise<Swept>;
-}
-
-export interface Swept {
-  readonly removed: readonly PodUid[];
-  readonly failed: ReadonlyMap<PodUid, unknown>;
+  /** The part of /metrics about which volumes there are. */
+  metrics(): string;
 }
 
 export interface PodVolumesDeps {
   readonly rootDir: string;
   readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
   readonly events: EventRecorder;
-  readonly tell: Pick<Happenings, 'volumeMounted'>;
+  readonly tell: VolumeBookDeps['tell'];
   /** What volumes are made of, where that depends on the pod. */
   readonly factsFor: (pod: Pod) => PayloadFacts & ClaimFacts;
   readonly mounts: Mounts;
@@ -113,6 +111,7 @@ export function podVolumes({
 }: PodVolumesDeps): PodVolumes {
   const directories = new PodDirectories(rootDir);
   const failedMounts = new FailedMounts(clock, events);
+  const book = new VolumeBook({ clock, tell });
   const serial = new SerialByKey<PodUid>();
   /** By directory: two mounts of a container may show one image. */
   const exports = new SerialByKey<string>();
@@ -131,6 +130,7 @@ export function podVolumes({
     volume: string,
     { name, readOnly, mountOptions, supplementalGroup }: ResolvedVolume,
     kind: VolumeKind,
+    booked: BookedVolume,
     signal: AbortSignal,
   ): Promise<PresentVolume> => {
     if (mountOptions.length > 0 && !kind.takesMountOptions)
@@ -151,6 +151,7 @@ export function podVolumes({
       disks,
       nodeName,
       hostFiles,
+      giving: (work: () => Promise<void>) => book.giving(booked, signal, work),
       podsDir: directories.root,
       nowMs: clock.now(),
     };
@@ -180,20 +181,20 @@ export function podVolumes({
       return { error, refused: true, message: errorText(error) };
     }
     const { changes, plugin } = kind;
-    const beganMs = clock.monotonicMs();
-    const mounted = (failed: boolean): void =>
-      tell.volumeMounted({ plugin: plugin.replace('~', '/'), tookMs: clock.monotonicMs() - beganMs, failed });
+    const { source, refusal } = resolved;
+    const booked = bookedVolume(kind, source, how === 'device');
+    const make = async (): Promise<PresentVolume> => {
+      if (refusal) throw refusal;
+      return setUp(pod, volume.name, resolved, kind, booked, signal);
+    };
     try {
-      if (resolved.refusal) throw resolved.refusal;
-      const made = await setUp(pod, volume.name, resolved, kind, signal);
+      const made = await book.making(uid, volume.name, booked, signal, make);
       const shown = { ...made, changes, ...(how === 'device' && { isDevice: true as const }) };
       present.set(uid, ofPod.set(volume.name, shown));
-      mounted(false);
       failedMounts.worked(pod, volume.name);
       return undefined;
     } catch (error) {
       signal.throwIfAborted();
-      mounted(true);
       const fault = mountFault(how, resolved.name, error);
       const { message } = fault;
       const retryInMs = failedMounts.failed(pod, volume.name, fault);
@@ -201,6 +202,7 @@ export function podVolumes({
       const directory = directories.volume(uid, plugin, resolved.name);
       if (!changes || !(await holdsState(directory))) return { error, refused: false, message };
       // As it was before the agent was started.
+      book.found(uid, volume.name, booked);
       present.set(uid, ofPod.set(volume.name, { hostPath: directory, readOnly: true, isOwn: true, supplementalGroup: undefined, changes }));
       return { message, retryInMs };
     }
@@ -243,14 +245,17 @@ export function podVolumes({
     failedMounts.forget(uid);
     complete.delete(uid);
     present.delete(uid);
+    book.unwant(uid);
     // What is shown of drivers' volumes goes before they do; they are their drivers' to take back.
     await mounts.unmountBelow(directories.subPaths(uid));
     await csi().unpublish(uid, signal);
-    await flex.unmountBelow(directories.volumes(uid), signal);
-    // One that is in use rejects here: nothing is deleted through a mount.
-    await mounts.unmountBelow(directories.of(uid));
-    for (const directory of [directories.subPaths(uid), directories.volumes(uid)]) await removeTree(directory, signal);
-    await disks.unpublish(uid, signal);
+    await book.ending(uid, signal, async () => {
+      await flex.unmountBelow(directories.volumes(uid), signal);
+      // One that is in use rejects here: nothing is deleted through a mount.
+      await mounts.unmountBelow(directories.of(uid));
+      for (const directory of [directories.subPaths(uid), directories.volumes(uid)]) await removeTree(directory, signal);
+      await disks.unpublish(uid, signal);
+    });
     if (whole) await removeTree(directories.of(uid), signal);
   };
 
@@ -299,29 +304,17 @@ export function podVolumes({
       }),
     remove: (uid, signal) => serial.run(uid, () => tearDown(uid, true, signal)),
     remain,
-    async sweep(isKnown, signal) {
-      const removed: PodUid[] = [];
-      const failed = new Map<PodUid, unknown>();
-      const sweepOne = async (uid: PodUid): Promise<void> => {
-        signal.throwIfAborted();
-        if (await isKnown(uid)) return;
-        signal.throwIfAborted();
-        try {
-          await tearDown(uid, true, signal);
-          removed.push(uid);
-        } catch (error) {
-          signal.throwIfAborted();
-          failed.set(uid, error);
-        }
-      };
-      const uids = (await directories.list()).values();
-      const lane = async (): Promise<void> => {
-        for (const uid of uids) await serial.run(uid, () => sweepOne(uid));
-      };
-      const lanes = await Promise.allSettled(Array.from({ length: SWEPT_AT_ONCE }, lane));
-      for (const each of lanes) if (each.status === 'rejected') throw each.reason;
-      return { removed, failed };
-    },
+    sweep: async (isKnown, signal) =>
+      sweepPods(
+        {
+          uids: await directories.list(),
+          isKnown,
+          remove: (uid) => tearDown(uid, true, signal),
+          alone: (uid, work) => serial.run(uid, work),
+        },
+        signal,
+      ),
+    metrics: () => book.text(),
   };
 }
 
@@ -331,9 +324,6 @@ interface VolumeFault {
   readonly refused: boolean;
   readonly message: string;
 }
-
-/** So many pods' leavings are removed at a time: one of a million files, or one whose unmounting waits, does not hold up the others. */
-const SWEPT_AT_ONCE = 8;
 
 /** No volume has this name. */
 const REFUSED = '';

@@ -46,7 +46,13 @@ export async function resolveVolume(
     const persistent = orRefused(() => migratedVolume({ name, ...source }, pod.metadata.namespace));
     if (persistent === undefined) return { name, source, kind: kindNamed(source), ...own };
     const readOnly = persistent.spec?.csi?.readOnly === true;
-    return { ...own, name: persistent.metadata?.name ?? name, source: { claimed: { persistent, claim: {} } }, kind: 'csi', readOnly };
+    return {
+      ...own,
+      name: persistent.metadata?.name ?? name,
+      source: { claimed: { persistent, claim: {}, isMigrated: true } },
+      kind: 'csi',
+      readOnly,
+    };
   }
   const claimName = persistentVolumeClaim?.claimName ?? `${pod.metadata.name}-${name}`;
   try {
@@ -55,7 +61,12 @@ export async function resolveVolume(
     const found = await volumeOf(claim, facts.claims, signal);
     const persistent = orRefused(() => migratedPersistent(found));
     checkMode(name, persistent, how);
-    return persistentSource(name, { persistent, claim }, persistentVolumeClaim?.readOnly ?? false, facts.node());
+    return persistentSource(
+      name,
+      { persistent, claim, isMigrated: persistent !== found },
+      persistentVolumeClaim?.readOnly ?? false,
+      facts.node(),
+    );
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof VolumeRefusedError)) throw error;

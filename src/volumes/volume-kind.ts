@@ -1,8 +1,7 @@
 import type { V1ISCSIPersistentVolumeSource, V1LocalVolumeSource } from '@kubernetes/client-node';
 import type { Pod } from '../model/pod.ts';
 import type { Wire } from '../model/wire.ts';
-import type { PersistentVolume, PersistentVolumeClaim } from '../ports/claim-reader.ts';
-import type { CsiVolumes } from '../ports/csi-volumes.ts';
+import type { ClaimedVolume, CsiVolumes } from '../ports/csi-volumes.ts';
 import type { HostFiles } from '../ports/host-files.ts';
 import type { Disks } from './disks/disks.ts';
 import type { FlexDrivers } from './flex-drivers.ts';
@@ -16,7 +15,7 @@ export interface VolumeSource extends Omit<PodVolume, 'name' | 'iscsi'> {
   readonly iscsi?: Wire<V1ISCSIPersistentVolumeSource>;
   readonly local?: Wire<V1LocalVolumeSource>;
   /** The whole of what a claim is bound to, for who needs it. */
-  readonly claimed?: { readonly persistent: PersistentVolume; readonly claim: PersistentVolumeClaim };
+  readonly claimed?: ClaimedVolume;
 }
 
 /** One volume to be made for one pod. */
@@ -39,6 +38,8 @@ export interface VolumeTask {
   readonly nodeName: string;
   /** Looks at what is not the agent's own. */
   readonly hostFiles: HostFiles;
+  /** As the work, which gives the volume's files to who may use them. */
+  readonly giving: (work: () => Promise<void>) => Promise<void>;
   /** Where all pods have their directories. */
   readonly podsDir: string;
   readonly nowMs: number;

@@ -17,6 +17,7 @@ import type { Node } from '../../src/model/node.ts';
 import type { Pod } from '../../src/model/pod.ts';
 import type { CsiSource, CsiVolumeTask } from '../../src/ports/csi-volumes.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../src/ports/claim-reader.ts';
+import { RecordedHappenings } from '../fakes/recorded-happenings.ts';
 import { FakeKubeApi } from '../fakes/fake-kube-api.ts';
 import { aPod } from './a-pod.ts';
 
@@ -30,6 +31,7 @@ export class CsiNodeUnderTest implements AsyncDisposable {
   readonly nodes = new BehaviorSubject<Node | undefined>(undefined);
   readonly clock: Clock;
   readonly log: Logger;
+  readonly happenings = new RecordedHappenings();
   /** "DIRECTORY GROUP" of each volume that was given to a group. */
   readonly given: string[] = [];
   /** Comes before each effect of this process, and of those after it. */
@@ -66,11 +68,13 @@ export class CsiNodeUnderTest implements AsyncDisposable {
       informer: api.informer,
     };
     const cluster = { exists: true, clients, node: () => nodes.value, nodeChanges: nodes };
-    const drivers = new CsiDrivers({ clock, random: () => 0, log });
+    const drivers = new CsiDrivers({ clock, random: () => 0, log, tell: this.happenings.tell });
     const paths = new CsiPaths(this.rootDir);
     const known = new KnownVolumes(paths);
     const objects = new VolumeObjects({ cluster, nodeName: 'n1', clock, tokens: { get: async () => token } });
     const volumes: NodeVolumes = new NodeVolumes({
+      clock,
+      tell: this.happenings.tell,
       drivers,
       paths,
       nodeName: 'n1',

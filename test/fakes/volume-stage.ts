@@ -11,6 +11,7 @@ import { noCsiVolumes } from '../../src/ports/csi-volumes.ts';
 import type { Pod, PodUid } from '../../src/model/pod.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../src/ports/claim-reader.ts';
 import type { EngineFeatures } from '../../src/ports/engine-features.ts';
+import type { Happenings } from '../../src/ports/happenings.ts';
 import type { ImageService } from '../../src/ports/image-service.ts';
 import type { ReferencedObject } from '../../src/ports/object-store.ts';
 import type { TokenRequest } from '../../src/ports/service-account-tokens.ts';
@@ -34,8 +35,12 @@ export class VolumeStage {
   /** The tokens that were asked for. */
   readonly asked: TokenRequest[] = [];
   readonly events: string[] = [];
-  /** Volumes that were made, or could not be: "kubernetes.io/empty-dir made". */
+  /** What was done about volumes, or could not be: "kubernetes.io/empty-dir made". */
   readonly reported: string[] = [];
+  readonly tell: Pick<Happenings, 'volumeMounted' | 'storageOperated'> = {
+    volumeMounted: ({ plugin, failed }) => this.reported.push(`${plugin} ${failed ? 'failed' : 'made'}`),
+    storageOperated: ({ operation, plugin, failed }) => this.reported.push(`${plugin} ${operation}${failed ? ' failed' : ''}`),
+  };
   /** What is mounted where, and the directories that are in use. */
   readonly mounted = new Map<string, unknown>();
   readonly busy = new Set<string>();
@@ -104,7 +109,7 @@ export class VolumeStage {
       selinux: this.selinux,
       clock: { now: () => this.nowMs, monotonicMs: () => this.nowMs },
       events: { record: (_about, type, reason, message) => events.push(`${type} ${reason} ${message}`) },
-      tell: { volumeMounted: ({ plugin, failed }) => this.reported.push(`${plugin} ${failed ? 'failed' : 'made'}`) },
+      tell: this.tell,
       mounts: this.mounts,
       factsFor: () => ({
         objects: {

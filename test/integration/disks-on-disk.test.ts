@@ -110,6 +110,7 @@ async function oneRun(seed: number): Promise<void> {
       attachments,
       clock: impatient,
       log: silentLogger,
+      tell: silentHappenings,
       before: point,
     });
     void disks.run(stop.signal);

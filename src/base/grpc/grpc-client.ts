@@ -23,33 +23,33 @@ export interface GrpcCallEnd {
   readonly tookMs: number;
 }
 
-export interface GrpcClientOptions extends GrpcChannelOptions {
-  /** Hears of the end of each call that has one answer. */
+export interface GrpcUnaryOptions extends GrpcCallOptions {
+  /** Hears how the call ended. */
   readonly onEnd?: (call: GrpcCallEnd) => void;
 }
 
 /** The methods that protocol files describe, called over one GrpcChannel. Rejects as that does; Internal also for an answer that is of another type. */
 export class GrpcClient {
   readonly #channel: GrpcChannel;
-  readonly #options: Pick<GrpcClientOptions, 'clock' | 'onEnd'>;
+  readonly #clock: GrpcChannelOptions['clock'];
 
-  constructor(options: GrpcClientOptions) {
+  constructor(options: GrpcChannelOptions) {
     this.#channel = new GrpcChannel(options);
-    this.#options = options;
+    this.#clock = options.clock;
   }
 
   async unary<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     input: MessageInitShape<I>,
-    options: GrpcCallOptions,
+    options: GrpcUnaryOptions,
     signal: AbortSignal,
   ): Promise<MessageShape<O>> {
-    const { clock, onEnd } = this.#options;
+    const { onEnd } = options;
     const call = async (): Promise<MessageShape<O>> =>
       decoded(method, await this.#channel.unary(pathOf(method), encoded(method.input, input), options, signal));
     if (onEnd === undefined) return await call();
-    const begunAtMs = clock.monotonicMs();
-    const ended = (code: GrpcCode): void => onEnd({ method: pathOf(method), code, tookMs: clock.monotonicMs() - begunAtMs });
+    const begunAtMs = this.#clock.monotonicMs();
+    const ended = (code: GrpcCode): void => onEnd({ method: pathOf(method), code, tookMs: this.#clock.monotonicMs() - begunAtMs });
     try {
       const answer = await call();
       ended('OK');

@@ -8,6 +8,7 @@ import { SerialByKey } from '../../base/serial-by-key.ts';
 import { UNFINISHED, writePrivateFile } from '../../base/write-private-file.ts';
 import { MountStepError } from '../../model/mount-step-error.ts';
 import type { PodUid } from '../../model/pod.ts';
+import { type StorageTeller, toldStorage } from '../../ports/storage-operation.ts';
 import type { Attachments } from '../attachments.ts';
 import type { Mounts } from '../mounts.ts';
 import { makeMountPoint } from '../volume-directory.ts';
@@ -37,7 +38,7 @@ export interface DiskEnds {
   detach(end: DiskEnd, signal: AbortSignal): Promise<void>;
 }
 
-export interface NodeDisksDeps {
+export interface NodeDisksDeps extends StorageTeller {
   readonly paths: DiskPaths;
   readonly mounts: Mounts;
   readonly machine: Machine;
@@ -145,41 +146,47 @@ export class NodeDisks implements NodeDisksOfPods {
   /** Detaches a disk that no pod has. Resolves with whether it is gone: it is not where a pod has it, or something of a pod is still there. */
   detach(directory: string, signal: AbortSignal): Promise<boolean> {
     return this.#serial.runWithin(directory, signal, async () => {
-      const { mounts, ends, attachments, paths } = this.#deps;
       const disk = this.#known.get(directory);
       if (disk === undefined) return true;
       if (await this.#isUsed(disk)) return false;
-      if (!disk.isBlock) {
-        await this.#before('unmounting');
-        if (await mounts.isMounted(directory)) {
-          disk.wasUsed = true;
-          await ends[disk.plugin].unmount?.(disk.place, directory, signal);
-        }
-        await mounts.release(directory, signal);
-      }
-      const record = await this.#recordOf(disk);
-      const others = (): readonly string[] =>
-        [...this.#known.values()]
-          .filter((each) => each !== disk && each.plugin === disk.plugin && (!each.isLeaving || each.users.size > 0))
-          .map(({ place }) => place);
-      disk.isLeaving = true;
-      await this.#before('detaching');
-      await ends[disk.plugin].detach({ place: disk.place, record, wasUsed: disk.wasUsed, others }, signal);
-      await this.#before('removal of the record');
-      const file = paths.recordOf(disk);
-      // Beside the directory it says that there is one, and goes last.
-      if (dirname(file) !== directory) await rmdir(directory).catch(unlessGone);
-      for (const each of [file + UNFINISHED, file]) await rm(each, { force: true });
-      await this.#before('removal of the directory');
-      await rmdir(directory).catch(unlessGone);
-      if (disk.plugin !== 'fc') await rmdir(dirname(directory)).catch(unlessFilled);
-      // A pod may be waiting for it.
-      if (disk.users.size === 0) {
-        this.#known.delete(directory);
-        attachments.unuse(directory);
-      }
+      const operation = disk.isBlock ? 'unmap_device' : 'unmount_device';
+      await toldStorage(this.#deps, [{ operation, plugin: pluginOf(disk) }], signal, () => this.#detach(disk, signal));
       return true;
     });
+  }
+
+  async #detach(disk: KnownDisk, signal: AbortSignal): Promise<void> {
+    const { mounts, ends, attachments, paths } = this.#deps;
+    const { directory } = disk;
+    if (!disk.isBlock) {
+      await this.#before('unmounting');
+      if (await mounts.isMounted(directory)) {
+        disk.wasUsed = true;
+        await ends[disk.plugin].unmount?.(disk.place, directory, signal);
+      }
+      await mounts.release(directory, signal);
+    }
+    const record = await this.#recordOf(disk);
+    const others = (): readonly string[] =>
+      [...this.#known.values()]
+        .filter((each) => each !== disk && each.plugin === disk.plugin && (!each.isLeaving || each.users.size > 0))
+        .map(({ place }) => place);
+    disk.isLeaving = true;
+    await this.#before('detaching');
+    await ends[disk.plugin].detach({ place: disk.place, record, wasUsed: disk.wasUsed, others }, signal);
+    await this.#before('removal of the record');
+    const file = paths.recordOf(disk);
+    // Beside the directory it says that there is one, and goes last.
+    if (dirname(file) !== directory) await rmdir(directory).catch(unlessGone);
+    for (const each of [file + UNFINISHED, file]) await rm(each, { force: true });
+    await this.#before('removal of the directory');
+    await rmdir(directory).catch(unlessGone);
+    if (disk.plugin !== 'fc') await rmdir(dirname(directory)).catch(unlessFilled);
+    // A pod may be waiting for it.
+    if (disk.users.size === 0) {
+      this.#known.delete(directory);
+      attachments.unuse(directory);
+    }
   }
 
   async #publishMount(disk: KnownDisk, order: DiskOrder, given: string | undefined, signal: AbortSignal): Promise<string> {
@@ -263,6 +270,10 @@ export class NodeDisks implements NodeDisksOfPods {
     await this.#deps.before?.(effect);
   }
 }
+
+/** As metrics name it: of a FlexVolume the driver, with which its place begins. */
+const pluginOf = ({ plugin, place }: DiskPlace): string =>
+  plugin === 'flexvolume' ? place.slice(0, place.lastIndexOf('/mounts/')) : `kubernetes.io/${plugin}`;
 
 function unlessGone(error: unknown): void {
   if (!isMissingFile(error)) throw error;

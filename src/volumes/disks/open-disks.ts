@@ -16,7 +16,7 @@ import { Machine } from './machine.ts';
 import type { MachineRoots } from './machine-roots.ts';
 import { type DiskEnds, NodeDisks, type NodeDisksDeps } from './node-disks.ts';
 
-export interface OpenDisksDeps extends Pick<NodeDisksDeps, 'mounts' | 'attachments' | 'before'> {
+export interface OpenDisksDeps extends Pick<NodeDisksDeps, 'mounts' | 'attachments' | 'before' | 'tell'> {
   readonly rootDir: string;
   readonly nodeName: string;
   readonly flex: FlexDrivers;
@@ -37,6 +37,7 @@ export async function openDisks({
   attachments,
   clock,
   log,
+  tell,
   before,
 }: OpenDisksDeps): Promise<OpenDisks> {
   const machine = new Machine(roots, clock);
@@ -53,6 +54,8 @@ export async function openDisks({
       fc: fcEnds(fc),
       flexvolume: flexEnds({ flex, nodeName, podsDir: paths.pods, byController: () => attachments.byController }),
     },
+    clock,
+    tell,
     idle: () => detacher.look(),
     ...(before && { before }),
   });

@@ -7,10 +7,11 @@ import { CsiDrivers } from '../../../src/csi/csi-drivers.ts';
 import { CsiCallError } from '../../../src/csi/csi-call-error.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { CsiDriverUnderTest } from '../../fakes/csi-driver.ts';
+import { RecordedHappenings } from '../../fakes/recorded-happenings.ts';
 
 const signal = AbortSignal.timeout(20_000);
 const someDrivers = (t: TestContext, clock = systemClock): CsiDrivers => {
-  const drivers = new CsiDrivers({ clock, random: () => 0, log: silentLogger });
+  const drivers = new CsiDrivers({ clock, random: () => 0, log: silentLogger, tell: new RecordedHappenings().tell });
   t.after(() => drivers.close());
   return drivers;
 };

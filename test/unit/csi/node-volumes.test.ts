@@ -400,3 +400,44 @@ test('a volume for one pod is mounted with its context of SELinux, also after a 
   assert.deepEqual(driver.called.slice(-3), ['NodeUnstageVolume', 'NodeStageVolume', 'NodePublishVolume']);
   assert.equal(flags('NodeStageVolume').at(-1), flagsOf('s0:c3'));
 });
+
+test('calls of drivers, and what is done about volumes, is told with how long it took and how it went', async (t) => {
+  const { node, driver } = await scene(t, ['STAGE_UNSTAGE_VOLUME', 'EXPAND_VOLUME']);
+  const method = (name: string): string => `/csi.v1.Node/${name}`;
+  const calls = (): readonly string[] =>
+    node.happenings.of('csiDriverCalled').map((call) => {
+      assert.equal(call.driver, CSI);
+      assert.ok(call.tookMs >= 0);
+      return `${call.method} ${call.code}${call.isMigrated ? ' migrated' : ''}`;
+    });
+  const operations = (): readonly string[] =>
+    node.happenings.of('storageOperated').map(({ operation, plugin, failed, isMigrated = false }) => {
+      assert.equal(plugin, `kubernetes.io/csi:${CSI}`);
+      return `${operation}${failed ? ' failed' : ''}${isMigrated ? ' migrated' : ''}`;
+    });
+  const pod = csiPod();
+  const source = { ...node.claimed(), isMigrated: true };
+  driver.fault('NodePublishVolume', { is: 'error', code: 'Aborted', words: 'busy' });
+  await assert.rejects(node.volumes.publish(node.task(pod, 'pv-1', source), signal));
+  await node.volumes.publish(node.task(pod, 'pv-1', source), signal);
+  driver.fault('NodeUnpublishVolume', { is: 'die' });
+  await assert.rejects(node.volumes.unpublish(pod.metadata.uid, signal));
+  await node.volumes.unpublish(pod.metadata.uid, signal);
+  const key = node.known.idle()[0] ?? '';
+  await node.volumes.unstage(key, node.drivers.get(CSI), signal);
+  await node.volumes.unstage(key, node.drivers.get(CSI), signal);
+  assert.deepEqual(calls(), [
+    `${method('NodeGetInfo')} OK`,
+    `${method('NodeGetCapabilities')} OK`,
+    `${method('NodeStageVolume')} OK migrated`,
+    `${method('NodePublishVolume')} Aborted migrated`,
+    `${method('NodePublishVolume')} OK migrated`,
+    // What is taken back is known by its directory alone.
+    `${method('NodeUnpublishVolume')} Unavailable`,
+    `${method('NodeUnpublishVolume')} OK`,
+    `${method('NodeUnstageVolume')} OK`,
+  ]);
+  assert.deepEqual(operations(), ['volume_unmount failed', 'volume_unmount', 'unmount_device']);
+  await node.volumes.unpublish(csiPod('other').metadata.uid, signal);
+  assert.equal(operations().length, 3);
+});

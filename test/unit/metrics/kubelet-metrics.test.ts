@@ -98,6 +98,26 @@ const table: readonly (readonly [string, Happening, Readonly<Record<string, numb
     },
   ],
   [
+    'drivers of volumes, and what is done about these',
+    (tell) => {
+      const call = { driver: 'csi.org', method: '/csi.v1.Node/NodeStageVolume', code: 'OK', tookMs: 200, isMigrated: true } as const;
+      for (const isMigrated of [true, true, false]) tell.csiDriverCalled({ ...call, isMigrated });
+      for (let n = 0; n < 500; n++) tell.csiDriverCalled({ ...call, driver: `d${n}.org` });
+      const volume = { plugin: 'kubernetes.io/csi:csi.org', tookMs: 200, failed: false };
+      for (let n = 0; n < 500; n++) tell.volumeMounted({ ...volume, plugin: `kubernetes.io/csi:d${n}` });
+      tell.volumeMounted({ ...volume, plugin: 'kubernetes.io/csi:d0', isDevice: true });
+      tell.storageOperated({ ...volume, operation: 'volume_unmount', isMigrated: true });
+    },
+    {
+      'csi_operations_seconds_bucket{le="0.1",driver_name="csi.org",method_name="/csi.v1.Node/NodeStageVolume",grpc_status_code="OK",migrated="true"}': 0,
+      'csi_operations_seconds_bucket{le="0.25",driver_name="csi.org",method_name="/csi.v1.Node/NodeStageVolume",grpc_status_code="OK",migrated="true"}': 2,
+      'csi_operations_seconds_count{driver_name="csi.org",method_name="/csi.v1.Node/NodeStageVolume",grpc_status_code="OK",migrated="false"}': 1,
+      'csi_operations_seconds_count{driver_name="other",method_name="/csi.v1.Node/NodeStageVolume",grpc_status_code="OK",migrated="true"}': 1,
+      'storage_operation_duration_seconds_count{volume_plugin="kubernetes.io/csi:d0",operation_name="map_volume",status="success",migrated="false"}': 1,
+      'storage_operation_duration_seconds_count{volume_plugin="other",operation_name="volume_unmount",status="success",migrated="true"}': 1,
+    },
+  ],
+  [
     'relists, of which the last one says what runs',
     (tell) => {
       const part = (container: string | undefined, phase: 'running' | 'exited') => ({ id: container ?? 's', container, phase });

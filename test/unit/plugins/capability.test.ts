@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { firstValueFrom, Subject } from 'rxjs';
 import { capability } from '../../../src/plugins/capability.ts';
 import { Registration } from '../../../src/plugins/api/registration_pb.js';
+import type { MetricText } from '../../../src/ports/metric-text.ts';
 import { nodeUnderTest, type NodeUnderTest, nothingGiven, runServices } from '../../builders/node-parts.ts';
 import { RegisteringPlugin } from '../../fakes/registering-plugin.ts';
 
@@ -16,6 +17,7 @@ describe('plugin registration', () => {
   let stop: () => Promise<void>;
   const plugins: RegisteringPlugin[] = [];
   const done = new Subject<string>();
+  let text: MetricText | undefined;
 
   const start = (): void => {
     test = nodeUnderTest({ options: { rootDir } });
@@ -24,7 +26,9 @@ describe('plugin registration', () => {
       register: async ({ name }: { readonly name: string }) => done.next(`register ${name}`),
       deregister: async ({ name }: { readonly name: string }) => done.next(`deregister ${name}`),
     };
-    stop = runServices(capability(test.node).services, { ...nothingGiven, plugins: [plugin] }).stop;
+    const { services, metricTexts } = capability(test.node);
+    [text] = metricTexts ?? [];
+    stop = runServices(services, { ...nothingGiven, plugins: [plugin] }).stop;
   };
   /** Resolves with what the handler is asked to do next. */
   const next = async (cause: () => unknown): Promise<string> => {
@@ -63,6 +67,20 @@ describe('plugin registration', () => {
     assert.equal(await next(() => listen('a.org')), 'register a.org');
     assert.equal(await next(() => rm(join(directory, 'a.org'))), 'deregister a.org');
     assert.equal(await next(() => listen('a.org')), 'register a.org');
+  });
+
+  it('counts the sockets that are registered, and those that are to be', async () => {
+    start();
+    const counted = async (): Promise<readonly string[]> =>
+      ((await text?.(new AbortController().signal)) ?? '').split('\n').filter((line) => line.startsWith('plugin_manager'));
+    assert.deepEqual(await counted(), []);
+    const plugin = await listen('a.org');
+    await test.clock.until(firstValueFrom(plugin.tellings));
+    const of = (state: string): string =>
+      `plugin_manager_total_plugins{socket_path="${join(directory, 'a.org')}",state="${state}_state_of_world"} 1`;
+    assert.deepEqual(await counted(), [of('actual'), of('desired')]);
+    await next(() => rm(join(directory, 'a.org')));
+    assert.deepEqual(await counted(), []);
   });
 
   it('takes what is there at the start, in directories below and by links; not what begins with a dot or is no socket', async () => {

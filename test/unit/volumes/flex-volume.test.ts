@@ -173,6 +173,7 @@ describe('flexVolume of a driver that attaches', () => {
       attachments,
       clock: systemClock,
       log: silentLogger,
+      tell: stage.tell,
     };
     const disks = await openDisks(deps);
     stage.disks = disks;

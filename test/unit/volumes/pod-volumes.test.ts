@@ -55,6 +55,32 @@ test('how long a volume took is reported, once for what stays and with each look
   assert.deepEqual(stage.reported.slice(2), ['kubernetes.io/secret made']);
 });
 
+test('volumes are counted by their kind from when the pod is to have them until they are gone, and their end is told', async () => {
+  const counted = (): readonly string[] =>
+    stage.volumes
+      .metrics()
+      .split('\n')
+      .filter((line) => line.startsWith('volume_manager_total_volumes'))
+      .map((line) => line.replace(/.*plugin_name="(.*?)",state="(.).*"\} (.*)/, '$1 $2 $3'));
+  assert.equal(stage.volumes.metrics(), '');
+  const csi = { name: 'c', csi: { driver: 'csi.example.com' } };
+  const pod = podWith({ name: 'e', emptyDir: {} }, { name: 'f', emptyDir: {} }, csi);
+  await assert.rejects(stage.volumes.prepare(pod, signal));
+  const wanted = ['kubernetes.io/empty-dir d 2', 'kubernetes.io/csi:csi.example.com d 1'];
+  assert.deepEqual(counted(), ['kubernetes.io/empty-dir a 2', ...wanted]);
+  stage.reported.splice(0);
+  stage.busy.add(join(stage.rootDir, 'pods', uid));
+  await assert.rejects(stage.volumes.tearDown(uid, signal));
+  // They are there, though nobody wants them.
+  assert.deepEqual(counted(), ['kubernetes.io/empty-dir a 2']);
+  stage.busy.clear();
+  await stage.volumes.tearDown(uid, signal);
+  await stage.volumes.remove(uid, signal);
+  assert.equal(stage.volumes.metrics(), '');
+  const ended = 'kubernetes.io/empty-dir volume_unmount';
+  assert.deepEqual(stage.reported, [`${ended} failed`, `${ended} failed`, ended, ended]);
+});
+
 test('a kind that is not supported holds the pod, unless no container mounts the volume', async () => {
   const rbd = { name: 'r', rbd: { image: 'i', monitors: ['m'] } };
   const why = 'volume "r" is of kind rbd, which this node does not support';

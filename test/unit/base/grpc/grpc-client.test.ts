@@ -30,9 +30,9 @@ test('each call tells how it ended, and how long it took', async (t) => {
   });
   await server.listen(socketPath, 0o600);
   const ends: GrpcCallEnd[] = [];
-  const client = new GrpcClient({ target: { socketPath }, clock, maxMessageBytes: 1 << 20, onEnd: (call) => void ends.push(call) });
+  const client = new GrpcClient({ target: { socketPath }, clock, maxMessageBytes: 1 << 20 });
   const call = (resourceName: string, signal = new AbortController().signal): Promise<unknown> =>
-    client.unary(register, { resourceName }, { timeoutMs: 5000 }, signal);
+    client.unary(register, { resourceName }, { timeoutMs: 5000, onEnd: (end) => void ends.push(end) }, signal);
   const method = '/v1beta1.Registration/Register';
   await call('served');
   await assert.rejects(call('refused'), /code = FailedPrecondition desc = no/);

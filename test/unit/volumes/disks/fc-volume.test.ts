@@ -83,6 +83,7 @@ describe('a Fibre Channel volume', () => {
       attachments,
       clock: impatient,
       log: silentLogger,
+      tell: stage.tell,
     });
     stage.disks = disks;
     stage.renew();

@@ -51,8 +51,18 @@ async function begin(): Promise<void> {
   log = new RecordingLogger();
   const cluster = { exists: true, node: () => nodes.value, nodeChanges: nodes };
   attachments = new Attachments({ cluster, byController, clock: impatient });
-  const { rootDir, mounts } = stage;
-  disks = await openDisks({ rootDir, nodeName: 'n1', flex: stage.flex, roots: machine.roots, mounts, attachments, clock: impatient, log });
+  const { rootDir, mounts, tell } = stage;
+  disks = await openDisks({
+    rootDir,
+    nodeName: 'n1',
+    flex: stage.flex,
+    roots: machine.roots,
+    mounts,
+    attachments,
+    clock: impatient,
+    log,
+    tell,
+  });
   stage.disks = disks;
   stage.renew();
   stop = new AbortController();

@@ -1,0 +1,9 @@
+/** How often each name comes; of too many different names those that come after the first ones are counted together, as "other". */
+export function boundedCounts(names: Iterable<string>, most = 500): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const name of names) {
+    const key = counts.has(name) || counts.size < most ? name : 'other';
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return counts;
+}

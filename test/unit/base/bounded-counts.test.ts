@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { boundedCounts } from '../../../src/base/bounded-counts.ts';
+
+test('names are counted by themselves up to the limit, and together over it', () => {
+  assert.deepEqual(
+    [...boundedCounts(['b', 'a', 'b', 'c', 'd', 'a'], 2)],
+    [
+      ['b', 2],
+      ['a', 2],
+      ['other', 2],
+    ],
+  );
+  assert.equal(boundedCounts([]).size, 0);
+});
