@@ -136,6 +136,7 @@ export function reconcilePods(
       runtime,
       images,
       events,
+      report: node.tell,
       memory,
       participants,
       restarts,

@@ -67,6 +67,7 @@ export async function capability(needs: ImageNeeds): Promise<Contribution> {
           { name: 'unused images', stage: 'beside pods', run: (signal, { stats }) => collections.run(stats, signal) },
           { name: 'image pulls', stage: 'before pods', run: (signal) => drainInto(live.changes, () => pulls.startWaiting(), signal) },
         ],
+    metricTexts: verification ? [() => verification.metrics()] : [],
     reclaim: [{ name: 'images', resource: 'imagefs', reclaim: (signal) => collections.removeUnused(signal) }],
     images: afterRemovals(
       removals,
@@ -87,7 +88,7 @@ export async function capability(needs: ImageNeeds): Promise<Contribution> {
   };
 }
 
-async function providedCredentials({ options, clock, log, cluster, objects }: ImageNeeds): Promise<ProvidedCredentials | undefined> {
+async function providedCredentials({ options, clock, log, tell, cluster, objects }: ImageNeeds): Promise<ProvidedCredentials | undefined> {
   const { imageCredentialProviderConfig: path, imageCredentialProviderBinDir: directory } = options;
   if (path === '' && directory === '') return undefined;
   if (path === '' || directory === '') {
@@ -96,7 +97,7 @@ async function providedCredentials({ options, clock, log, cluster, objects }: Im
   }
   const { credentialProviders } = await import('./providers/credential-providers.ts');
   const mayHaveTokens = featureGates(options.featureGates).isOn('KubeletServiceAccountTokenForCredentialProviders');
-  return credentialProviders({ path, directory, clock, log, mayHaveTokens, api: cluster.exists ? objects : undefined });
+  return credentialProviders({ path, directory, clock, log, tell, mayHaveTokens, api: cluster.exists ? objects : undefined });
 }
 
 function imageVerification({ options, clock, log, tell, engine: { images } }: ImageNeeds): ImageVerification | undefined {

@@ -12,7 +12,7 @@ import { type Container, type Pod, aboutPod } from '../model/pod.ts';
 import { RegistryUnavailableError } from '../model/registry-unavailable-error.ts';
 import { formatTime } from '../model/time.ts';
 import type { EventReason, EventRecorder } from '../ports/event-recorder.ts';
-import type { Happenings, ImagePulling } from '../ports/happenings.ts';
+import type { Happenings, ImageEnsured, ImagePulling } from '../ports/happenings.ts';
 import type { ImagePuller } from '../ports/image-puller.ts';
 import type { ImageInfo, ImageService } from '../ports/image-service.ts';
 import type { Tracing } from '../ports/tracing.ts';
@@ -29,7 +29,7 @@ export interface ImageManagerDependencies {
   readonly clock: Clock;
   readonly log: Logger;
   readonly keyring: Keyring;
-  readonly tell: Pick<Happenings, 'noted' | 'imagePulled' | 'imagePulling'>;
+  readonly tell: Pick<Happenings, 'noted' | 'imagePulled' | 'imagePulling' | 'imageEnsured'>;
   /** Each pull runs within it. */
   readonly tracing: Tracing;
   readonly pulls: Pick<PullQueue, 'pull'>;
@@ -51,6 +51,9 @@ interface Failures {
   /** Of the last, on the clock's monotonic time. */
   readonly atMs: number;
 }
+
+/** What becomes known of an image while it is made present. */
+type Found = { -readonly [K in keyof Omit<ImageEnsured, 'policy'>]: ImageEnsured[K] };
 
 type CredentialsLookup = () => Promise<readonly TrackedCredentials[]>;
 
@@ -216,6 +219,65 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
       `Container image ${quote(ask.name)} already present on machine${verification === undefined ? '' : ' and can be accessed by the pod'}`,
     );
 
+  const ensureImage = async (pod: Pod, container: Container, found: Found, signal: AbortSignal): Promise<string> => {
+    const name = container.image ?? '';
+    let image: string;
+    try {
+      image = applyDefaultImageTag(name);
+    } catch (error) {
+      const message = `Failed to apply default image tag ${quote(name)}: ${errorText(error)}`;
+      record({ pod, container }, 'InspectFailed', message);
+      throw new ContainerStartError('InvalidImageName', message, { cause: error });
+    }
+    const ask: Ask = { pod, container, name, image };
+    const policy = container.imagePullPolicy;
+    const present = policy === 'Always' ? undefined : await inspect(ask, signal);
+    if (policy !== 'Always') found.isPresent = present !== undefined;
+    const lookup = once(() => credentialsOf(ask, signal));
+    if (present !== undefined && (await mayUse(ask, present, lookup, signal))) {
+      found.isPullRequired = false;
+      tellPresent(ask);
+      return present.id;
+    }
+    // Of one that is not there, and is not to be pulled, the kubelet does not say it.
+    if (present !== undefined || policy === 'Always' || policy === 'IfNotPresent') found.isPullRequired = true;
+    // Only a pod that skipped defaulting has no policy; the kubelet takes that for Never.
+    if (policy !== 'Always' && policy !== 'IfNotPresent') {
+      const message = `Container image ${quote(name)} is not present with pull policy of Never`;
+      record(ask, 'ErrImageNeverPull', message);
+      throw new ContainerStartError('ErrImageNeverPull', message);
+    }
+    const key = backoffKey(ask);
+    const startMs = clock.monotonicMs();
+    if (backoff.isInBackOffSinceUpdate(key, startMs)) throw backingOff(ask);
+    record(ask, 'Pulling', `Pulling image ${quote(name)}`);
+    let pullStartMs = startMs;
+    let id: string;
+    try {
+      const work = { do: 'pull', image, container: container.name } as const;
+      id = await tracing.within(work, () => pull(ask, present, lookup, signal, () => (pullStartMs = clock.monotonicMs())));
+    } catch (error) {
+      if (signal.aborted) {
+        noted(pod, `pulling ${name}: stopped`, { image: name });
+        tell.imagePulling({ ...about(ask), stage: 'stopped' });
+        throw signal.reason;
+      }
+      throw failed(ask, error);
+    }
+    const tookMs = clock.monotonicMs() - startMs;
+    const took = milliseconds(tookMs);
+    const pulling = milliseconds(clock.monotonicMs() - pullStartMs);
+    const size = await sizeOf(id, signal);
+    tell.imagePulled({ uid: pod.metadata.uid, sizeBytes: size, tookMs });
+    record(ask, 'Pulled', `Successfully pulled image ${quote(name)} in ${pulling} (${took} including waiting). Image size: ${size} bytes.`);
+    log.info('image pulled', { ...aboutPod(pod), image: name, tookMs });
+    noted(pod, `pulled ${name} in ${took}`, { image: name, tookMs });
+    tell.imagePulling({ ...about(ask), stage: 'pulled' });
+    failures.delete(key);
+    collectGarbage();
+    return id;
+  };
+
   return {
     async presentImage(pod, container, signal) {
       if (container.imagePullPolicy === 'Always') return undefined;
@@ -224,66 +286,20 @@ export function imageManager(dependencies: ImageManagerDependencies): ImagePulle
       const present = await images.inspectImage(ask.image, signal);
       // Where it may not be used, ensureImage asks again, and says what is wrong.
       if (present === undefined || !(await mayUse(ask, present, () => credentialsOf(ask, signal, true), signal))) return undefined;
-      return { ref: present.id, tell: () => tellPresent(ask) };
+      const told = (): void => {
+        tellPresent(ask);
+        tell.imageEnsured({ policy: container.imagePullPolicy, isPresent: true, isPullRequired: false });
+      };
+      return { ref: present.id, tell: told };
     },
 
     async ensureImage(pod, container, signal) {
-      const name = container.image ?? '';
-      let image: string;
+      const found: Found = {};
       try {
-        image = applyDefaultImageTag(name);
-      } catch (error) {
-        const message = `Failed to apply default image tag ${quote(name)}: ${errorText(error)}`;
-        record({ pod, container }, 'InspectFailed', message);
-        throw new ContainerStartError('InvalidImageName', message, { cause: error });
+        return await ensureImage(pod, container, found, signal);
+      } finally {
+        tell.imageEnsured({ policy: container.imagePullPolicy, ...found });
       }
-      const ask: Ask = { pod, container, name, image };
-      const policy = container.imagePullPolicy;
-      const present = policy === 'Always' ? undefined : await inspect(ask, signal);
-      const lookup = once(() => credentialsOf(ask, signal));
-      if (present !== undefined && (await mayUse(ask, present, lookup, signal))) {
-        tellPresent(ask);
-        return present.id;
-      }
-      // Only a pod that skipped defaulting has no policy; the kubelet takes that for Never.
-      if (policy !== 'Always' && policy !== 'IfNotPresent') {
-        const message = `Container image ${quote(name)} is not present with pull policy of Never`;
-        record(ask, 'ErrImageNeverPull', message);
-        throw new ContainerStartError('ErrImageNeverPull', message);
-      }
-      const key = backoffKey(ask);
-      const startMs = clock.monotonicMs();
-      if (backoff.isInBackOffSinceUpdate(key, startMs)) throw backingOff(ask);
-      record(ask, 'Pulling', `Pulling image ${quote(name)}`);
-      let pullStartMs = startMs;
-      let id: string;
-      try {
-        const work = { do: 'pull', image, container: container.name } as const;
-        id = await tracing.within(work, () => pull(ask, present, lookup, signal, () => (pullStartMs = clock.monotonicMs())));
-      } catch (error) {
-        if (signal.aborted) {
-          noted(pod, `pulling ${name}: stopped`, { image: name });
-          tell.imagePulling({ ...about(ask), stage: 'stopped' });
-          throw signal.reason;
-        }
-        throw failed(ask, error);
-      }
-      const tookMs = clock.monotonicMs() - startMs;
-      const took = milliseconds(tookMs);
-      const pulling = milliseconds(clock.monotonicMs() - pullStartMs);
-      const size = await sizeOf(id, signal);
-      tell.imagePulled({ uid: pod.metadata.uid, sizeBytes: size, tookMs });
-      record(
-        ask,
-        'Pulled',
-        `Successfully pulled image ${quote(name)} in ${pulling} (${took} including waiting). Image size: ${size} bytes.`,
-      );
-      log.info('image pulled', { ...aboutPod(pod), image: name, tookMs });
-      noted(pod, `pulled ${name} in ${took}`, { image: name, tookMs });
-      tell.imagePulling({ ...about(ask), stage: 'pulled' });
-      failures.delete(key);
-      collectGarbage();
-      return id;
     },
   };
 }

@@ -22,11 +22,13 @@ const sizes: readonly (readonly [moreThan: number, label: string])[] = [
   [0, '0-10MB'],
 ];
 
+type Heard = Pick<Happenings, 'imagePulled' | 'imageRemoved' | 'imageChecked' | 'imageEnsured' | 'imageVolumesShown'>;
+
 /**
  * How long pulls take, the wait for others included, by the size of the image, images that were removed (pkg/kubelet/metrics/metrics.go), and
- * whether those that are here may be used (pkg/kubelet/images/pullmanager/metrics.go).
+ * whether those that are here may be used (pkg/kubelet/images), and those that containers mount.
  */
-export function imageMetrics(set: MetricSet): Pick<Happenings, 'imagePulled' | 'imageRemoved' | 'imageChecked'> {
+export function imageMetrics(set: MetricSet): Heard {
   const pulls = set.histogram(
     'kubelet_image_pull_duration_seconds',
     'Duration in seconds to pull an image.',
@@ -41,10 +43,36 @@ export function imageMetrics(set: MetricSet): Pick<Happenings, 'imagePulled' | '
     'Counter for how many times kubelet checked whether credentials need to be re-verified to access an image',
     ['result'],
   );
+  const ensured = set.counter(
+    'kubelet_image_manager_ensure_image_requests_total',
+    'Number of ensure-image requests processed by the kubelet.',
+    ['pull_policy', 'present_locally', 'pull_required'],
+  );
   return {
+    ...imageVolumes(set),
+    imageEnsured: ({ policy = '', isPresent = 'unknown', isPullRequired = 'unknown' }) =>
+      ensured.inc({
+        pull_policy: policies.has(policy) ? policy.toLowerCase() : '',
+        present_locally: String(isPresent),
+        pull_required: String(isPullRequired),
+      }),
     imagePulled: ({ sizeBytes, tookMs }) => pulls.observe({ image_size_in_bytes: imageSizeLabel(sizeBytes) }, tookMs / 1000),
     imageRemoved: ({ reason }) => removed.inc({ reason }),
     imageChecked: (result) => checks.inc({ result }),
+  };
+}
+
+const policies: ReadonlySet<string> = new Set(['Always', 'IfNotPresent', 'Never']);
+
+function imageVolumes(set: MetricSet): Pick<Heard, 'imageVolumesShown'> {
+  const requested = set.counter('kubelet_image_volume_requested_total', 'Number of requested image volumes.', [], 'BETA');
+  const mounted = set.counter('kubelet_image_volume_mounted_succeed_total', 'Number of successful image volume mounts.', [], 'BETA');
+  const errors = set.counter('kubelet_image_volume_mounted_errors_total', 'Number of failed image volume mounts.', [], 'BETA');
+  return {
+    imageVolumesShown: ({ volumes, mounts, failed }) => {
+      requested.inc(volumes);
+      (failed ? errors : mounted).inc(mounts);
+    },
   };
 }
 

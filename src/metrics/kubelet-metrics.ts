@@ -6,6 +6,7 @@ import type { PodUpdate } from '../model/pod-update.ts';
 import type { Happenings } from '../ports/happenings.ts';
 import type { StatusChange } from '../ports/pod-statuses.ts';
 import { apiMetrics } from './api-metrics.ts';
+import { credentialProviderMetrics } from './credential-provider-metrics.ts';
 import { cgroupMetrics } from './cgroup-metrics.ts';
 import { certificateMetrics } from './certificate-metrics.ts';
 import { deviceMetrics } from './device-metrics.ts';
@@ -100,6 +101,7 @@ export function kubeletMetrics({ clock, nodeName, version }: KubeletMetricsOptio
       ...topologyMetrics(set),
       ...deviceMetrics(set),
       ...driverMetrics(set),
+      ...credentialProviderMetrics(set),
       ...evictionMetrics(set),
       ...preemptionMetrics(set),
       ...cgroupMetrics(set),
@@ -117,6 +119,8 @@ export function kubeletMetrics({ clock, nodeName, version }: KubeletMetricsOptio
       },
       imageRemoved: images.imageRemoved,
       imageChecked: images.imageChecked,
+      imageEnsured: images.imageEnsured,
+      imageVolumesShown: images.imageVolumesShown,
       ...healthMetrics(slis),
     },
     declared: (update) => {

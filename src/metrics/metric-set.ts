@@ -14,6 +14,9 @@ export function exponentialBucketsRange(min: number, max: number, count: number)
   return exponentialBuckets(min, (max / min) ** (1 / (count - 1)), count);
 }
 
+/** How much Kubernetes promises of a metric. */
+type Stability = 'ALPHA' | 'BETA';
+
 /** Makes metrics in one registry, with the stability level in the help text as Kubernetes' components have it. */
 export class MetricSet {
   readonly registry: Registry;
@@ -22,8 +25,8 @@ export class MetricSet {
     this.registry = registry;
   }
 
-  counter<L extends string = never>(name: string, help: string, labelNames: readonly L[] = []): Counter<L> {
-    return new Counter({ name, help: alpha(help), labelNames, registers: [this.registry] });
+  counter<L extends string = never>(name: string, help: string, labelNames: readonly L[] = [], level: Stability = 'ALPHA'): Counter<L> {
+    return new Counter({ name, help: `[${level}] ${help}`, labelNames, registers: [this.registry] });
   }
 
   gauge<L extends string = never>(

@@ -31,15 +31,18 @@ export function podMetrics(set: MetricSet): PodMetrics {
     'Duration in seconds for a single pod to go from pending to running.',
   );
   const countStep = steps(set);
+  const ownUsers = userNamespaces(set);
   const seen = new Map<PodUid, Seen>();
   return {
     declared: ({ op, pods }) => {
+      ownUsers.declared(op, pods);
       if (op === 'ADD') for (const pod of pods) containersPerPod.observe(containersOf(pod));
     },
     reconciled: (record) => {
       const { uid, atMs, totalMs, phase, outcomes, life, next, failed } = record;
       const before = seen.get(uid);
       const now = before ?? { firstAtMs: atMs, phase: undefined };
+      ownUsers.reconciled(record);
       worked.observe({ operation_type: operationOf(record, before === undefined) }, totalMs / 1000);
       for (const outcome of outcomes) {
         countStep(outcome);
@@ -56,6 +59,36 @@ export function podMetrics(set: MetricSet): PodMetrics {
 }
 
 const containersOf = ({ spec }: Pod): number => spec.containers.length;
+
+/** Pods with ids of their own: each sandbox that is made for one, and whether something of that look at it failed. */
+function userNamespaces(set: MetricSet): {
+  readonly declared: (op: PodUpdate['op'], pods: readonly Pod[]) => void;
+  readonly reconciled: (record: ReconcileRecord) => void;
+} {
+  const words = 'This metric will only be collected on Linux.';
+  const started = set.counter(
+    'kubelet_started_user_namespaced_pods_total',
+    `Cumulative number of pods with user namespaces started. ${words}`,
+  );
+  const errors = set.counter(
+    'kubelet_started_user_namespaced_pods_errors_total',
+    `Cumulative number of errors when starting pods with user namespaces. ${words}`,
+  );
+  const known = new Set<PodUid>();
+  return {
+    declared: (op, pods) => {
+      for (const { metadata, spec } of pods) {
+        if (op === 'REMOVE') known.delete(metadata.uid);
+        else if (spec.hostUsers === false) known.add(metadata.uid);
+      }
+    },
+    reconciled: ({ uid, outcomes }) => {
+      if (!known.has(uid) || !outcomes.some(({ action }) => action.do === 'runSandbox')) return;
+      started.inc();
+      if (outcomes.some(({ error }) => error !== undefined)) errors.inc();
+    },
+  };
+}
 
 /** Sandboxes and containers that were started. */
 function steps(set: MetricSet): (outcome: ReconcileRecord['outcomes'][number]) => void {

@@ -159,6 +159,22 @@ export interface ImageRemoved {
 /** Whether a pod may use an image that is here, and by what that was decided: as the kubelet's metric names it. */
 export type ImageCheck = 'credentialPolicyAllowed' | 'credentialRecordFound' | 'mustAuthenticate' | 'error';
 
+/** What was found of an image that a pod needs, and whether it had to be pulled; undefined: nobody has looked, or it could not be said. */
+export interface ImageEnsured {
+  readonly policy: Container['imagePullPolicy'];
+  readonly isPresent?: boolean;
+  readonly isPullRequired?: boolean;
+}
+
+/** Images that a container mounts were there when it was made. */
+export interface ImageVolumesShown {
+  readonly volumes: number;
+  /** One volume may be mounted at several paths. */
+  readonly mounts: number;
+  /** The runtime could not mount one. */
+  readonly failed: boolean;
+}
+
 /** One look of /healthz at one of its checks. */
 export interface HealthChecked {
   readonly check: string;
@@ -276,6 +292,8 @@ export interface HappeningKinds extends PluginHappeningKinds {
   readonly imagePulled: ImagePulled;
   readonly imageRemoved: ImageRemoved;
   readonly imageChecked: ImageCheck;
+  readonly imageEnsured: ImageEnsured;
+  readonly imageVolumesShown: ImageVolumesShown;
   readonly healthChecked: HealthChecked;
   readonly volumeMounted: VolumeMounted;
   readonly storageOperated: StorageOperated;

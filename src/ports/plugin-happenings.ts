@@ -6,7 +6,7 @@ export interface DriverCalled extends GrpcCallEnd {
   readonly driver: string;
 }
 
-/** What is reported of what others bring to the node: devices and their plugins, drivers of claims. */
+/** What is reported of what others bring to the node: devices and their plugins, drivers, credential providers. */
 export interface PluginHappeningKinds {
   /** A device plugin has registered, and is taken. */
   readonly devicePluginRegistered: { readonly resource: string };
@@ -22,6 +22,10 @@ export interface PluginHappeningKinds {
   readonly draDriverCalled: DriverCalled;
   /** A CSI driver was called; `isMigrated`: about a volume of a kind that is the driver's by now. */
   readonly csiDriverCalled: DriverCalled & { readonly isMigrated: boolean };
+  /** Which credential providers there are is known; `hash` is that of their configuration. */
+  readonly credentialProvidersRead: { readonly hash: string };
+  /** The program of a credential provider has ended, or did not in time. */
+  readonly credentialProviderAsked: { readonly provider: string; readonly tookMs: number; readonly failed: boolean };
   /** Somebody asked the pod resources API. */
   readonly podResourcesAsked: {
     readonly version: 'v1' | 'v1alpha1';

@@ -10,6 +10,7 @@ import {
   type CredentialProvidersDeps,
   type ProvidedCredentials,
 } from '../../src/images/providers/credential-providers.ts';
+import { RecordedHappenings } from '../fakes/recorded-happenings.ts';
 
 /** Of a configuration: a provider for all of .example. `more` begins with a comma. */
 export const provider = (name: string, more = ''): string =>
@@ -28,6 +29,7 @@ export interface ProvidersUnderTest {
   readonly lines: readonly string[];
   /** All that is logged, with its fields. */
   readonly logged: readonly string[];
+  readonly happenings: RecordedHappenings;
   readonly open: (over?: Partial<CredentialProvidersDeps>) => Promise<ProvidedCredentials>;
 }
 
@@ -45,6 +47,8 @@ export async function providersUnderTest(
   }
   const path = join(directory, 'providers.yaml');
   await writeFile(path, text);
+  const happenings = new RecordedHappenings();
+  const { tell } = happenings;
   const lines: string[] = [];
   const logged: string[] = [];
   const line = (message: string, fields: Readonly<Record<string, unknown>> = {}): void => {
@@ -54,6 +58,6 @@ export async function providersUnderTest(
   };
   const log: Logger = { ...silentLogger, v: (_level, message, fields) => line(message, fields), info: line, warn: line, error: line };
   const open = (over: Partial<CredentialProvidersDeps> = {}): Promise<ProvidedCredentials> =>
-    credentialProviders({ path, directory, clock: systemClock, log, mayHaveTokens: true, api: undefined, ...over });
-  return { directory, lines, logged, open };
+    credentialProviders({ path, directory, clock: systemClock, log, tell, mayHaveTokens: true, api: undefined, ...over });
+  return { directory, lines, logged, happenings, open };
 }

@@ -7,6 +7,7 @@ import { type Container, formatPod, type Pod, type PodUid } from '../../model/po
 import type { ContainerHooks } from '../../ports/container-hooks.ts';
 import type { ContainerId, ContainerRuntime, ContainerSpec, ObservedPod, SandboxId, SandboxSpec } from '../../ports/container-runtime.ts';
 import type { EventReason, EventRecorder } from '../../ports/event-recorder.ts';
+import type { Happenings } from '../../ports/happenings.ts';
 import type { ImagePuller } from '../../ports/image-puller.ts';
 import type { PodAction } from '../../ports/pod-plan.ts';
 import type { DesiredPod } from '../../ports/pod-store.ts';
@@ -33,6 +34,7 @@ export interface PodStepsDeps {
   readonly runSandbox: ContainerRuntime['runSandbox'];
   readonly images: ImagePuller;
   readonly events: EventRecorder;
+  readonly report: Pick<Happenings, 'imageVolumesShown'>;
   readonly memory: PodMemory;
   readonly participants: Pick<PodParticipants, 'prepare' | 'sandbox' | 'tearDown'>;
   readonly restarts: Pick<Restarts, 'mark'>;
@@ -63,6 +65,7 @@ export function podSteps({
   runSandbox,
   images,
   events,
+  report,
   memory,
   participants,
   restarts,
@@ -168,20 +171,29 @@ export function podSteps({
       const { sandbox } = context;
       if (sandbox === undefined) throw new Error(`container ${name} has no sandbox to join`);
       let id: ContainerId;
+      let imageVolumes: ReadonlyMap<string, string> = new Map();
+      const shown = (failed: boolean): void => {
+        if (imageVolumes.size === 0) return;
+        const mounts = (container.volumeMounts ?? []).filter((mount) => imageVolumes.has(mount.name)).length;
+        report.imageVolumesShown({ volumes: imageVolumes.size, mounts, failed });
+      };
       try {
         const ahead = context.ahead?.name === name ? context.ahead : undefined;
         ahead?.image.tell();
         const imageRef = ahead?.image.ref ?? (await images.ensureImage(pod, container, signal));
-        const imageVolumes = await ensureImageVolumes(images, pod, container, signal);
+        imageVolumes = await ensureImageVolumes(images, pod, container, signal);
         const made = { attempt, imageRef, imageVolumes, sandbox: 'running' } as const;
         const spec = { ...(await containerSpec(pod, container, made, signal)), ...targetOf(context, name) };
         onRestart(pod, container, context.observed);
         resizes.started(pod, container);
         id = await (ahead ? ahead.created.start(spec, signal) : runtime.startContainer(pod, sandbox, spec, signal));
+        shown(false);
       } catch (error) {
         if (signal.aborted) throw error;
         const failure =
           error instanceof ContainerStartError ? error : new ContainerStartError('RunContainerError', errorText(error), { cause: error });
+        // What else can be wrong with a container says nothing of its images (incrementImageVolumeMetrics in pkg/kubelet/kuberuntime).
+        shown(failure.message.startsWith('ImageVolumeMountFailed'));
         memory.containerFailed(pod.metadata.uid, name, { reason: failure.reason, message: failure.message });
         tell(context, 'Warning', 'Failed', `Error: ${pullReasons.has(failure.reason) ? failure.reason : failure.message}`, name);
         throw failure;

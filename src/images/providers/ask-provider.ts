@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { type CommandEnd, runCommand } from '../../base/run-command.ts';
 import { REDACTED } from '../../base/without-credentials.ts';
+import type { Happenings } from '../../ports/happenings.ts';
 import type { ProviderAccount } from './account-of-pod.ts';
 import { type ProviderAnswer, providerAnswer } from './provider-answer.ts';
 import type { ProviderSpec } from './provider-faults.ts';
@@ -12,7 +13,8 @@ const DEADLINE_MS = 60_000;
 export interface AskProviderDeps {
   /** Where the programs are. */
   readonly directory: string;
-  readonly clock: Pick<Clock, 'schedule'>;
+  readonly clock: Pick<Clock, 'schedule' | 'monotonicMs'>;
+  readonly tell: Pick<Happenings, 'credentialProviderAsked'>;
 }
 
 /**
@@ -23,8 +25,9 @@ export async function askProvider(
   { name, apiVersion, args, env }: Pick<ProviderSpec, 'name' | 'apiVersion' | 'args' | 'env'>,
   image: string,
   account: Pick<ProviderAccount, 'token' | 'annotations'> | undefined,
-  { directory, clock }: AskProviderDeps,
+  { directory, clock, tell }: AskProviderDeps,
 ): Promise<ProviderAnswer> {
+  const beganMs = clock.monotonicMs();
   const end = await runCommand(join(directory, name), args, {
     clock,
     deadlineMs: DEADLINE_MS,
@@ -33,7 +36,9 @@ export async function askProvider(
     input: JSON.stringify({ kind: 'CredentialProviderRequest', apiVersion, image, ...requestOf(account) }),
     env: { ...process.env, ...env },
   });
-  if (end.is === 'exited' && end.code === 0) return providerAnswer(end.stdout);
+  const failed = end.is !== 'exited' || end.code !== 0;
+  tell.credentialProviderAsked({ provider: name, tookMs: clock.monotonicMs() - beganMs, failed });
+  if (!failed) return providerAnswer(end.stdout);
   throw new Error(`failed to get credential from external registry credential provider: ${name} ${whatHappened(end, account?.token)}`);
 }
 

@@ -7,6 +7,7 @@ import type { Logger } from '../../base/logger.ts';
 import { OngoingFaults } from '../../base/ongoing-faults.ts';
 import { aboutPod, type Pod } from '../../model/pod.ts';
 import { formatFieldError } from '../../model/validation/field-error.ts';
+import type { Happenings } from '../../ports/happenings.ts';
 import type { PodObjects } from '../../ports/pod-objects.ts';
 import type { DockerConfigEntry } from '../docker-config.ts';
 import { accountOfPod, type AskedFor, serviceAccountOf } from './account-of-pod.ts';
@@ -22,6 +23,7 @@ export interface CredentialProvidersDeps {
   readonly directory: string;
   readonly clock: Pick<Clock, 'schedule' | 'monotonicMs'>;
   readonly log: Logger;
+  readonly tell: Pick<Happenings, 'credentialProvidersRead' | 'credentialProviderAsked'>;
   /** The feature gate KubeletServiceAccountTokenForCredentialProviders. */
   readonly mayHaveTokens: boolean;
   /** Where service accounts and their tokens are from; undefined: there is no API server. */
@@ -39,7 +41,7 @@ export type ProvidedCredentials = (image: string, pod: Pod, signal: AbortSignal)
  * and with programs that are not there. Their configuration is read once.
  */
 export async function credentialProviders(deps: CredentialProvidersDeps): Promise<ProvidedCredentials> {
-  const { path, directory, clock, log, mayHaveTokens, api } = deps;
+  const { path, directory, clock, log, tell, mayHaveTokens, api } = deps;
   const wrong = (found: string): Error => new Error(`--image-credential-provider-config ${path}: ${found}`);
   const { providers, hash } = await readProviders(path).catch((error: unknown) => {
     throw wrong(errorText(error));
@@ -52,13 +54,17 @@ export async function credentialProviders(deps: CredentialProvidersDeps): Promis
     });
   }
   log.info('credential providers read', { path, hash, providers: providers.map(({ name }) => name) });
+  tell.credentialProvidersRead({ hash });
   const idle = api ? [] : providers.filter(({ tokenAttributes }) => tokenAttributes?.required);
   for (const { name: provider } of idle)
     log.warn('credential provider is never asked: it requires service accounts, and there is no API server', { provider });
   const failing = new OngoingFaults<string>();
   const all = providers.map((spec) => ({
     spec,
-    provider: new CredentialProvider(spec, { clock, ask: (image, account) => askProvider(spec, image, account, { directory, clock }) }),
+    provider: new CredentialProvider(spec, {
+      clock,
+      ask: (image, account) => askProvider(spec, image, account, { directory, clock, tell }),
+    }),
   }));
   const askedFor = async ({ name: provider, tokenAttributes }: ProviderSpec, pod: Pod, signal: AbortSignal): Promise<AskedFor> => {
     if (!tokenAttributes) return undefined;

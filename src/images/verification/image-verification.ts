@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
+import { exposition, type MetricFamily } from '../../base/exposition.ts';
 import type { Logger } from '../../base/logger.ts';
 import { OngoingFaults } from '../../base/ongoing-faults.ts';
 import { parseImageName } from '../../model/image-name.ts';
@@ -150,6 +151,19 @@ export class ImageVerification {
       for (const id of ids) await this.#prove(name, id, undefined);
       if (this.#intents.settled(name)) await this.#removeIntent(name);
     } catch {}
+  }
+
+  /** The part of /metrics about what is on the disk; without what cannot be read. */
+  async metrics(): Promise<string> {
+    const family = async (what: string, help: string, files: RecordFiles): Promise<MetricFamily> => {
+      const names = await files.names().catch(() => undefined);
+      const samples = names === undefined ? [] : [{ labels: {}, value: names.length }];
+      return { name: `kubelet_imagemanager_ondisk_${what}`, help: `[ALPHA] ${help}`, type: 'gauge', samples };
+    };
+    return exposition([
+      await family('pullintents', 'Number of ImagePullIntents stored on disk.', this.#pulling),
+      await family('pulledrecords', 'Number of ImagePulledRecords stored on disk.', this.#pulled),
+    ]);
   }
 
   async #isPulledHere(name: string, image: Present): Promise<boolean> {

@@ -71,7 +71,7 @@ describe('ensureImage with a Docker engine and a real registry', { timeout: 120_
       clock: systemClock,
       log: silentLogger,
       keyring: keyring(new NodeDockerConfig({ rootDir, cwd: rootDir, home: rootDir }, silentLogger)),
-      tell: { noted: ({ message }) => notes.push(message), imagePulling: () => {}, imagePulled: () => {} },
+      tell: { noted: ({ message }) => notes.push(message), imagePulling: () => {}, imagePulled: () => {}, imageEnsured: () => {} },
       tracing: notTraced,
       pulls: new PullQueue({ images, limiter: undefined, maxParallelPulls: () => undefined }),
       backoff: new Backoff({ clock: systemClock, baseMs: 10_000, maxMs: 300_000 }),

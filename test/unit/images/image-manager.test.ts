@@ -61,6 +61,8 @@ describe('imageManager', () => {
   let events: string[];
   let notes: Note[];
   let pulledImages: ImagePulled[];
+  /** "POLICY PRESENT REQUIRED" */
+  let ensured: string[];
   let puller: ImagePuller;
   let pulls: PullQueue;
   let secretText: string;
@@ -76,6 +78,7 @@ describe('imageManager', () => {
     events = [];
     notes = [];
     pulledImages = [];
+    ensured = [];
     secretText = '';
     secretsAsked = 0;
     mayUse = true;
@@ -93,6 +96,7 @@ describe('imageManager', () => {
         noted: ({ message, fields }) => notes.push({ message, fields }),
         imagePulling: () => {},
         imagePulled: (pulled) => pulledImages.push(pulled),
+        imageEnsured: ({ policy, isPresent, isPullRequired }) => ensured.push(`${policy} ${isPresent} ${isPullRequired}`),
       },
       tracing: notTraced,
       pulls,
@@ -126,6 +130,28 @@ describe('imageManager', () => {
     present?.tell();
     assert.equal(events.length, 2);
     assert.equal(events[0], events[1]);
+  });
+
+  test('each image that is asked for is told of with what was found, and whether it had to be pulled', async () => {
+    const told = async (attempt: Promise<string>): Promise<string | undefined> => {
+      await attempt.catch(() => {});
+      return ensured.splice(0).join();
+    };
+    const asked = (image: string, policy: 'Always' | 'IfNotPresent' | 'Never'): Promise<string> =>
+      puller.ensureImage(aPod('p'), aContainer('c', { image, imagePullPolicy: policy }), never);
+    assert.equal(await told(asked('img:1', 'Never')), 'Never false undefined');
+    assert.equal(await told(asked('img:1', 'IfNotPresent')), 'IfNotPresent false true');
+    assert.equal(await told(asked('img:1', 'IfNotPresent')), 'IfNotPresent true false');
+    assert.equal(await told(asked('img:1', 'Never')), 'Never true false');
+    assert.equal(await told(asked('img:1', 'Always')), 'Always undefined true');
+    mayUse = false;
+    assert.equal(await told(asked('img:1', 'Never')), 'Never true true');
+    assert.equal(await told(asked('no such name', 'IfNotPresent')), 'IfNotPresent undefined undefined');
+    mayUse = true;
+    const present = await puller.presentImage(aPod('p'), aContainer('c', { image: 'img:1', imagePullPolicy: 'IfNotPresent' }), never);
+    assert.deepEqual(ensured, []);
+    present?.tell();
+    assert.deepEqual(ensured, ['IfNotPresent true false']);
   });
 
   test('a pull tells its size and how long it took, an image that is there or cannot be pulled tells nothing', async () => {

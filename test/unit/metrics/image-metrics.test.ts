@@ -49,3 +49,23 @@ test('checks of images that are here are counted by their result', async () => {
   assert.match(text, /^kubelet_imagemanager_image_mustpull_checks_total\{result="credentialRecordFound"\} 1$/m);
   assert.match(text, /^kubelet_imagemanager_image_mustpull_checks_total\{result="mustAuthenticate"\} 2$/m);
 });
+
+test('images that were to be made present are counted by what was found, and those that containers mount', async () => {
+  const registry = new Registry();
+  const { imageEnsured, imageVolumesShown } = imageMetrics(new MetricSet(registry));
+  imageEnsured({ policy: 'IfNotPresent', isPresent: true, isPullRequired: false });
+  imageEnsured({ policy: 'Always', isPullRequired: true });
+  imageEnsured({ policy: undefined });
+  for (const failed of [false, true, false]) imageVolumesShown({ volumes: 2, mounts: 3, failed });
+  const text = await registry.metrics();
+  for (const [labels, value] of [
+    ['pull_policy="ifnotpresent",present_locally="true",pull_required="false"', 1],
+    ['pull_policy="always",present_locally="unknown",pull_required="true"', 1],
+    ['pull_policy="",present_locally="unknown",pull_required="unknown"', 1],
+  ] as const)
+    assert.ok(text.includes(`kubelet_image_manager_ensure_image_requests_total{${labels}} ${value}\n`), labels);
+  assert.match(text, /^# HELP kubelet_image_volume_requested_total \[BETA\] Number of requested image volumes\.$/m);
+  assert.match(text, /^kubelet_image_volume_requested_total 6$/m);
+  assert.match(text, /^kubelet_image_volume_mounted_succeed_total 6$/m);
+  assert.match(text, /^kubelet_image_volume_mounted_errors_total 3$/m);
+});

@@ -118,6 +118,19 @@ const table: readonly (readonly [string, Happening, Readonly<Record<string, numb
     },
   ],
   [
+    'credential providers',
+    (tell) => {
+      tell.credentialProvidersRead({ hash: 'sha256:abc' });
+      for (const failed of [false, true]) tell.credentialProviderAsked({ provider: 'ecr', tookMs: 300, failed });
+    },
+    {
+      'kubelet_credential_provider_config_info{hash="sha256:abc"}': 1,
+      'kubelet_credential_provider_plugin_errors_total{plugin_name="ecr"}': 1,
+      'kubelet_credential_provider_plugin_duration_bucket{le="0.25",plugin_name="ecr"}': 0,
+      'kubelet_credential_provider_plugin_duration_bucket{le="0.5",plugin_name="ecr"}': 2,
+    },
+  ],
+  [
     'relists, of which the last one says what runs',
     (tell) => {
       const part = (container: string | undefined, phase: 'running' | 'exited') => ({ id: container ?? 's', container, phase });

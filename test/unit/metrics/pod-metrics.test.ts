@@ -100,3 +100,24 @@ test('pods are counted with their containers when they are declared for the firs
   const { containers_per_pod_count_sum: containers, containers_per_pod_count_count: pods } = await counted();
   assert.deepEqual([containers, pods], [3, 2]);
 });
+
+test('sandboxes of pods with ids of their own are counted apart, and whether something of that look failed', async () => {
+  const { metrics, counted } = setUp();
+  const pods = [
+    aPod('own', { hostUsers: false }, { uid: 'own' as PodUid }),
+    aPod('hosts', { hostUsers: true }, { uid: 'hosts' as PodUid }),
+  ];
+  metrics.declared({ op: 'ADD', source: 'api', pods });
+  const sandbox = { action: { do: 'runSandbox', attempt: 0 }, tookMs: 200 } as const;
+  const app = { action: { do: 'startContainer', name: 'app', attempt: 0, init: false }, tookMs: 100, error: 'no id is left' } as const;
+  for (const uid of ['own', 'hosts', 'another'] as PodUid[]) {
+    metrics.reconciled({ ...base, uid, outcomes: [sandbox, app] });
+    metrics.reconciled({ ...base, uid, outcomes: [sandbox] });
+    metrics.reconciled({ ...base, uid, outcomes: [app] });
+  }
+  const series = await counted();
+  assert.deepEqual([series['started_user_namespaced_pods_total'], series['started_user_namespaced_pods_errors_total']], [2, 1]);
+  metrics.declared({ op: 'REMOVE', source: 'api', pods });
+  metrics.reconciled({ ...base, uid: 'own' as PodUid, outcomes: [sandbox] });
+  assert.equal((await counted())['started_user_namespaced_pods_total'], 2);
+});

@@ -34,6 +34,7 @@ function steps(hooks: Partial<ContainerHooks> = {}, over: Partial<PodStepsDeps> 
     runSandbox: async () => ({ id: 'sandbox' as SandboxId, ips: [] }),
     images: { ensureImage: async () => 'image', presentImage: async () => undefined },
     events: { record: (_pod, _type, reason, message) => done.push(`${reason}: ${message}`) },
+    report: { imageVolumesShown: ({ volumes, mounts, failed }) => done.push(`images ${volumes} at ${mounts}${failed ? ' failed' : ''}`) },
     memory,
     restarts: { mark: async () => {} },
     hooks: {
@@ -208,6 +209,31 @@ test('a postStart that fails kills its container with the grace period of the po
     'ended app-0',
   ]);
   assert.deepEqual(memory.startFailures('uid-web' as PodUid).get('app'), { reason: 'PostStartHookError', message: 'it failed' });
+});
+
+test('images that a container mounts are told of once it is made, or its runtime could not mount them', async () => {
+  const mounting = aPod('web', {
+    containers: [aContainer('app', { volumeMounts: ['/a', '/b'].map((mountPath) => ({ name: 'i', mountPath })) })],
+    volumes: [{ name: 'i', image: { reference: 'data:1' } }],
+  });
+  const start = { do: 'startContainer', name: 'app', attempt: 0, init: false } as const;
+  const told = async (
+    startContainer: () => Promise<ContainerId>,
+    of = mounting,
+    image = async () => 'image',
+  ): Promise<readonly string[]> => {
+    const images = { ensureImage: image, presentImage: async () => undefined };
+    const { done, executors } = steps({}, { images, runtime: { ...engine, startContainer } });
+    const ended = executors.startContainer(start, context(of, anObservedPod(of, {})), never);
+    await Promise.resolve(ended).catch(() => {});
+    return done.filter((each) => each.startsWith('images'));
+  };
+  const fails = (message: string) => () => Promise.reject(new ContainerStartError('CreateContainerError', message));
+  assert.deepEqual(await told(async () => ID), ['images 1 at 2']);
+  assert.deepEqual(await told(fails('ImageVolumeMountFailed: no such image')), ['images 1 at 2 failed']);
+  assert.deepEqual(await told(fails('no space left on device')), ['images 1 at 2']);
+  assert.deepEqual(await told(async () => ID, pod), []);
+  assert.deepEqual(await told(async () => ID, mounting, fails('no such image')), []);
 });
 
 test('the container that comes next is created while its sandbox starts; its events come after that, in their order', async () => {

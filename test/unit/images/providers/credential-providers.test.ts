@@ -32,7 +32,7 @@ describe('a credential provider', () => {
   });
 
   test('comes after the credentials of the node, and those that fail are said once and passed over', async (t) => {
-    const { open, lines } = await given(t, config(provider('broken'), provider('mute'), provider('huge'), provider('good')), {
+    const { open, lines, happenings } = await given(t, config(provider('broken'), provider('mute'), provider('huge'), provider('good')), {
       broken: 'echo no access >&2; exit 3',
       mute: `echo 'secret: [hunter2'`,
       huge: 'head -c 3000000 /dev/zero | tr "\\0" "{"',
@@ -52,6 +52,11 @@ describe('a credential provider', () => {
     assert.match(failures[1] ?? '', /"huge": .*neither JSON nor YAML$/);
     assert.match(failures[2] ?? '', /"mute": .*neither JSON nor YAML$/);
     assert.doesNotMatch(lines.join('\n'), /hunter2|"p"/);
+    assert.match(happenings.of('credentialProvidersRead')[0]?.hash ?? '', /^sha256:[0-9a-f]{64}$/);
+    const asked = happenings.of('credentialProviderAsked').map(({ provider: name, failed }) => `${name}${failed ? ' failed' : ''}`);
+    // What it says is no part of how it ran.
+    assert.deepEqual([...new Set(asked)].toSorted(), ['broken failed', 'good', 'huge', 'mute']);
+    assert.ok(happenings.of('credentialProviderAsked').every(({ tookMs }) => tookMs > 0));
   });
 });
 

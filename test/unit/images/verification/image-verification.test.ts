@@ -357,3 +357,22 @@ describe('an intent', () => {
     assert.equal(await again().mayUse('r.example/app:1', app, none, signal), true);
   });
 });
+
+test('intents and records on the disk are counted when somebody asks', async (t) => {
+  const it = await scene(t);
+  const counted = async (of: ImageVerification): Promise<readonly string[]> =>
+    (await of.metrics()).split('\n').flatMap((line) => /^kubelet_imagemanager_ondisk_(.*)$/.exec(line)?.[1] ?? []);
+  const verification = it.again();
+  assert.deepEqual(await counted(verification), ['pulledrecords 0', 'pullintents 0']);
+  await pulled(verification, anImage('sha256:a', 'r.example/a:1'));
+  await verification.begins('r.example/b:1', undefined);
+  await verification.begins('r.example/c:1', undefined);
+  assert.deepEqual(await counted(it.again()), ['pulledrecords 1', 'pullintents 2']);
+  await rm(join(it.rootDir, 'image_manager', 'pulled'), { recursive: true });
+  await writeFile(join(it.rootDir, 'image_manager', 'pulled'), 'no directory');
+  const text = await counted(it.again());
+  assert.deepEqual(
+    text.filter((line) => line.startsWith('pullintents')),
+    ['pullintents 2'],
+  );
+});
