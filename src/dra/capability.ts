@@ -9,7 +9,11 @@ import type { NodeParts } from '../ports/node-parts.ts';
  */
 export async function capability(node: NodeParts): Promise<Contribution> {
   if (node.cluster.exists && !node.options.runOnce) return (await import('./open-claims.ts')).openClaims(node);
-  return { pod: { admit: async (pod) => withoutClaims(pod), wouldAdmit: async (pod) => withoutClaims(pod) } };
+  return {
+    pod: { admit: async (pod) => withoutClaims(pod), wouldAdmit: async (pod) => withoutClaims(pod) },
+    // As a kubelet without an API server: dashboards tell none from not known.
+    metricTexts: [async () => (await import('./claims-in-use.ts')).claimsInUseText({ all: 0, byDriver: new Map() })],
+  };
 }
 
 const withoutClaims = ({ spec }: Pod): PodRefusal | undefined =>

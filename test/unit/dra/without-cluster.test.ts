@@ -8,10 +8,11 @@ import { aPodThat } from '../../builders/pods-that.ts';
 test('without an API server there are no claims: a pod that has some is refused, all others are not', async () => {
   const { signal } = new AbortController();
   const none = new NodeUse();
-  const { pod } = await capability(nodeUnderTest().node);
+  const { pod, metricTexts = [] } = await capability(nodeUnderTest().node);
   const claiming = aPodThat('web', { resourceClaims: [{ name: 'gpus', resourceClaimName: 'a' }] });
   const refusal = await pod?.admit?.(claiming, none, signal);
   assert.equal(refusal?.reason, 'ResourceClaimsNotSupported');
   assert.deepEqual(await pod?.wouldAdmit?.(claiming, none, signal), refusal);
   assert.equal(await pod?.admit?.(aPodThat('web'), none, signal), undefined);
+  assert.match((await metricTexts[0]?.(signal)) ?? '', /^dra_resource_claims_in_use\{driver_name="<any>"\} 0$/m);
 });

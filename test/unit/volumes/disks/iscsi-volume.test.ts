@@ -132,6 +132,8 @@ describe('an iSCSI volume', () => {
     assert.deepEqual(machine.calls, [`blockdev --flushbufs ${device}`, `${node} -I default --logout`, `${node} -I default -o delete`]);
     assert.deepEqual(await readdir(join(stage.rootDir, 'plugins/kubernetes.io/iscsi')), []);
     assert.equal(stage.mounted.size, 0);
+    const plugin = 'kubernetes.io/iscsi';
+    assert.deepEqual(stage.reported, [`${plugin} made`, `${plugin} volume_unmount`, `${plugin} unmount_device`]);
     assert.equal(await stage.volumes.remain(uid), false);
   });
 
