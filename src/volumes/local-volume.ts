@@ -1,37 +1,92 @@
 import { realpath, stat } from 'node:fs/promises';
 import { realPath } from '../base/real-path.ts';
 import type { HostTask } from '../ports/host-files.ts';
+import { type NodeDisk, setUpDisk } from './disk-volume.ts';
 import { mountTable, otherMountsOf } from './mount-table.ts';
-import { giveToGroup } from './volume-ownership.ts';
+import type { MountedDevice } from './mounts.ts';
 import { makeMountPoint } from './volume-directory.ts';
-import { volumeKind } from './volume-kind.ts';
+import type { KindOf, VolumeKind, VolumeMount, VolumeTask } from './volume-kind.ts';
+import { giveToGroup } from './volume-ownership.ts';
 
-/** A directory of this node that a persistent volume names, shown to each pod at a place of its own (pkg/volume/local). */
-export const localVolume = volumeKind('local', {
-  plugin: 'kubernetes.io~local-volume',
-  takesMountOptions: true,
-  setUp: async ({ path }, { pod, directory, readOnly, mountOptions, mounts, hostFiles, giving, podsDir }, signal) => {
-    if (path.split('/').includes('..')) throw new Error(`invalid path: ${path} must not contain '..'`);
-    const real = await hostFiles.run(findDirectory, { path }, signal);
-    const pods = `${await realpath(podsDir).catch(() => podsDir)}/`;
-    const isFirst = !otherMountsOf(await mountTable(), real).some((other) => other.startsWith(pods));
-    const { fsGroup, fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
-    // The group of the pod that came first, which keeps the volume. Once it is mounted all of it has been given, whatever came between.
-    if (!readOnly && isFirst && fsGroup !== undefined) {
-      await giving(() => hostFiles.run(giveToGroup, { directory: real, ownership: { fsGroup, policy, readOnly } }, signal));
-    }
-    await makeMountPoint(directory);
-    await mounts.mount(directory, { type: 'bind', source: path, options: [...(readOnly ? ['ro'] : []), ...mountOptions] }, signal);
-    return { hostPath: directory, readOnly, isHosts: true, ...(!readOnly && { isOwn: true }) };
-  },
+/**
+ * A directory of this node that a persistent volume names, shown to each pod at a place of its own; or a block device of it: what is on it is mounted once
+ * and shown to each, or pods have the device (pkg/volume/local).
+ */
+export const localVolume: KindOf = ({ local, claimed }) => {
+  if (!local) return undefined;
+  const { path, fsType } = local;
+  const kind: VolumeKind = {
+    plugin: 'kubernetes.io~local-volume',
+    changes: false,
+    takesMountOptions: true,
+    setUp: async (task, signal) => {
+      if (path.split('/').includes('..')) throw new Error(`invalid path: ${path} must not contain '..'`);
+      const { real, device, isDirectory } = await task.hostFiles.run(findLocal, { path }, signal);
+      if (device !== undefined) return setUpDisk(diskOf(task.name, real, device), { fsType }, claimed, task, signal);
+      if (claimed?.persistent.spec?.volumeMode === 'Block')
+        throw new Error(`local volume ${path} is not a block device, which its volumeMode Block asks for`);
+      if (!isDirectory) throw new Error(`local volume ${path}: only directory and block device are supported`);
+      return showDirectory(path, real, task, signal);
+    },
+  };
+  return kind;
+};
+
+async function showDirectory(
+  path: string,
+  real: string,
+  { pod, directory, readOnly, mountOptions, mounts, hostFiles, giving, podsDir }: VolumeTask,
+  signal: AbortSignal,
+): Promise<VolumeMount> {
+  const pods = `${await realpath(podsDir).catch(() => podsDir)}/`;
+  const isFirst = !otherMountsOf(await mountTable(), real).some((other) => other.startsWith(pods));
+  const { fsGroup, fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
+  // The group of the pod that came first, which keeps the volume. Once it is mounted all of it has been given, whatever came between.
+  if (!readOnly && isFirst && fsGroup !== undefined) {
+    await giving(() => hostFiles.run(giveToGroup, { directory: real, ownership: { fsGroup, policy, readOnly } }, signal));
+  }
+  await makeMountPoint(directory);
+  await mounts.mount(directory, { type: 'bind', source: path, options: [...(readOnly ? ['ro'] : []), ...mountOptions] }, signal);
+  return { hostPath: directory, readOnly, isHosts: true, ...(!readOnly && { isOwn: true }) };
+}
+
+/** The device belongs to the machine: nobody attaches it, and it is never taken from the node. */
+const diskOf = (name: string, real: string, device: string): NodeDisk => ({
+  plugin: 'local-volume',
+  // No two persistent volumes of a cluster have the same name.
+  place: name,
+  uniqueName: undefined,
+  isGivenOnce: true,
+  attach: async () => real,
+  otherThan: async (mounted) =>
+    (await isOf(mounted, real, device)) ? undefined : `${mounted.source} is still mounted for this volume, which is ${real} by now`,
 });
 
-/** Where the directory is, without links. */
-export const findDirectory: HostTask<{ readonly path: string }, string> = {
-  name: 'findDirectory',
+/** A file system of several devices has a number of its own, and the mapper's devices have names beside their own. */
+async function isOf(mounted: MountedDevice, real: string, device: string): Promise<boolean> {
+  if (mounted.device === device || mounted.source === real) return true;
+  return mounted.source.startsWith('/dev/') && (await realpath(mounted.source).catch(() => undefined)) === real;
+}
+
+/** What a path leads to. */
+export interface FoundLocal {
+  /** Without links. */
+  readonly real: string;
+  readonly isDirectory: boolean;
+  /** Of a block device: major:minor. */
+  readonly device?: string;
+}
+
+/** Looks at the path, opens nothing. */
+export const findLocal: HostTask<{ readonly path: string }, FoundLocal> = {
+  name: 'findLocal',
   run: async ({ path }, touch) => {
     const real = await realPath(path, touch);
-    if ((await touch(real, () => stat(real))).isDirectory()) return real;
-    throw new Error(`local volume ${path} is not a directory: only directories are supported by this node`);
+    const found = await touch(real, () => stat(real, { bigint: true }));
+    return { real, isDirectory: found.isDirectory(), ...(found.isBlockDevice() && { device: numberOf(found.rdev) }) };
   },
 };
+
+/** As mountinfo has it (makedev(3)). */
+const numberOf = (rdev: bigint): string =>
+  `${((rdev >> 8n) & 0xfffn) | ((rdev >> 32n) & ~0xfffn)}:${(rdev & 0xffn) | ((rdev >> 12n) & ~0xffn)}`;

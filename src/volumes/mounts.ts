@@ -7,6 +7,9 @@ import { type CommandEnd, runCommand } from '../base/run-command.ts';
 import { mountTable } from './mount-table.ts';
 import { unlessMissing } from './unless-missing.ts';
 
+/** What the mount table says of a mount: major:minor, and as it was given to mount(8). */
+export type MountedDevice = Pick<MountPoint, 'device' | 'source'>;
+
 export interface MountRequest {
   /** As mount(8) takes it, or "bind". */
   readonly type: string;
@@ -34,6 +37,8 @@ export interface Mounts {
   below(directory: string): Promise<readonly string[]>;
   /** Whether something is mounted at the path, whose last part is no link. */
   isMounted(path: string): Promise<boolean>;
+  /** What is mounted at the path, whose last part is no link; undefined: nothing. */
+  mountedAt(path: string): Promise<MountedDevice | undefined>;
   /** Whether what is mounted at `directory` is mounted at the other path, too, or a part of it. */
   isShown(directory: string, at: string): Promise<boolean>;
   /** Where else what is mounted at `directory` is shown, or a part of it. */
@@ -135,6 +140,10 @@ export function systemMounts({ clock, silent = () => [], stop = new AbortControl
       await mount(['--no-canonicalize', '--make-shared', path]);
     },
     isMounted: isMountPoint,
+    mountedAt: async (path) => {
+      const real = await pathOf(path).catch(unlessMissing);
+      return (await mountTable()).findLast((each) => each.path === real);
+    },
     showing: async (directory) => {
       const path = await pathOf(directory);
       const table = await mountTable();

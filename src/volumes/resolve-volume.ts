@@ -114,16 +114,16 @@ async function volumeOf({ metadata, spec }: PersistentVolumeClaim, claims: Claim
 
 /** In the kubelet's words (desired_state_of_world_populator.go). */
 function checkMode(name: string, { spec = {} }: PersistentVolume, how: VolumeUse): void {
-  const { volumeMode = 'Filesystem', csi, iscsi, fc } = spec;
+  const { volumeMode = 'Filesystem', csi, iscsi, fc, local } = spec;
   if (how === 'mount' && volumeMode !== 'Filesystem') {
     throw new VolumeRefusedError(`volume ${name} has volumeMode ${volumeMode}, but is specified in volumeMounts`);
   }
   if (how === 'device' && volumeMode !== 'Block') {
     throw new VolumeRefusedError(`volume ${name} has volumeMode ${volumeMode}, but is specified in volumeDevices`);
   }
-  if (how === 'device' && (csi ?? iscsi ?? fc) === undefined) {
+  if (how === 'device' && (csi ?? iscsi ?? fc ?? local) === undefined) {
     throw new VolumeRefusedError(
-      `volume ${name} has volumeMode Block, which this node supports for iscsi and fc volumes and those of CSI drivers alone`,
+      `volume ${name} has volumeMode Block, which this node supports for local, iscsi and fc volumes and those of CSI drivers alone`,
     );
   }
 }

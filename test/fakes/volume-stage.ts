@@ -53,6 +53,7 @@ export class VolumeStage {
     bind: async (source, target) => void this.mounted.set(target, await readlink(source).catch(() => source)),
     share: async (directory) => void this.mounted.set(directory, 'shared'),
     isMounted: async (path) => this.mounted.has(path),
+    mountedAt: async (path) => (this.mounted.has(path) ? { device: '', source: String(sourceOf(this.mounted.get(path))) } : undefined),
     isShown: async (directory, at) => sourceOf(this.mounted.get(at)) === directory,
     showing: async (directory) => [...this.mounted].flatMap(([path, what]) => (sourceOf(what) === directory ? [path] : [])),
     release: async (path) => void this.mounted.delete(path),

@@ -1,7 +1,8 @@
 import type { PodUid } from '../../model/pod.ts';
+import type { MountedDevice } from '../mounts.ts';
 
-/** Kinds of disks that are attached to the node; directories and names of theirs begin so. */
-export const diskPlugins = ['iscsi', 'fc', 'flexvolume'] as const;
+/** Kinds of disks that are mounted once for the node; directories and names of theirs begin so. */
+export const diskPlugins = ['iscsi', 'fc', 'flexvolume', 'local-volume'] as const;
 export type DiskPlugin = (typeof diskPlugins)[number];
 
 /** A disk that a pod is to have. */
@@ -17,14 +18,16 @@ export interface DiskOrder {
   readonly fsType: string;
   readonly readOnly: boolean;
   readonly mountOptions: readonly string[];
-  /** As node.status names it. */
-  readonly uniqueName: string;
+  /** As node.status names it; undefined: it belongs to the machine, and no controller has a word in it. */
+  readonly uniqueName: string | undefined;
   /** What is to be known of it when it goes, beside its place. */
   readonly record?: string;
   /**
    * Resolves with the device. May be called again at any time. `given`: as who has attached it says; undefined: nobody has, the node is to do so.
    */
   attach(signal: AbortSignal, given: string | undefined): Promise<string>;
+  /** Says what is wrong where what is mounted for the node is of another device than this volume's; undefined: nothing. */
+  otherThan?(mounted: MountedDevice): Promise<string | undefined>;
   /** Mounts the device there, in place of the agent. Resolves with whether it did so, or there is nothing to mount. */
   mountDevice?(directory: string, device: string, signal: AbortSignal): Promise<boolean>;
 }

@@ -29,8 +29,20 @@ export class DiskPaths {
     return join(this.#rootDir, 'plugins/kubernetes.io', plugin);
   }
 
+  /** Where the disks of a plugin are: those that are mounted, and those that pods have as devices. */
+  above(plugin: DiskPlugin): readonly { readonly isBlock: boolean; readonly directory: string }[] {
+    const own = this.plugin(plugin);
+    const isLocal = plugin === 'local-volume';
+    const devices = isLocal ? join(this.#rootDir, 'plugins', `kubernetes.io~${plugin}`) : own;
+    return [
+      { isBlock: false, directory: isLocal ? join(own, 'mounts') : own },
+      { isBlock: true, directory: join(devices, DEVICES) },
+    ];
+  }
+
   placeOf({ plugin, place, isBlock }: Pick<DiskOrder, 'plugin' | 'place' | 'isBlock'>): DiskPlace {
-    return { plugin, place, isBlock, directory: join(this.plugin(plugin), isBlock ? DEVICES : '', place) };
+    const above = this.above(plugin).find((each) => each.isBlock === isBlock)?.directory ?? this.plugin(plugin);
+    return { plugin, place, isBlock, directory: join(above, place) };
   }
 
   /** What says more of a disk than its place. iSCSI's is a kubelet's, which what is mounted there hides. */
@@ -46,15 +58,11 @@ export class DiskPaths {
   /** What an agent before this one, or a kubelet, has left. */
   async found(plugin: DiskPlugin): Promise<readonly DiskPlace[]> {
     if (plugin === 'flexvolume') return this.#foundOfFlex();
-    const above = this.plugin(plugin);
     const found: DiskPlace[] = [];
-    for (const [isBlock, directory] of [
-      [false, above],
-      [true, join(above, DEVICES)],
-    ] as const) {
+    for (const { isBlock, directory } of this.above(plugin)) {
       for (const name of await namesIn(directory)) {
         if (name === DEVICES) continue;
-        const places = plugin === 'fc' ? [name] : (await namesIn(join(directory, name))).map((each) => `${name}/${each}`);
+        const places = plugin !== 'iscsi' ? [name] : (await namesIn(join(directory, name))).map((each) => `${name}/${each}`);
         for (const place of places) found.push(this.placeOf({ plugin, place, isBlock }));
       }
     }

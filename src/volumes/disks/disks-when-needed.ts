@@ -1,4 +1,4 @@
-import { exists } from '../../base/exists.ts';
+import { namesIn } from '../../base/names-in.ts';
 import { unlessAborted } from '../../base/unless-aborted.ts';
 import type { Disks, OpenDisks } from './disks.ts';
 import { diskPlugins } from './disk-order.ts';
@@ -29,7 +29,9 @@ export function disksWhenNeeded(rootDir: string, open: () => Promise<OpenDisks>)
     attachFc: async (disk, signal) => (await opened()).attachFc(disk, signal),
     find: async () => {
       const paths = new DiskPaths(rootDir);
-      for (const plugin of diskPlugins) if (await exists(paths.plugin(plugin))) await opened();
+      for (const { directory } of diskPlugins.flatMap((plugin) => paths.above(plugin))) {
+        if ((await namesIn(directory)).length > 0) await opened();
+      }
     },
     run: async (signal) => {
       const disks = await unlessAborted(first.promise, signal).catch((error: unknown) => {

@@ -33,6 +33,8 @@ export interface DiskEnds {
   namesOf(place: string): readonly string[] | undefined;
   /** Whether a pod has it that does not show what is mounted for the node. */
   isUsed?(place: string): Promise<boolean>;
+  /** Whether what is mounted for the node counts as used while it is shown there, too. Without it all that shows it counts. */
+  isUse?(place: string, path: string): boolean;
   /** Takes away what is mounted for the node, in place of the agent, or leaves it to the agent. */
   unmount?(place: string, directory: string, signal: AbortSignal): Promise<void>;
   detach(end: DiskEnd, signal: AbortSignal): Promise<void>;
@@ -70,6 +72,7 @@ export class NodeDisks implements NodeDisksOfPods {
   /** By directory. */
   readonly #known = new Map<string, KnownDisk>();
   readonly #serial = new SerialByKey<string>();
+  readonly #byDevice = new SerialByKey<string>();
 
   constructor(deps: NodeDisksDeps) {
     this.#deps = deps;
@@ -95,15 +98,20 @@ export class NodeDisks implements NodeDisksOfPods {
     // From here on it is neither detached nor somebody else's.
     this.#known.set(disk.directory, disk);
     disk.users.add(order.uid);
-    attachments.use(disk.directory, [order.uniqueName]);
-    const isToBeAttached = attachments.byController && !(await this.#isThere(disk, order.uid));
-    const given = isToBeAttached ? await attachments.attached(order.uniqueName, signal) : undefined;
+    const { uniqueName } = order;
+    attachments.use(disk.directory, uniqueName === undefined ? [] : [uniqueName]);
+    const attached = async (): Promise<string | undefined> =>
+      uniqueName !== undefined && attachments.byController ? attachments.attached(uniqueName, signal) : undefined;
+    const given = (await this.#isThere(disk, order.uid)) ? undefined : await attached();
     return this.#serial.runWithin(disk.directory, signal, async () => {
       await this.#checkSame(disk, order);
-      if (await this.#isThere(disk, order.uid)) return disk.isBlock ? join(disk.directory, order.uid) : disk.directory;
+      if (await this.#isThere(disk, order.uid)) {
+        await this.#checkDevice(disk, order);
+        return disk.isBlock ? join(disk.directory, order.uid) : disk.directory;
+      }
       disk.isLeaving = false;
       // It was there, and has been taken away meanwhile: who attaches it is still the controller.
-      const device = attachments.byController ? (given ?? (await attachments.attached(order.uniqueName, signal))) : undefined;
+      const device = given ?? (await attached());
       return disk.isBlock ? this.#publishDevice(disk, order, device, signal) : this.#publishMount(disk, order, device, signal);
     });
   }
@@ -125,7 +133,8 @@ export class NodeDisks implements NodeDisksOfPods {
       const links = paths.linksOf(plugin, uid);
       for (const name of await namesIn(links)) await unlink(join(links, name)).catch(unlessGone);
       await rmdir(links).catch(unlessGone);
-      await rmdir(dirname(links)).catch(unlessGone);
+      // Devices of another kind may be there.
+      await rmdir(dirname(links)).catch(unlessFilled);
     }
     idle();
   }
@@ -181,7 +190,8 @@ export class NodeDisks implements NodeDisksOfPods {
     for (const each of [file + UNFINISHED, file]) await rm(each, { force: true });
     await this.#before('removal of the directory');
     await rmdir(directory).catch(unlessGone);
-    if (disk.plugin !== 'fc') await rmdir(dirname(directory)).catch(unlessFilled);
+    // What is above is the disk's own, too.
+    if (disk.place.includes('/')) await rmdir(dirname(directory)).catch(unlessFilled);
     // A pod may be waiting for it.
     if (disk.users.size === 0) {
       this.#known.delete(directory);
@@ -196,16 +206,19 @@ export class NodeDisks implements NodeDisksOfPods {
     await this.#before('attaching');
     const device = await order.attach(signal, given);
     if (await order.mountDevice?.(directory, device, signal)) return directory;
-    await this.#before('looking for a file system');
-    const type = await fileSystemOn(device, order, machine, signal);
-    await this.#before('mounting');
-    const options = [...order.mountOptions, ...(order.readOnly ? ['ro'] : [])];
-    await mounts.mount(directory, { type, source: device, options }, signal).catch((error: unknown) => {
-      signal.throwIfAborted();
-      throw new MountStepError('MountDevice', errorText(error), error);
+    // Two volumes may be of one device: one file system is made there.
+    return this.#byDevice.runWithin(device, signal, async () => {
+      await this.#before('looking for a file system');
+      const type = await fileSystemOn(device, order, machine, signal);
+      await this.#before('mounting');
+      const options = [...order.mountOptions, ...(order.readOnly ? ['ro'] : [])];
+      await mounts.mount(directory, { type, source: device, options }, signal).catch((error: unknown) => {
+        signal.throwIfAborted();
+        throw new MountStepError('MountDevice', errorText(error), error);
+      });
+      await this.#before('mounted');
+      return directory;
     });
-    await this.#before('mounted');
-    return directory;
   }
 
   async #publishDevice(disk: KnownDisk, order: DiskOrder, given: string | undefined, signal: AbortSignal): Promise<string> {
@@ -247,9 +260,25 @@ export class NodeDisks implements NodeDisksOfPods {
     if (disk.plugin !== 'flexvolume') return;
     const record = await this.#recordOf(disk);
     if (record === undefined || record === order.record) return;
-    disk.users.delete(order.uid);
+    this.#refuse(disk, order, `another volume that is called ${order.name} is still mounted by the same driver`);
+  }
+
+  /** A volume may have been of another device, which is still mounted. A pod that has that keeps it. */
+  async #checkDevice(disk: KnownDisk, order: DiskOrder): Promise<void> {
+    const { mounts } = this.#deps;
+    const { isBlock, directory } = disk;
+    if (isBlock || order.otherThan === undefined) return;
+    const mounted = await mounts.mountedAt(directory);
+    const fault = mounted && (await order.otherThan(mounted));
+    if (fault === undefined || (await mounts.showing(directory)).some((path) => path.includes(`/pods/${order.uid}/`))) return;
+    this.#refuse(disk, order, fault);
+  }
+
+  /** The pod does not have what is there, which may go. */
+  #refuse(disk: KnownDisk, { uid }: DiskOrder, message: string): never {
+    disk.users.delete(uid);
     this.#deps.idle();
-    throw new MountStepError('MountDevice', `another volume that is called ${order.name} is still mounted by the same driver`);
+    throw new MountStepError('MountDevice', message);
   }
 
   #isThere({ isBlock, directory }: KnownDisk, uid: PodUid): Promise<boolean> {
@@ -263,7 +292,7 @@ export class NodeDisks implements NodeDisksOfPods {
     if (users.size > 0 || (await ends[plugin].isUsed?.(place))) return true;
     const record = basename(paths.recordOf(disk));
     if (isBlock) return (await namesIn(directory)).some((name) => name !== record && name !== record + UNFINISHED);
-    return (await mounts.showing(directory)).length > 0;
+    return (await mounts.showing(directory)).some((path) => ends[plugin].isUse?.(place, path) ?? true);
   }
 
   async #before(effect: string): Promise<void> {

@@ -53,6 +53,7 @@ export async function openDisks({
       iscsi: iscsiEnds(initiator),
       fc: fcEnds(fc),
       flexvolume: flexEnds({ flex, nodeName, podsDir: paths.pods, byController: () => attachments.byController }),
+      'local-volume': localEnds,
     },
     clock,
     tell,
@@ -70,6 +71,13 @@ export async function openDisks({
     run: (signal) => detacher.run(signal),
   };
 }
+
+/** Devices of the machine, which stay with it. Several volumes may be of one, and the machine may have mounted it itself: a pod's own place alone counts. */
+const localEnds: DiskEnds = {
+  namesOf: () => [],
+  isUse: (place, path) => path.endsWith(`/volumes/kubernetes.io~local-volume/${place}`),
+  detach: async () => {},
+};
 
 const iscsiEnds = (initiator: IscsiInitiator): DiskEnds => ({
   namesOf: (place) => {

@@ -247,19 +247,19 @@ describe('an image', () => {
   });
 });
 
-test('a block device is of a claim, and of a CSI driver', async () => {
+test('a block device is of a claim, and of what has devices', async () => {
   const container = aContainer('app', { volumeDevices: [{ name: 'b', devicePath: '/dev/xvda' }] });
   const refused = (volume: NonNullable<Pod['spec']['volumes']>[number], message: RegExp): Promise<void> =>
     assert.rejects(stage.volumes.prepare(aPod('web', { volumes: [volume], containers: [container] }), signal), message);
   await refused({ name: 'b', emptyDir: {} }, /volume b is no claim, but is specified in volumeDevices$/);
   const claimed = { name: 'b', persistentVolumeClaim: { claimName: 'data' } };
   stage.claims.set('data', { metadata: { uid: 'c' }, spec: { volumeName: 'pv' }, status: { phase: 'Bound' } });
-  const spec = { claimRef: { uid: 'c' }, local: { path: '/dev/sda' } };
+  const spec = { claimRef: { uid: 'c' }, hostPath: { path: '/dev/sda' } };
   stage.persistentVolumes.set('pv', { metadata: { name: 'pv' }, spec });
   await refused(claimed, /volume b has volumeMode Filesystem, but is specified in volumeDevices$/);
   stage.persistentVolumes.set('pv', { metadata: { name: 'pv' }, spec: { ...spec, volumeMode: 'Block' } });
   await refused(
     claimed,
-    /volume b has volumeMode Block, which this node supports for iscsi and fc volumes and those of CSI drivers alone$/,
+    /volume b has volumeMode Block, which this node supports for local, iscsi and fc volumes and those of CSI drivers alone$/,
   );
 });
