@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { BehaviorSubject, filter, startWith } from 'rxjs';
+import { promisify } from 'node:util';
+import { BehaviorSubject, filter, merge, startWith, Subject } from 'rxjs';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { firstOf } from '../../src/base/first-of.ts';
 import { silentLogger } from '../../src/base/logger.ts';
@@ -22,27 +24,33 @@ import { directHostFiles } from '../fakes/direct-host-files.ts';
 import { IscsiMachine } from '../fakes/iscsi-machine.ts';
 import { silentHappenings } from '../fakes/silent-happenings.ts';
 
+const execute = promisify(execFile);
 const RUNS = 8;
 const STEPS = 5;
 /** More than the points of one step. */
-const POINTS = 16;
+const POINTS = 28;
 const IQN = 'iqn.2001-04.com.example:disk';
 
 /** What is tried again is so at once. */
 const impatient: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 1), signal) };
 const mounts = systemMounts({ clock: systemClock });
 
-/** Two pods share a disk with a file system and one as a device, of a target that has two portals. */
+/** Two pods share a disk with a file system and one as a device, of a target that has two portals, and both again of the machine's own. */
 const volumes: NonNullable<Pod['spec']['volumes']> = [
   { name: 'd', iscsi: { targetPortal: '10.0.0.1', portals: ['10.0.0.2'], iqn: IQN, lun: 0, iscsiInterface: 'default' } },
   { name: 'b', persistentVolumeClaim: { claimName: 'b' } },
+  { name: 'l', persistentVolumeClaim: { claimName: 'l' } },
+  { name: 'm', persistentVolumeClaim: { claimName: 'm' } },
 ];
 const podNamed = (name: string): Pod =>
   aPod(name, {
     volumes,
     securityContext: { fsGroup: 4321 },
     containers: [
-      aContainer('app', { volumeMounts: [{ name: 'd', mountPath: '/d' }], volumeDevices: [{ name: 'b', devicePath: '/dev/b' }] }),
+      aContainer('app', {
+        volumeMounts: ['d', 'l'].map((name) => ({ name, mountPath: `/${name}` })),
+        volumeDevices: ['b', 'm'].map((name) => ({ name, devicePath: `/dev/${name}` })),
+      }),
     ],
   });
 
@@ -52,7 +60,7 @@ test(
   { timeout: 300_000 },
   async () => {
     for (let seed = 1; seed <= RUNS; seed++) await oneRun(seed);
-    // Of 15 points, in many places.
+    // Of 15 points, each of four disks, in many places.
     assert.ok(killedBefore.size > 4, [...killedBefore].join(', '));
   },
 );
@@ -67,6 +75,13 @@ async function oneRun(seed: number): Promise<void> {
   const rootDir = await mkdtemp(join(tmpdir(), 'rxlet-disks-'));
   const machine = await IscsiMachine.make({ luns: [0, 1], isLoop: true });
   machine.targets = [IQN];
+  const locals = new Map<string, string>();
+  for (const name of ['l', 'm']) {
+    const file = join(rootDir, `${name}.disk`);
+    await writeFile(file, Buffer.alloc(8 << 20));
+    locals.set(name, (await execute('losetup', ['--find', '--show', file])).stdout.trim());
+  }
+  const operated = new Subject<void>();
   let killed = Promise.withResolvers<never>();
   let left = Infinity;
   let current = new AbortController();
@@ -110,7 +125,7 @@ async function oneRun(seed: number): Promise<void> {
       attachments,
       clock: impatient,
       log: silentLogger,
-      tell: silentHappenings,
+      tell: { storageOperated: () => operated.next() },
       before: point,
     });
     void disks.run(stop.signal);
@@ -133,15 +148,13 @@ async function oneRun(seed: number): Promise<void> {
         tokens: { get: async () => 'a.b.c' },
         allocatable: () => ({}),
         claims: {
-          claim: async () => ({ metadata: { uid: 'c' }, spec: { volumeName: 'pv' }, status: { phase: 'Bound' } }),
-          volume: async () => ({
-            metadata: { name: 'pv' },
-            spec: {
-              claimRef: { uid: 'c' },
-              volumeMode: 'Block',
-              iscsi: { targetPortal: '10.0.0.1', portals: ['10.0.0.2'], iqn: IQN, lun: 1 },
-            },
-          }),
+          claim: async (_, name) => ({ metadata: { uid: 'c' }, spec: { volumeName: name }, status: { phase: 'Bound' } }),
+          volume: async (name) => {
+            const path = locals.get(name);
+            const iscsi = { targetPortal: '10.0.0.1', portals: ['10.0.0.2'], iqn: IQN, lun: 1 };
+            const source = path === undefined ? { iscsi } : { local: { path } };
+            return { metadata: { name }, spec: { claimRef: { uid: 'c' }, ...(name !== 'l' && { volumeMode: 'Block' }), ...source } };
+          },
         },
         node: () => undefined,
       }),
@@ -150,30 +163,38 @@ async function oneRun(seed: number): Promise<void> {
   };
   const pods = [podNamed('p0'), podNamed('p1')];
   const wanted = new Set<Pod>();
-  let written: string | undefined;
+  const written = new Map<string, string>();
   /** A pod has what was written, or has nothing. */
   const settle = async (pod: Pod): Promise<void> => {
     const { uid } = pod.metadata;
     if (!wanted.has(pod)) return agent.volumes.remove(uid, signal);
     await agent.volumes.prepare(pod, signal);
-    const path = join(rootDir, 'pods', uid, 'volumes/kubernetes.io~iscsi/d');
-    assert.equal(mountsNow().filter((each) => each.path === path).length, 1, 'it is mounted once');
-    if (written !== undefined) assert.equal(await readFile(join(path, 'data'), 'utf8'), written, 'it has what was written');
-    written = `${seed} ${uid} ${left}`;
-    await writeFile(join(path, 'data'), written);
-    const [device] = agent.volumes.devicesFor(pod, pod.spec.containers[0] ?? aContainer('app'));
-    assert.ok(device !== undefined && existsSync(device.hostPath), 'it has its device');
+    for (const place of ['iscsi/d', 'local-volume/l']) {
+      const path = join(rootDir, 'pods', uid, `volumes/kubernetes.io~${place}`);
+      assert.equal(mountsNow().filter((each) => each.path === path).length, 1, 'it is mounted once');
+      const before = written.get(place);
+      if (before !== undefined) assert.equal(await readFile(join(path, 'data'), 'utf8'), before, 'it has what was written');
+      const data = `${seed} ${uid} ${left}`;
+      written.set(place, data);
+      await writeFile(join(path, 'data'), data);
+    }
+    const devices = agent.volumes.devicesFor(pod, pod.spec.containers[0] ?? aContainer('app'));
+    assert.deepEqual(
+      devices.map(({ hostPath }) => existsSync(hostPath)),
+      [true, true],
+      'it has its devices',
+    );
   };
   const end = async (): Promise<void> => {
     wanted.clear();
     for (const pod of pods) await settle(pod);
-    const plugin = join(rootDir, 'plugins/kubernetes.io/iscsi');
+    const above = ['iscsi', 'iscsi/volumeDevices', 'local-volume/mounts', '../kubernetes.io~local-volume/volumeDevices'];
     const isLeft = (): boolean =>
-      [plugin, join(plugin, 'volumeDevices')].some(
-        (each) => existsSync(each) && readdirSync(each).some((name) => name.startsWith('iface-')),
-      );
+      above
+        .map((each) => join(rootDir, 'plugins/kubernetes.io', each))
+        .some((each) => existsSync(each) && readdirSync(each).some((name) => name !== 'volumeDevices'));
     await firstOf(
-      agent.attachments.changes.pipe(
+      merge(agent.attachments.changes, operated).pipe(
         startWith(undefined),
         filter(() => !isLeft()),
       ),
@@ -210,6 +231,7 @@ async function oneRun(seed: number): Promise<void> {
   } finally {
     current.abort(new Error('killed'));
     await mounts.unmountBelow(rootDir);
+    for (const loop of locals.values()) await execute('losetup', ['--detach', loop]);
     await machine[Symbol.asyncDispose]();
     await rm(rootDir, { recursive: true });
   }

@@ -11,7 +11,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { firstOf } from '../../src/base/first-of.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { mountsNow } from '../../src/base/mount-info.ts';
-import type { Pod, PodUid } from '../../src/model/pod.ts';
+import type { Pod } from '../../src/model/pod.ts';
 import type { PersistentVolume } from '../../src/ports/claim-reader.ts';
 import { noCsiVolumes } from '../../src/ports/csi-volumes.ts';
 import { Attachments } from '../../src/volumes/attachments.ts';
@@ -68,7 +68,7 @@ async function agent(): Promise<PodVolumes> {
   const cluster = { exists: true, node: () => undefined, nodeChanges: EMPTY };
   attachments = new Attachments({ cluster, byController: true, clock: systemClock });
   const flex = flexDrivers('/nowhere', systemClock);
-  const tell = { ...silentHappenings, storageOperated: () => operated.next() };
+  const tell = { storageOperated: () => operated.next() };
   const of = { rootDir, nodeName: 'n1', flex, roots: realRoots, mounts, attachments, clock: systemClock, log: silentLogger, tell };
   const disks: DisksWhenNeeded = disksWhenNeeded(rootDir, async () => {
     opened++;
@@ -269,7 +269,7 @@ test('where the path leads elsewhere by now, who has the device keeps it, and no
   await leadsTo(second);
   await volumes.prepare(b, signal);
   assert.deepEqual(sourcesAt(own(b, 'pv')), [second]);
-  for (const { metadata } of [b, c]) await volumes.remove(metadata.uid satisfies PodUid, signal);
+  for (const { metadata } of [b, c]) await volumes.remove(metadata.uid, signal);
   await gone(global('pv'));
   assert.deepEqual(await readdir(directory), ['data']);
 });
