@@ -57,7 +57,7 @@ export class GrpcChannel {
       return new GrpcError(what, { code: 'DeadlineExceeded', details }, { connected: session.connected });
     };
     using within = deadline(clock, timeoutMs, late, signal);
-    const call = session.http2.request({
+    const call = session.request({
       ':method': 'POST',
       ':path': method,
       'content-type': 'application/grpc',

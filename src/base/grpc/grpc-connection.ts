@@ -1,4 +1,4 @@
-import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2';
+import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2, type OutgoingHttpHeaders } from 'node:http2';
 import { connect as connectSocket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import { errorText } from '../error-text.ts';
@@ -14,11 +14,19 @@ const retryMs = exponential(FIRST_RETRY_MS, LAST_RETRY_MS);
 
 /** A session to ask on, with what has become of it. */
 export interface GrpcSession {
-  readonly http2: ClientHttp2Session;
   /** Whether the peer has shown that it speaks HTTP/2. */
   readonly connected: boolean;
   /** Why it ended before its time. */
   readonly fault: Error | undefined;
+  /** Resolves once it takes no more calls: it has ended or is ending. Those that are under way may go on. */
+  readonly over: Promise<void>;
+  request(headers: OutgoingHttpHeaders): ClientHttp2Stream;
+  /** Ends it, with its calls. */
+  end(fault: Error): void;
+}
+
+interface Http2GrpcSession extends GrpcSession {
+  readonly http2: ClientHttp2Session;
 }
 
 /** One HTTP/2 connection, in the clear, which is made when it is first asked for and made again when it has ended or is ending (GOAWAY). */
@@ -27,17 +35,17 @@ export class GrpcConnection {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #random: (() => number) | undefined;
   readonly #onChange: (isConnected: boolean) => void;
-  #session: GrpcSession | undefined;
+  #session: Http2GrpcSession | undefined;
   /** With those that are ending, of which calls may still be under way. */
   readonly #open = new Set<ClientHttp2Session>();
-  /** How many of these are to a peer that has shown that it speaks HTTP/2. */
-  #connected = 0;
+  /** Those of them that take calls, of a peer that has shown that it speaks HTTP/2. */
+  readonly #ready = new Set<ClientHttp2Session>();
   #failures = 0;
   #retryAtMs = -Infinity;
   #lastFault: Error | undefined;
   #closed = false;
 
-  /** `onChange`: a peer is there, or there is none any more. */
+  /** `onChange`: a peer takes calls, or there is none any more that does. */
   constructor(
     target: GrpcTarget,
     clock: Pick<Clock, 'monotonicMs'>,
@@ -65,36 +73,69 @@ export class GrpcConnection {
     for (const http2 of this.#open) http2.destroy();
   }
 
-  #connect(): GrpcSession {
+  #connect(): Http2GrpcSession {
     const socket = 'socketPath' in this.#target ? connectSocket(this.#target.socketPath) : connectSocket(this.#target);
     const authority = 'socketPath' in this.#target ? 'localhost' : authorityOf(this.#target);
     const http2 = connectHttp2(`http://${authority}`, { createConnection: () => socket, settings: { enablePush: false } });
     this.#open.add(http2);
-    const session = { http2, connected: false, fault: undefined as Error | undefined };
+    const { promise: over, resolve: isOver } = Promise.withResolvers<void>();
+    let underWay = 0;
+    let isEnding = false;
+    const endIfDone = (): void => {
+      if (isEnding && underWay === 0) http2.destroy();
+    };
+    const session = {
+      http2,
+      connected: false,
+      fault: undefined as Error | undefined,
+      over,
+      request: (headers: OutgoingHttpHeaders): ClientHttp2Stream => {
+        const call = http2.request(headers);
+        underWay++;
+        call.once('close', () => {
+          underWay--;
+          endIfDone();
+        });
+        return call;
+      },
+      end: (fault: Error): void => http2.destroy(fault),
+    };
     http2.once('remoteSettings', () => {
       session.connected = true;
       this.#failures = 0;
       this.#lastFault = undefined;
-      if (++this.#connected === 1) this.#onChange(true);
+      if (!isEnding) this.#isReady(http2);
     });
     // The calls that it takes along say so.
     http2.on('error', (error) => (session.fault ??= error));
-    // What is under way may end; what comes next takes another.
+    // What is under way may end; what comes next takes another. The peer may leave it to us to hang up.
     http2.on('goaway', () => {
+      isEnding = true;
       if (this.#session === session) this.#session = undefined;
+      this.#isOver(http2);
+      isOver();
+      endIfDone();
     });
     http2.once('close', () => {
       this.#open.delete(http2);
       session.fault ??= new Error('the connection was closed');
-      if (session.connected) {
-        if (--this.#connected === 0) this.#onChange(false);
-        return;
-      }
+      this.#isOver(http2);
+      isOver();
+      if (session.connected) return;
       this.#failures++;
       this.#lastFault = session.fault;
       this.#retryAtMs = this.#clock.monotonicMs() + jitter(retryMs(this.#failures), 0.2, this.#random);
     });
     return session;
+  }
+
+  #isReady(http2: ClientHttp2Session): void {
+    this.#ready.add(http2);
+    if (this.#ready.size === 1) this.#onChange(true);
+  }
+
+  #isOver(http2: ClientHttp2Session): void {
+    if (this.#ready.delete(http2) && this.#ready.size === 0) this.#onChange(false);
   }
 }
 

@@ -1,3 +1,4 @@
+import { anySignal } from '../any-signal.ts';
 import type { Clock } from '../clock.ts';
 import { exponential } from '../exponential.ts';
 import { jitter } from '../jitter.ts';
@@ -8,6 +9,9 @@ import type { GrpcConnection, GrpcSession } from './grpc-connection.ts';
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 10_000;
 const retryMs = exponential(FIRST_RETRY_MS, LAST_RETRY_MS);
+
+/** In which a peer has to show that it is one (grpc-go's minConnectTimeout): another may listen in the place of one that hangs. */
+const CONNECT_MS = 20_000;
 
 /**
  * Makes the connection without waiting for a call, and again when it is lost: whoever hears of its state then knows early whether somebody
@@ -20,7 +24,7 @@ export async function stayConnected(
 ): Promise<void> {
   for (let failures = 0; !signal.aborted;) {
     const session = attempt(connection);
-    if (session !== undefined) await unlessAborted(lost(session), signal).catch(() => {});
+    if (session !== undefined) await over(session, clock, signal);
     failures = session?.connected ? 1 : failures + 1;
     await clock.sleep(jitter(retryMs(failures), 0.2, random), signal).catch(() => {});
   }
@@ -35,4 +39,13 @@ function attempt(connection: GrpcConnection): GrpcSession | undefined {
   }
 }
 
-const lost = ({ http2 }: GrpcSession): Promise<void> => new Promise((done) => void http2.once('close', done));
+/** Resolves when the session takes no more calls, or the signal aborts. Ends one whose peer says nothing. */
+async function over(session: GrpcSession, clock: Pick<Clock, 'sleep'>, signal: AbortSignal): Promise<void> {
+  using waiting = anySignal(signal);
+  const endSilent = (): void => {
+    if (!session.connected) session.end(new Error(`the server has not said that it speaks HTTP/2 within ${CONNECT_MS / 1000} s`));
+  };
+  clock.sleep(CONNECT_MS, waiting.signal).then(endSilent, () => {});
+  await unlessAborted(session.over, signal).catch(() => {});
+  waiting.abort();
+}
