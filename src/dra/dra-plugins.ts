@@ -21,18 +21,24 @@ export class DraPlugins implements PluginHandler {
   readonly type = 'DRAPlugin';
   readonly #deps: DraPluginsDeps;
   readonly #drivers = new Map<string, { readonly driver: DraDriver; readonly stop: AbortController }>();
+  #isClosed = false;
 
   constructor(deps: DraPluginsDeps) {
     this.#deps = deps;
   }
 
-  async register({ name, endpoint, versions }: NamedPlugin): Promise<void> {
+  async register({ name, endpoint, versions }: NamedPlugin, signal: AbortSignal): Promise<void> {
     const service = serviceOf(name, endpoint, versions);
     const health = supportedHealth.find((each) => versions.includes(each));
     const stop = new AbortController();
     const driver = await this.#deps.open(name, { service, health }, endpoint, (isConnected) => {
       if (!stop.signal.aborted) this.#deps.onChange(name, isConnected);
     });
+    // It may be gone by now, and deregistered: nobody would end what begins here.
+    if (signal.aborted || this.#isClosed) {
+      driver.close();
+      throw signal.reason ?? new Error(`DRA driver ${name} is not registered: the agent stops`);
+    }
     this.#end(name);
     this.#drivers.set(name, { driver, stop });
     // Until it is found to listen.
@@ -58,7 +64,9 @@ export class DraPlugins implements PluginHandler {
     return registered.driver;
   }
 
+  /** None is registered any more. */
   close(): void {
+    this.#isClosed = true;
     for (const name of this.#drivers.keys()) this.#end(name);
   }
 

@@ -41,7 +41,7 @@ export class SliceWiper {
 
   gone(driver: string): void {
     this.#there.delete(driver);
-    if (this.#pending.has(driver)) return;
+    if (this.#stop.signal.aborted || this.#pending.has(driver)) return;
     const stop = new AbortController();
     const timer = this.#deps.clock.schedule(() => {
       void this.#wipe(driver, stop.signal).then(() => {
@@ -56,6 +56,7 @@ export class SliceWiper {
     this.#spare(driver);
   }
 
+  /** Nothing is removed any more. */
   close(): void {
     this.#stop.abort();
     this.#beginning?.unsubscribe();

@@ -63,7 +63,7 @@ describe('claims of pods', () => {
       close: () => {},
     };
   };
-  const register = (name: string): Promise<void> => plugins.register({ name, endpoint: `/run/${name}`, versions: ['v1.DRAPlugin'] });
+  const register = (name: string): Promise<void> => plugins.register({ name, endpoint: `/run/${name}`, versions: ['v1.DRAPlugin'] }, ever);
   const news = (): readonly string[] => asked.splice(0).toSorted();
   const put = (...all: readonly ResourceClaim[]): void => {
     for (const claim of all) api.set(claim.metadata?.name ?? '', claim);
@@ -467,13 +467,13 @@ describe('claims of pods', () => {
   });
 
   it('takes only plugins that speak what it speaks', async () => {
-    await plugins.register({ name: 'old.org', endpoint: '/run/old.org', versions: ['v1beta1.DRAPlugin'] });
+    await plugins.register({ name: 'old.org', endpoint: '/run/old.org', versions: ['v1beta1.DRAPlugin'] }, ever);
     await fails(
-      plugins.register({ name: 'x.org', endpoint: '/run/x', versions: [] }),
+      plugins.register({ name: 'x.org', endpoint: '/run/x', versions: [] }, ever),
       'invalid supported gRPC versions of DRA driver plugin x.org at endpoint /run/x: empty list of supported gRPC services (aka supported versions)',
     );
     await fails(
-      plugins.register({ name: 'x.org', endpoint: '/run/x', versions: ['v9.DRAPlugin'] }),
+      plugins.register({ name: 'x.org', endpoint: '/run/x', versions: ['v9.DRAPlugin'] }, ever),
       'invalid supported gRPC versions of DRA driver plugin x.org at endpoint /run/x: none of services supported by the plugin (["v9.DRAPlugin"]) are supported by the kubelet (["v1.DRAPlugin" "v1beta1.DRAPlugin"])',
     );
   });
