@@ -6,8 +6,8 @@ import { jitter } from '../base/jitter.ts';
 import type { Logger } from '../base/logger.ts';
 import { OngoingFaults } from '../base/ongoing-faults.ts';
 import { Slots } from '../base/slots.ts';
+import { asksForMore, hasMore } from '../model/claim-growth.ts';
 import { migratedPersistent } from '../model/csi-migration.ts';
-import { Quantity } from '../model/quantity.ts';
 import type { ClaimReader } from '../ports/claim-reader.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { CsiDriver } from './csi-driver.ts';
@@ -128,11 +128,9 @@ export class Upkeep {
     // A pod's own volume of a cloud has none.
     if (metadata?.name === undefined) return false;
     const claim = await claims.claim(metadata.namespace ?? task.pod.metadata.namespace, metadata.name, signal);
-    const [wanted, has] = [claim.spec?.resources?.requests?.['storage'], claim.status?.capacity?.['storage']];
-    if (wanted === undefined || has === undefined || Quantity.fromJson(wanted).cmp(Quantity.fromJson(has)) <= 0) return false;
+    if (!asksForMore(claim)) return false;
     const persistent = migratedPersistent(await claims.volume(use.name, signal));
     use.task = { ...task, source: { ...task.source, persistent, claim } };
-    const size = persistent.spec?.capacity?.['storage'];
-    return size !== undefined && Quantity.fromJson(size).cmp(Quantity.fromJson(has)) > 0;
+    return hasMore(persistent, claim);
   }
 }

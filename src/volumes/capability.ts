@@ -15,6 +15,7 @@ import { flexDrivers } from './flex-drivers.ts';
 import { systemMounts } from './mounts.ts';
 import { orphanSweeper } from './orphan-sweeper.ts';
 import { podVolumes } from './pod-volumes.ts';
+import { VolumeGrowth } from './volume-growth.ts';
 
 /** A pod's volumes: made before its containers start, kept up to date while they run, removed with it. */
 export function capability(node: NodeParts): Contribution {
@@ -32,6 +33,7 @@ export function capability(node: NodeParts): Contribution {
     const { openDisks } = await import('./disks/open-disks.ts');
     return openDisks({ rootDir: options.rootDir, nodeName, flex, roots: realRoots, mounts, attachments, clock, tell, log: node.folded });
   });
+  const growth = new VolumeGrowth({ claims, api: cluster.clients.main, events, clock, random: node.random, log: node.folded });
   let looked = false;
   const changes = new Subject<void>();
   const found = Promise.withResolvers<void>();
@@ -43,6 +45,7 @@ export function capability(node: NodeParts): Contribution {
     mounts,
     flex,
     disks,
+    growth,
     nodeName,
     csi: () => csi,
     hostFiles,
@@ -99,6 +102,7 @@ export function capability(node: NodeParts): Contribution {
         ready: (signal) => unlessAborted(found.promise, signal),
       },
       { name: 'disks that no pod has', stage: 'beside pods', run: (signal) => disks.run(signal) },
+      { name: 'volumes that grow', stage: 'beside pods', run: (signal) => growth.run(signal) },
       { name: sweeper.name, stage: 'beside pods', run: (signal) => sweeper.run(signal) },
       endOfMounts(stop),
     ],

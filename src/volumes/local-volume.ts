@@ -22,11 +22,18 @@ export const localVolume: KindOf = ({ local, claimed }) => {
     setUp: async (task, signal) => {
       if (path.split('/').includes('..')) throw new Error(`invalid path: ${path} must not contain '..'`);
       const { real, device, isDirectory } = await task.hostFiles.run(findLocal, { path }, signal);
-      if (device !== undefined) return setUpDisk(diskOf(task.name, real, device), { fsType }, claimed, task, signal);
-      if (claimed?.persistent.spec?.volumeMode === 'Block')
+      const isBlock = claimed?.persistent.spec?.volumeMode === 'Block';
+      if (isBlock && device === undefined)
         throw new Error(`local volume ${path} is not a block device, which its volumeMode Block asks for`);
-      if (!isDirectory) throw new Error(`local volume ${path}: only directory and block device are supported`);
-      return showDirectory(path, real, task, signal);
+      if (!isDirectory && device === undefined) throw new Error(`local volume ${path}: only directory and block device are supported`);
+      const disk = device === undefined ? undefined : diskOf(task.name, real, device);
+      const made = disk ? await setUpDisk(disk, { fsType }, claimed, task, signal) : await showDirectory(path, real, task, signal);
+      const { pod, name, readOnly, growth, disks } = task;
+      const claim = claimed?.claim.metadata?.name;
+      // A directory and a device are as large as they are: that is told of alone.
+      const grow = async (growing: AbortSignal): Promise<void> => (disk && !isBlock ? disks.grow(disk, growing) : undefined);
+      if (claim !== undefined && !readOnly) growth.keep({ pod, name, claim, grow });
+      return made;
     },
   };
   return kind;

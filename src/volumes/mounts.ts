@@ -7,8 +7,8 @@ import { type CommandEnd, runCommand } from '../base/run-command.ts';
 import { mountTable } from './mount-table.ts';
 import { unlessMissing } from './unless-missing.ts';
 
-/** What the mount table says of a mount: major:minor, and as it was given to mount(8). */
-export type MountedDevice = Pick<MountPoint, 'device' | 'source'>;
+/** What the mount table says of a mount: major:minor, as it was given to mount(8), and the type of file system. */
+export type MountedDevice = Pick<MountPoint, 'device' | 'source' | 'fsType'>;
 
 export interface MountRequest {
   /** As mount(8) takes it, or "bind". */

@@ -30,6 +30,7 @@ import { type ClaimFacts, type ResolvedVolume, resolveVolume, type VolumeUse } f
 import { MountStepError } from '../model/mount-step-error.ts';
 import { type PodVolume, type PresentVolume, type VolumeKind, VolumeRefusedError } from './volume-kind.ts';
 import { kindOf } from './volume-kinds.ts';
+import type { VolumeGrowth } from './volume-growth.ts';
 
 export interface PodVolumes {
   /**
@@ -84,6 +85,7 @@ export interface PodVolumesDeps {
   readonly csi: () => CsiVolumes;
   readonly flex: FlexDrivers;
   readonly disks: Disks;
+  readonly growth: Pick<VolumeGrowth, 'keep' | 'forget'>;
   readonly nodeName: string;
   readonly hostFiles: HostFiles;
   readonly engineFeatures: (signal: AbortSignal) => Promise<EngineFeatures>;
@@ -103,6 +105,7 @@ export function podVolumes({
   csi,
   flex,
   disks,
+  growth,
   nodeName,
   hostFiles,
   engineFeatures,
@@ -149,6 +152,7 @@ export function podVolumes({
       csi: csi(),
       flex,
       disks,
+      growth,
       nodeName,
       hostFiles,
       giving: (work: () => Promise<void>) => book.giving(booked, signal, work),
@@ -246,6 +250,7 @@ export function podVolumes({
     complete.delete(uid);
     present.delete(uid);
     book.unwant(uid);
+    growth.forget(uid);
     // What is shown of drivers' volumes goes before they do; they are their drivers' to take back.
     await mounts.unmountBelow(directories.subPaths(uid));
     await csi().unpublish(uid, signal);

@@ -7,6 +7,7 @@ import type { Disks } from './disks/disks.ts';
 import type { FlexDrivers } from './flex-drivers.ts';
 import type { Mounts } from './mounts.ts';
 import type { PayloadFacts } from './payload.ts';
+import type { VolumeGrowth } from './volume-growth.ts';
 
 export type PodVolume = NonNullable<Pod['spec']['volumes']>[number];
 
@@ -35,6 +36,8 @@ export interface VolumeTask {
   readonly csi: CsiVolumes;
   readonly flex: FlexDrivers;
   readonly disks: Disks;
+  /** Looks after what this node makes larger itself. */
+  readonly growth: Pick<VolumeGrowth, 'keep'>;
   readonly nodeName: string;
   /** Looks at what is not the agent's own. */
   readonly hostFiles: HostFiles;

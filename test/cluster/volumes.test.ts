@@ -23,6 +23,7 @@ import { silentHappenings } from '../fakes/silent-happenings.ts';
 import { flexDrivers } from '../../src/volumes/flex-drivers.ts';
 import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
 import { noDisks } from '../fakes/no-disks.ts';
+import { noGrowth } from '../fakes/no-growth.ts';
 import { connectAs } from '../builders/clients-under-test.ts';
 import { kubeconfigOf, kubectl, nodeKubeconfig } from '../builders/cluster-under-test.ts';
 
@@ -70,6 +71,7 @@ before(async () => {
     tell: silentHappenings,
     csi: () => noCsiVolumes,
     disks: noDisks,
+    growth: noGrowth,
     nodeName: 'n1',
     flex: flexDrivers('/nowhere', systemClock),
     selinux: false,

@@ -17,6 +17,7 @@ import type { ReferencedObject } from '../../src/ports/object-store.ts';
 import type { TokenRequest } from '../../src/ports/service-account-tokens.ts';
 import type { Disks } from '../../src/volumes/disks/disks.ts';
 import { noDisks } from './no-disks.ts';
+import { noGrowth } from './no-growth.ts';
 import { type FlexDrivers, flexDrivers } from '../../src/volumes/flex-drivers.ts';
 import type { Mounts } from '../../src/volumes/mounts.ts';
 import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
@@ -53,7 +54,8 @@ export class VolumeStage {
     bind: async (source, target) => void this.mounted.set(target, await readlink(source).catch(() => source)),
     share: async (directory) => void this.mounted.set(directory, 'shared'),
     isMounted: async (path) => this.mounted.has(path),
-    mountedAt: async (path) => (this.mounted.has(path) ? { device: '', source: String(sourceOf(this.mounted.get(path))) } : undefined),
+    mountedAt: async (path) =>
+      this.mounted.has(path) ? { device: '', source: String(sourceOf(this.mounted.get(path))), fsType: '' } : undefined,
     isShown: async (directory, at) => sourceOf(this.mounted.get(at)) === directory,
     showing: async (directory) => [...this.mounted].flatMap(([path, what]) => (sourceOf(what) === directory ? [path] : [])),
     release: async (path) => void this.mounted.delete(path),
@@ -105,6 +107,7 @@ export class VolumeStage {
       images: { exportImage: (...asked) => this.exportImage(...asked) },
       csi: () => noCsiVolumes,
       disks: this.disks,
+      growth: noGrowth,
       nodeName: 'n1',
       flex: this.flex,
       selinux: this.selinux,

@@ -24,6 +24,7 @@ import { DeadMounts } from '../builders/dead-mounts.ts';
 import { aContainer, aPod } from '../builders/a-pod.ts';
 import { silentHappenings } from '../fakes/silent-happenings.ts';
 import { noDisks } from '../fakes/no-disks.ts';
+import { noGrowth } from '../fakes/no-growth.ts';
 
 const VOLUMES = 40;
 const signal = AbortSignal.timeout(110_000);
@@ -146,6 +147,7 @@ async function stage(t: TestContext, hang: 'killable' | 'unkillable'): Promise<S
     tell: silentHappenings,
     csi: () => noCsiVolumes,
     disks: noDisks,
+    growth: noGrowth,
     nodeName: 'n1',
     flex: flexDrivers('/nowhere', systemClock),
     selinux: false,

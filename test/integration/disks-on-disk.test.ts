@@ -22,6 +22,7 @@ import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
 import { aContainer, aPod } from '../builders/a-pod.ts';
 import { directHostFiles } from '../fakes/direct-host-files.ts';
 import { IscsiMachine } from '../fakes/iscsi-machine.ts';
+import { noGrowth } from '../fakes/no-growth.ts';
 import { silentHappenings } from '../fakes/silent-happenings.ts';
 
 const execute = promisify(execFile);
@@ -133,6 +134,7 @@ async function oneRun(seed: number): Promise<void> {
       rootDir,
       mounts: own,
       disks,
+      growth: noGrowth,
       nodeName: 'n1',
       hostFiles: directHostFiles,
       csi: () => noCsiVolumes,

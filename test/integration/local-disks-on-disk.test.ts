@@ -12,15 +12,17 @@ import { firstOf } from '../../src/base/first-of.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { mountsNow } from '../../src/base/mount-info.ts';
 import type { Pod } from '../../src/model/pod.ts';
-import type { PersistentVolume } from '../../src/ports/claim-reader.ts';
+import type { ClaimReader, PersistentVolume } from '../../src/ports/claim-reader.ts';
 import { noCsiVolumes } from '../../src/ports/csi-volumes.ts';
+import type { ApiRequest } from '../../src/ports/kube-api.ts';
 import { Attachments } from '../../src/volumes/attachments.ts';
 import { type DisksWhenNeeded, disksWhenNeeded } from '../../src/volumes/disks/disks-when-needed.ts';
-import { realRoots } from '../../src/volumes/disks/machine-roots.ts';
+import { type MachineRoots, realRoots } from '../../src/volumes/disks/machine-roots.ts';
 import { openDisks } from '../../src/volumes/disks/open-disks.ts';
 import { flexDrivers } from '../../src/volumes/flex-drivers.ts';
 import { systemMounts } from '../../src/volumes/mounts.ts';
 import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
+import { VolumeGrowth } from '../../src/volumes/volume-growth.ts';
 import { aContainer, aPod } from '../builders/a-pod.ts';
 import { directHostFiles } from '../fakes/direct-host-files.ts';
 import { silentHappenings } from '../fakes/silent-happenings.ts';
@@ -32,6 +34,31 @@ const signal = AbortSignal.timeout(120_000);
 const persistent = new Map<string, PersistentVolume['spec']>();
 const loops: string[] = [];
 const operated = new Subject<void>();
+/** What claims ask for. */
+let wanted = '8Mi';
+/** Devices that resize2fs was called for: the kernel does not let it do so in each container. */
+const grown = new Set<string>();
+const roots: MachineRoots = {
+  ...realRoots,
+  run: async (program, argv, how) => {
+    if (program !== 'resize2fs') return realRoots.run(program, argv, how);
+    for (const each of argv) grown.add(each);
+    return { is: 'exited', code: 0, stdout: '', stderr: '' };
+  },
+};
+/** Paths of what the API server was told. */
+const told = new Subject<string>();
+const claims: ClaimReader = {
+  claim: async (namespace, name) => ({
+    metadata: { name, namespace, uid: name },
+    spec: { volumeName: name, resources: { requests: { storage: wanted } } },
+    status: { phase: 'Bound', capacity: { storage: '8Mi' } },
+  }),
+  volume: async (name) => ({
+    metadata: { name },
+    spec: { claimRef: { uid: name }, capacity: { storage: wanted }, ...persistent.get(name) },
+  }),
+};
 let root: string;
 let rootDir: string;
 let stop = new AbortController();
@@ -43,6 +70,7 @@ beforeEach(async () => {
   rootDir = join(root, 'kubelet');
   await mkdir(rootDir);
   opened = 0;
+  wanted = '8Mi';
 });
 afterEach(async () => {
   stop.abort();
@@ -69,19 +97,34 @@ async function agent(): Promise<PodVolumes> {
   attachments = new Attachments({ cluster, byController: true, clock: systemClock });
   const flex = flexDrivers('/nowhere', systemClock);
   const tell = { storageOperated: () => operated.next() };
-  const of = { rootDir, nodeName: 'n1', flex, roots: realRoots, mounts, attachments, clock: systemClock, log: silentLogger, tell };
+  const of = { rootDir, nodeName: 'n1', flex, roots, mounts, attachments, clock: systemClock, log: silentLogger, tell };
   const disks: DisksWhenNeeded = disksWhenNeeded(rootDir, async () => {
     opened++;
     return openDisks(of);
   });
   await disks.find();
   void disks.run(stop.signal);
+  const growth = new VolumeGrowth({
+    claims,
+    api: {
+      request: async <T>({ path }: ApiRequest): Promise<T> => {
+        told.next(path);
+        return {} as T;
+      },
+    },
+    events: { record: () => {} },
+    clock: { sleep: (_, until) => systemClock.sleep(1, until) },
+    random: () => 0,
+    log: silentLogger,
+  });
+  void growth.run(stop.signal);
   return podVolumes({
     rootDir,
     mounts,
     hostFiles: directHostFiles,
     csi: () => noCsiVolumes,
     disks,
+    growth,
     nodeName: 'n1',
     flex,
     selinux: false,
@@ -94,10 +137,7 @@ async function agent(): Promise<PodVolumes> {
       objects: { get: () => Promise.reject(new Error('there are none')) },
       tokens: { get: async () => 'a.b.c' },
       allocatable: () => ({}),
-      claims: {
-        claim: async (_, name) => ({ metadata: { name, uid: name }, spec: { volumeName: name }, status: { phase: 'Bound' } }),
-        volume: async (name) => ({ metadata: { name }, spec: { claimRef: { uid: name }, ...persistent.get(name) } }),
-      },
+      claims,
       node: () => undefined,
     }),
   });
@@ -272,4 +312,20 @@ test('where the path leads elsewhere by now, who has the device keeps it, and no
   for (const { metadata } of [b, c]) await volumes.remove(metadata.uid, signal);
   await gone(global('pv'));
   assert.deepEqual(await readdir(directory), ['data']);
+});
+
+test('a claim that has grown gets the file system of a device grown while pods have it, and is told of; of directories it is told alone', async () => {
+  const loop = await device('disk');
+  persistent.set('pv', { local: { path: loop } });
+  persistent.set('directory', { local: { path: root } });
+  const [a, b] = [podOf('a', 'pv'), podOf('b', 'directory')];
+  const volumes = await agent();
+  for (const pod of [a, b]) await volumes.prepare(pod, signal);
+  const paths = ['pv', 'directory'].map((name) => `/api/v1/namespaces/default/persistentvolumeclaims/${name}/status`);
+  const whole = Promise.all(paths.map((path) => firstOf(told.pipe(filter((each) => each === path)), signal)));
+  wanted = '64Mi';
+  await whole;
+  assert.ok(grown.size === 1 && grown.has(loop));
+  for (const { metadata } of [a, b]) await volumes.remove(metadata.uid, signal);
+  await gone(global('pv'));
 });

@@ -19,6 +19,7 @@ import { flexDrivers } from '../../src/volumes/flex-drivers.ts';
 import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
 import { removeTree } from '../../src/volumes/remove-tree.ts';
 import { noDisks } from '../fakes/no-disks.ts';
+import { noGrowth } from '../fakes/no-growth.ts';
 import { aContainer, aPod } from '../builders/a-pod.ts';
 
 const run = promisify(execFile);
@@ -54,6 +55,7 @@ const newVolumes = (
     hostFiles,
     csi: () => noCsiVolumes,
     disks: noDisks,
+    growth: noGrowth,
     nodeName: 'n1',
     flex: flexDrivers('/nowhere', systemClock),
     selinux: false,

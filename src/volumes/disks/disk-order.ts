@@ -36,6 +36,8 @@ export interface DiskOrder {
 export interface NodeDisksOfPods {
   /** Resolves with where the disk is mounted for the whole node, or with the pod's device. Rejects with MountStepError. */
   publish(order: DiskOrder, signal: AbortSignal): Promise<string>;
+  /** Makes the disk's file system as large as its device is by now. Rejects where it is not mounted. */
+  grow(disk: Pick<DiskOrder, 'plugin' | 'place'>, signal: AbortSignal): Promise<void>;
   /** The pod has none of them any more, and nothing of them is mounted in its directory. Rejects with what could not be taken. */
   unpublish(uid: PodUid, signal: AbortSignal): Promise<void>;
   /** Whether the pod has one, or something of it. */

@@ -23,6 +23,7 @@ export function disksWhenNeeded(rootDir: string, open: () => Promise<OpenDisks>)
   };
   return {
     publish: async (order, signal) => (await opened()).publish(order, signal),
+    grow: async (disk, signal) => (await opened()).grow(disk, signal),
     unpublish: async (uid, signal) => (await opening)?.unpublish(uid, signal),
     remain: async (uid) => (await opening)?.remain(uid) ?? false,
     attachIscsi: async (disk, auth, signal) => (await opened()).attachIscsi(disk, auth, signal),

@@ -15,6 +15,7 @@ import { makeMountPoint } from '../volume-directory.ts';
 import { type DiskOrder, type DiskPlugin, diskPlugins, type NodeDisksOfPods } from './disk-order.ts';
 import type { DiskPaths, DiskPlace } from './disk-paths.ts';
 import { fileSystemOn } from './file-system.ts';
+import { growFileSystem } from './grow-file-system.ts';
 import type { Machine } from './machine.ts';
 
 /** A disk that no pod has any more. */
@@ -113,6 +114,18 @@ export class NodeDisks implements NodeDisksOfPods {
       // It was there, and has been taken away meanwhile: who attaches it is still the controller.
       const device = given ?? (await attached());
       return disk.isBlock ? this.#publishDevice(disk, order, device, signal) : this.#publishMount(disk, order, device, signal);
+    });
+  }
+
+  grow(disk: Pick<DiskOrder, 'plugin' | 'place'>, signal: AbortSignal): Promise<void> {
+    const { mounts, machine, paths } = this.#deps;
+    const place = paths.placeOf({ ...disk, isBlock: false });
+    const { directory } = place;
+    return this.#serial.runWithin(directory, signal, async () => {
+      const mounted = await mounts.mountedAt(directory);
+      if (mounted === undefined) throw new Error(`nothing is mounted at ${directory}`);
+      const what = { operation: 'volume_fs_resize', plugin: pluginOf(place) } as const;
+      await toldStorage(this.#deps, [what], signal, () => growFileSystem(mounted, directory, machine, signal));
     });
   }
 

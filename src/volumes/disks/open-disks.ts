@@ -64,6 +64,7 @@ export async function openDisks({
   await disks.read();
   return {
     publish: (order, signal) => disks.publish(order, signal),
+    grow: (disk, signal) => disks.grow(disk, signal),
     unpublish: (uid, signal) => disks.unpublish(uid, signal),
     remain: (uid) => disks.remain(uid),
     attachIscsi: (disk, auth, signal) => initiator.attach(disk, auth, signal),

@@ -115,6 +115,7 @@ test('the sweep is beside the pods; what ends hanging mounts stops first', async
       'before pods: volumes of drivers',
       'before pods: disks of before',
       'beside pods: disks that no pod has',
+      'beside pods: volumes that grow',
       'beside pods: orphaned volumes',
       'server: end of mounts',
     ],
