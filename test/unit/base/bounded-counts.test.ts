@@ -13,3 +13,15 @@ test('names are counted by themselves up to the limit, and together over it', ()
   );
   assert.equal(boundedCounts([]).size, 0);
 });
+
+test('long names are counted together, and those that are written alike', () => {
+  const [longest, longer] = ['a'.repeat(512), 'a'.repeat(513)];
+  assert.deepEqual(
+    [...boundedCounts([longest, longer, `${longer}b`, 'x\ud800', 'x\ud801'])],
+    [
+      [longest, 1],
+      ['other', 2],
+      ['x\ufffd', 2],
+    ],
+  );
+});

@@ -81,10 +81,18 @@ test('a page of metrics is all of its texts, in their order', async () => {
     await new Promise((resolve) => setImmediate(resolve));
     return 'a 1\n';
   };
-  await serve([metricPage('/metrics', slow, async () => 'b 1\n'), metricPage('/metrics/probes')]);
+  const fails = async (): Promise<string> => {
+    throw new Error('it is not\nthere');
+  };
+  await serve([
+    metricPage('/metrics', slow, async () => 'b 1\n'),
+    metricPage('/metrics/probes'),
+    metricPage('/metrics/broken', slow, fails, async () => 'b 1\n'),
+  ]);
   const type = 'text/plain; version=0.0.4; charset=utf-8';
   assert.deepEqual(await ask('/metrics'), [200, type, 'a 1\nb 1\n']);
   assert.deepEqual(await ask('/metrics/probes'), [200, type, '']);
+  assert.deepEqual(await ask('/metrics/broken'), [200, type, 'a 1\n# a part of these metrics is missing: it is not?there\nb 1\n']);
 });
 
 test('/stats/summary, whole or with CPU and memory alone', async () => {

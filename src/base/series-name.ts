@@ -1,0 +1,8 @@
+/** Longer ones would make a page of metrics that nobody can read of a few names: each comes once for each bucket. */
+const LONGEST = 512;
+
+/** What stands for all names that have no series of their own. */
+export const OTHER = 'other';
+
+/** What a series is called for a name that strangers choose: names that are written as the same bytes are one. */
+export const seriesName = (name: string): string => (name.length > LONGEST ? OTHER : name.toWellFormed());
