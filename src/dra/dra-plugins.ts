@@ -1,10 +1,14 @@
 import type { NamedPlugin, PluginHandler } from '../ports/plugin-handler.ts';
+import { driverNameFault } from './driver-name.ts';
 import type { DraDriver, DraHealthService, DraService, DraServices } from './dra-driver.ts';
 
 const supported = ['v1.DRAPlugin', 'v1beta1.DRAPlugin'] as const satisfies readonly DraService[];
 
 /** The newest first. */
 const supportedHealth = ['v1.DRAResourceHealth', 'v1alpha1.DRAResourceHealth'] as const satisfies readonly DraHealthService[];
+
+/** More are refused: each has a connection, and a place in a selector of the API. */
+const MAX_DRIVERS = 128;
 
 export interface DraPluginsDeps {
   readonly open: (name: string, services: DraServices, socketPath: string, onChange: (isConnected: boolean) => void) => Promise<DraDriver>;
@@ -28,6 +32,10 @@ export class DraPlugins implements PluginHandler {
   }
 
   async register({ name, endpoint, versions }: NamedPlugin, signal: AbortSignal): Promise<void> {
+    const fault = driverNameFault(name);
+    if (fault !== undefined) throw new Error(fault);
+    if (!this.#drivers.has(name) && this.#drivers.size >= MAX_DRIVERS)
+      throw new Error(`the node has ${MAX_DRIVERS} DRA drivers, and takes no more`);
     const service = serviceOf(name, endpoint, versions);
     const health = supportedHealth.find((each) => versions.includes(each));
     const stop = new AbortController();

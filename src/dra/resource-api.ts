@@ -36,13 +36,16 @@ export class ResourceApi {
 
   /** Those that such drivers' plugins have published for the node. Succeeds where there can be none. */
   async deleteSlices(nodeName: string, whose: SliceSelection, signal: AbortSignal): Promise<void> {
+    const ofDrivers = 'of' in whose ? [`spec.driver=${whose.of}`] : [...whose.notOf].map((driver) => `spec.driver!=${driver}`);
+    const query = { fieldSelector: [...ofDrivers, `spec.nodeName=${nodeName}`].join() };
+    const before = this.#version;
     try {
-      const ofDrivers = 'of' in whose ? [`spec.driver=${whose.of}`] : [...whose.notOf].map((driver) => `spec.driver!=${driver}`);
-      const query = { fieldSelector: [...ofDrivers, `spec.nodeName=${nodeName}`].join() };
       await this.#api.request({ method: 'DELETE', path: await this.#at('resourceslices', signal), query }, signal);
     } catch (error) {
       this.#lookAgain(error);
       if (!isNotFound(error)) throw error;
+      // It had one: another may have taken its place.
+      if (before !== undefined && this.#version === undefined) await this.deleteSlices(nodeName, whose, signal);
     }
   }
 

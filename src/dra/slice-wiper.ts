@@ -8,6 +8,8 @@ import type { ResourceApi, SliceSelection } from './resource-api.ts';
 
 /** The time that a driver has to come back (defaultWipingDelay in pkg/kubelet/cm/dra). */
 const WIPE_AFTER_MS = 30_000;
+/** More than drivers there can be: more come and go only while the API server does not answer. What they leave, the next agent removes. */
+const MOST_PENDING = 256;
 const retryMs = exponential(1_000, 300_000);
 
 export interface SliceWiperDeps {
@@ -41,7 +43,7 @@ export class SliceWiper {
 
   gone(driver: string): void {
     this.#there.delete(driver);
-    if (this.#stop.signal.aborted || this.#pending.has(driver)) return;
+    if (this.#stop.signal.aborted || this.#pending.has(driver) || this.#pending.size >= MOST_PENDING) return;
     const stop = new AbortController();
     const timer = this.#deps.clock.schedule(() => {
       void this.#wipe(driver, stop.signal).then(() => {

@@ -52,6 +52,23 @@ describe('plugins of DRA drivers', () => {
     assert.deepEqual(happened, ['/run/gpu is closed']);
   });
 
+  it('are no more than 128, and each is called what the API can call it', async () => {
+    const { plugins, opened } = pluginsUnderTest();
+    const registered = async (name: string): Promise<void> => {
+      const registering = plugins.register({ ...GPU, name }, ever);
+      opened();
+      await registering;
+    };
+    for (const name of ['a.org,spec.nodeName=n2', 'a=b', 'a/b', 'a..b', `${'a'.repeat(60)}.org`])
+      await assert.rejects(registered(name), /the driver's name/, name);
+    for (let i = 0; i < 127; i++) await registered(`${i}.org`);
+    await registered(`${'a'.repeat(59)}.org`);
+    await assert.rejects(registered('more.org'), { message: 'the node has 128 DRA drivers, and takes no more' });
+    await registered('1.org');
+    await plugins.deregister({ ...GPU, name: '1.org' });
+    await registered('more.org');
+  });
+
   it('hear nothing of a connection of one whose place another has taken', async () => {
     const { plugins, happened, opened, listens } = pluginsUnderTest();
     for (const endpoint of ['/run/gpu', '/run/next']) {

@@ -85,6 +85,14 @@ describe('what drivers that are gone have published', () => {
     assert.deepEqual(asked, [{ notOf: new Set(['a']) }, { of: 'a' }]);
   });
 
+  it('is remembered of so many drivers at a time', async () => {
+    answer = fails(500);
+    for (let i = 0; i < 300; i++) wiper.gone(`${i}.org`);
+    await clock.advance(30_000);
+    assert.equal(asked.length, 256);
+    assert.equal(clock.actions.length, 256);
+  });
+
   it('stays when the agent stops', async () => {
     answer = hangs;
     wiper.begin();
