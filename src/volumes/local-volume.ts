@@ -66,12 +66,14 @@ const diskOf = (name: string, real: string, device: string): NodeDisk => ({
   isGivenOnce: true,
   attach: async () => real,
   otherThan: async (mounted) =>
-    (await isOf(mounted, real, device)) ? undefined : `${mounted.source} is still mounted for this volume, which is ${real} by now`,
+    (await isMountOf(mounted, real, device)) ? undefined : `${mounted.source} is still mounted for this volume, which is ${real} by now`,
 });
 
-/** A file system of several devices has a number of its own, and the mapper's devices have names beside their own. */
-async function isOf(mounted: MountedDevice, real: string, device: string): Promise<boolean> {
+/** Whether it may be of that device. The mapper's devices have names beside their own. */
+export async function isMountOf(mounted: MountedDevice, real: string, device: string): Promise<boolean> {
   if (mounted.device === device || mounted.source === real) return true;
+  // One that may have several devices, as btrfs, has a number of its own, and is called after any of them.
+  if (mounted.device.startsWith('0:')) return true;
   return mounted.source.startsWith('/dev/') && (await realpath(mounted.source).catch(() => undefined)) === real;
 }
 
