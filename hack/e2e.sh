@@ -7,6 +7,9 @@
 #                     those marked [Serial] one after the other, at the end. Half an hour; two of them want port 10250 to be free
 #   --slow            the specs of test/e2e/slow.txt instead, all of which must pass: how long back-offs get, and mistakes in subPathExpr that
 #                     are mended later. Half an hour, in which the machine mostly waits
+#   --storage         the specs of test/e2e/storage.txt instead, all of which must pass: local volumes, host paths and empty directories, with subPath,
+#                     fsGroup, as block devices and as file systems in loop devices. They enter the mounts of the machine's first process, so that
+#                     this one becomes the first of a machine that has processes and mounts of its own. Half an hour
 #   --skip REGEXP     leaves specs out; without it those that are slow or flaky, and one that waits twelve minutes for an outside registry
 #   --engine NAME     what the agent runs containers with: docker (the default) or containerd, then over CRI
 #   --nodes N         that many specs at once: 6
@@ -24,7 +27,8 @@ usage() { sed -n '2,/^\. /{/^\. /d;s/^# \{0,1\}//p}' hack/e2e.sh >&2; exit 2; }
 
 DIR=${RXLET_E2E_DIR:-/var/lib/rxlet-e2e}
 quick='\[Slow\]|\[Flaky\]|should be able to pull from private registry with secret'
-focus= skip=$quick parallel=6 reference= clean= engine=docker must=test/e2e/nodeconformance.txt
+focus= skip=$quick parallel=6 own_machine= reference= clean= engine=docker must=test/e2e/nodeconformance.txt
+argv=("$@")
 while [ $# -gt 0 ]; do
   case $1 in
     --skip) [ $# -ge 2 ] || usage; skip=$2; shift ;;
@@ -32,6 +36,7 @@ while [ $# -gt 0 ]; do
     --nodes) [ $# -ge 2 ] || usage; parallel=$2; shift ;;
     --full-node) must=test/e2e/full-node.txt ;;
     --slow) must=test/e2e/slow.txt; [ "$skip" != "$quick" ] || skip= ;;
+    --storage) must=test/e2e/storage.txt own_machine=1 ;;
     --reference) reference=1 ;;
     --clean) clean=1 ;;
     -*) usage ;;
@@ -41,6 +46,10 @@ while [ $# -gt 0 ]; do
 done
 [ "$engine" = docker ] || [ -z "$reference" ] || die "--reference compares on Docker only"
 [ "$(id -u)" = 0 ] || die "needs root"
+if [ -n "$own_machine" ] && [ $$ != 1 ]; then
+  # shellcheck disable=SC2016
+  exec unshare --mount --pid --fork --kill-child --mount-proc bash -c 'mount --make-rshared / && exec "$@"' first hack/e2e.sh "${argv[@]}"
+fi
 mkdir -p "$DIR"
 DIR=$(cd "$DIR" && pwd -P)
 node=rxlet-e2e agent= registry_pid=
@@ -160,7 +169,7 @@ run_specs() { # NAME
   say "$1: running specs, log in $out/specs.log"
   if [ -n "$focus" ]; then
     run_turn "$1" "$focus" "$skip" "$parallel"
-  elif [ "$must" = test/e2e/slow.txt ]; then
+  elif [ "$must" = test/e2e/slow.txt ] || [ "$must" = test/e2e/storage.txt ]; then
     run_turn "$1" "$(named <$must)" "$skip" "$parallel"
   elif [ "$must" = test/e2e/full-node.txt ]; then
     run_turn "$1" "$(grep -vF '[Serial]' $must | named)" "$skip" "$parallel" quick-

@@ -15,7 +15,7 @@ registry=$2 e2e=$3
 PATH=$PATH:/usr/sbin:/sbin
 
 # Programs that specs start in agnhost's image, which is an Alpine with these packages.
-tools=(curl dig bash ss ipcs ipcmk)
+tools=(curl dig bash ss ipcs ipcmk nsenter)
 missing=()
 for tool in busybox gcc "${tools[@]}"; do
   command -v "$tool" >/dev/null || case $tool in
@@ -23,7 +23,7 @@ for tool in busybox gcc "${tools[@]}"; do
     gcc) missing+=(gcc libc6-dev) ;;
     dig) missing+=(bind9-dnsutils) ;;
     ss) missing+=(iproute2) ;;
-    ipcs | ipcmk) missing+=(util-linux) ;;
+    ipcs | ipcmk | nsenter) missing+=(util-linux) ;;
     *) missing+=("$tool") ;;
   esac
 done
