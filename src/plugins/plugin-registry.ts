@@ -150,8 +150,12 @@ export class PluginRegistry {
         if (!signal.aborted) await this.#refuse(connection, path, words(error), signal);
         throw error;
       }
-      await connection.notify('', signal).catch((error: unknown) => {
-        if (!signal.aborted) this.#deps.log.warn('a plugin does not take that it is registered', { ...fieldsOf(path, as), error });
+      await connection.notify('', signal).catch(async (cause: unknown) => {
+        if (signal.aborted) return;
+        // It may never serve what it does not know to be registered.
+        await this.#deregister(followed, as);
+        const error = words(cause);
+        throw new Error(`RegisterPlugin error -- failed to send registration status at socket ${path}, err: ${error}`, { cause });
       });
     } finally {
       connection.close();

@@ -23,6 +23,8 @@ describe('plugin registry', () => {
   let done: string[];
   let register: (plugin: NamedPlugin, signal: AbortSignal) => Promise<void>;
   let deregister: (plugin: NamedPlugin, signal: AbortSignal) => Promise<void>;
+  /** What a plugin answers when it is told. */
+  let told: () => Promise<void>;
   let registry: PluginRegistry;
   let open = 0;
 
@@ -47,7 +49,10 @@ describe('plugin registry', () => {
         if (!answer) throw new Error('connect ENOENT');
         return answer(signal);
       },
-      notify: async (error) => void done.push(`tell ${path} ${error || 'registered'}`),
+      notify: async (error) => {
+        done.push(`tell ${path} ${error || 'registered'}`);
+        await told();
+      },
       close: () => void open--,
     };
   };
@@ -67,6 +72,7 @@ describe('plugin registry', () => {
     done = [];
     register = async () => {};
     deregister = async () => {};
+    told = async () => {};
     registry = new PluginRegistry({ handlers: [handler('CSIPlugin'), handler('DRAPlugin')], clock, log, connect });
   });
 
@@ -102,6 +108,19 @@ describe('plugin registry', () => {
       'register csi.example.org /run/csi.sock',
       'tell /a registered',
     ]);
+  });
+
+  it('registers one anew that did not take that it is registered', async () => {
+    told = () => Promise.reject(new Error('not now'));
+    there('/a');
+    const attempt = ['ask /a', 'register csi.example.org /run/csi.sock', 'tell /a registered', 'deregister csi.example.org /run/csi.sock'];
+    assert.deepEqual(await news(), attempt);
+    assert.deepEqual(await news(500), attempt);
+    told = async () => {};
+    assert.deepEqual(await news(1_000), attempt.slice(0, 3));
+    assert.deepEqual(await news(1e6), []);
+    const said = 'RegisterPlugin error -- failed to send registration status at socket /a, err: not now';
+    assert.equal(log.lines.find(({ message }) => message === 'plugin not registered, retrying')?.fields['error'], said);
   });
 
   it("tries again with the kubelet's delays, and reports each cause once", async () => {
