@@ -79,10 +79,10 @@ export class GrpcConnection {
     const http2 = connectHttp2(`http://${authority}`, { createConnection: () => socket, settings: { enablePush: false } });
     this.#open.add(http2);
     const { promise: over, resolve: isOver } = Promise.withResolvers<void>();
-    let underWay = 0;
+    const calls = new Set<ClientHttp2Stream>();
     let isEnding = false;
     const endIfDone = (): void => {
-      if (isEnding && underWay === 0) http2.destroy();
+      if (isEnding && calls.size === 0) http2.destroy();
     };
     const session = {
       http2,
@@ -91,9 +91,9 @@ export class GrpcConnection {
       over,
       request: (headers: OutgoingHttpHeaders): ClientHttp2Stream => {
         const call = http2.request(headers);
-        underWay++;
+        calls.add(call);
         call.once('close', () => {
-          underWay--;
+          calls.delete(call);
           endIfDone();
         });
         return call;
@@ -109,11 +109,13 @@ export class GrpcConnection {
     // The calls that it takes along say so.
     http2.on('error', (error) => (session.fault ??= error));
     // What is under way may end; what comes next takes another. The peer may leave it to us to hang up.
-    http2.on('goaway', () => {
+    http2.on('goaway', (_code, lastTaken) => {
       isEnding = true;
       if (this.#session === session) this.#session = undefined;
       this.#isOver(http2);
       isOver();
+      // Those that still wait for their turn would do so until their deadline.
+      for (const call of calls) if ((call.id ?? Infinity) > lastTaken) call.destroy();
       endIfDone();
     });
     http2.once('close', () => {

@@ -304,6 +304,23 @@ describe('a gRPC connection', () => {
     assert.equal(await slow, 'slow');
   });
 
+  test('that is going away lets no call wait for a turn that does not come', async () => {
+    const sockets: Socket[] = [];
+    // It takes no streams at all.
+    const noStreams = Buffer.from('000006040000000000000300000000', 'hex');
+    await listen(
+      createServer((socket) => {
+        sockets.push(socket.resume());
+        socket.write(noStreams);
+      }),
+    );
+    const over = channel();
+    assert.equal((await failing(ask('first', { over, timeoutMs: 50 }))).code, 'DeadlineExceeded');
+    const waiting = failing(ask('second', { over, timeoutMs: 60_000 }));
+    sockets[0]?.write(Buffer.from('0000080700000000000000000000000000', 'hex'));
+    assert.equal((await waiting).code, 'Unavailable');
+  });
+
   test('that is ending is closed with the client as well', async () => {
     const sessions = new Set<ServerHttp2Session>();
     await serve((stream, asked, session) => {
