@@ -118,6 +118,18 @@ const table: readonly (readonly [string, Happening, Readonly<Record<string, numb
     },
   ],
   [
+    'volumes of real drivers, whatever names pods make up',
+    (tell) => {
+      for (let n = 0; n < 1_000; n++) tell.volumeMounted({ plugin: `kubernetes.io/csi:made-up-${n}`, tookMs: 1, failed: true });
+      for (const failed of [true, false]) tell.volumeMounted({ plugin: 'kubernetes.io/csi:csi.org', tookMs: 200, failed });
+    },
+    {
+      'storage_operation_duration_seconds_count{volume_plugin="kubernetes.io/csi:made-up-99",operation_name="volume_mount",status="fail-unknown",migrated="false"}': 1,
+      'storage_operation_duration_seconds_count{volume_plugin="other",operation_name="volume_mount",status="fail-unknown",migrated="false"}': 901,
+      'storage_operation_duration_seconds_count{volume_plugin="kubernetes.io/csi:csi.org",operation_name="volume_mount",status="success",migrated="false"}': 1,
+    },
+  ],
+  [
     'credential providers',
     (tell) => {
       tell.credentialProvidersRead({ hash: 'sha256:abc' });
