@@ -305,6 +305,7 @@ export function podVolumes({
     },
     tearDown: (uid, signal) =>
       serial.run(uid, async () => {
+        book.unwant(uid);
         if (present.has(uid) || (await remain(uid))) await tearDown(uid, false, signal);
       }),
     remove: (uid, signal) => serial.run(uid, () => tearDown(uid, true, signal)),

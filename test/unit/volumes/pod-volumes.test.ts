@@ -81,6 +81,13 @@ test('volumes are counted by their kind from when the pod is to have them until 
   assert.deepEqual(stage.reported, [`${ended} failed`, `${ended} failed`, ended, ended]);
 });
 
+test('a pod that has ended wants no volumes, also where it never had them', async () => {
+  await assert.rejects(stage.volumes.prepare(podWith({ name: 'c', csi: { driver: 'csi.example.com' } }), signal));
+  assert.match(stage.volumes.metrics(), /csi\.example\.com/);
+  await stage.volumes.tearDown(uid, signal);
+  assert.equal(stage.volumes.metrics(), '');
+});
+
 test('a kind that is not supported holds the pod, unless no container mounts the volume', async () => {
   const rbd = { name: 'r', rbd: { image: 'i', monitors: ['m'] } };
   const why = 'volume "r" is of kind rbd, which this node does not support';
