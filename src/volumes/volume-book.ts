@@ -72,16 +72,24 @@ export class VolumeBook {
 
   /** The part of /metrics about it (pkg/kubelet/volumemanager/metrics). */
   text(): string {
-    const samples = (state: string, world: ReadonlyMap<PodUid, ReadonlyMap<string, BookedVolume>>) =>
-      [...boundedCounts([...world.values()].flatMap((volumes) => [...volumes.values()].map(({ plugin }) => plugin)))].map(
-        ([plugin_name, value]) => ({ labels: { plugin_name, state }, value }),
-      );
+    const made = pluginsIn(this.#made);
+    const known = new Set(made);
+    const wanted = pluginsIn(this.#wanted);
+    const samples = (state: string, plugins: readonly string[]) =>
+      [...boundedCounts(plugins)].map(([plugin_name, value]) => ({ labels: { plugin_name, state }, value }));
     return exposition([
       {
         name: 'volume_manager_total_volumes',
         help: '[ALPHA] Number of volumes in Volume Manager',
         type: 'gauge',
-        samples: [...samples('actual_state_of_world', this.#made), ...samples('desired_state_of_world', this.#wanted)],
+        samples: [
+          ...samples('actual_state_of_world', made),
+          // One pod can name hundreds of drivers that are not there: those that are come first.
+          ...samples('desired_state_of_world', [
+            ...wanted.filter((plugin) => known.has(plugin)),
+            ...wanted.filter((plugin) => !known.has(plugin)),
+          ]),
+        ],
       },
     ]);
   }
@@ -92,6 +100,11 @@ export function bookedVolume({ plugin }: VolumeKind, source: VolumeSource, isDev
   if (csi === undefined) return { plugin: plugin.replace('~', '/'), isDevice, isCsi: false };
   const driver = 'inline' in csi ? csi.inline.driver : csi.persistent.spec?.csi?.driver;
   return { plugin: csiPlugin(driver ?? ''), isMigrated: 'persistent' in csi && csi.isMigrated === true, isDevice, isCsi: true };
+}
+
+/** Of each of the volumes. */
+function pluginsIn(world: ReadonlyMap<PodUid, ReadonlyMap<string, BookedVolume>>): readonly string[] {
+  return [...world.values()].flatMap((volumes) => [...volumes.values()].map(({ plugin }) => plugin));
 }
 
 function note(world: Map<PodUid, Map<string, BookedVolume>>, uid: PodUid, name: string, volume: BookedVolume): void {

@@ -74,3 +74,13 @@ test('volumes of more drivers than nodes have are counted together', async () =>
     assert.ok(lines.includes(`${series('other', state)} 2`));
   }
 });
+
+test('volumes of drivers that are not there hide none of those that are', async () => {
+  const { signal, book } = aBook();
+  for (let n = 0; n < 600; n++) {
+    const csi = bookedVolume(kind('kubernetes.io~csi'), { csi: { driver: `made-up-${n}` } }, false);
+    await assert.rejects(book.making(uid, `v${n}`, csi, signal, () => Promise.reject(new Error('not found'))));
+  }
+  await book.making('u2' as PodUid, 'n', nfs, signal, async () => {});
+  assert.match(book.text(), /plugin_name="kubernetes\.io\/nfs",state="desired_state_of_world"} 1$/m);
+});
