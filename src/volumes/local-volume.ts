@@ -27,7 +27,9 @@ export const localVolume: KindOf = ({ local, claimed }) => {
         throw new Error(`local volume ${path} is not a block device, which its volumeMode Block asks for`);
       if (!isDirectory && device === undefined) throw new Error(`local volume ${path}: only directory and block device are supported`);
       const disk = device === undefined ? undefined : diskOf(task.name, real, device);
-      const made = disk ? await setUpDisk(disk, { fsType }, claimed, task, signal) : await showDirectory(path, real, task, signal);
+      const made = disk
+        ? await setUpDisk(disk, { fsType }, claimed, task, signal)
+        : await task.turns.runWithin(real, signal, () => showDirectory(path, real, task, signal));
       const { pod, name, readOnly, growth, disks } = task;
       const claim = claimed?.claim.metadata?.name;
       // A directory and a device are as large as they are: that is told of alone.

@@ -118,6 +118,7 @@ export function podVolumes({
   const serial = new SerialByKey<PodUid>();
   /** By directory: two mounts of a container may show one image. */
   const exports = new SerialByKey<string>();
+  const turns = new SerialByKey<string>();
   /** The actual world, as far as this process has seen it. */
   const present = new Map<PodUid, Map<string, Present>>();
 
@@ -156,6 +157,7 @@ export function podVolumes({
       nodeName,
       hostFiles,
       giving: (work: () => Promise<void>) => book.giving(booked, signal, work),
+      turns,
       podsDir: directories.root,
       nowMs: clock.now(),
     };

@@ -1,4 +1,5 @@
 import type { V1ISCSIPersistentVolumeSource, V1LocalVolumeSource } from '@kubernetes/client-node';
+import type { SerialByKey } from '../base/serial-by-key.ts';
 import type { Pod } from '../model/pod.ts';
 import type { Wire } from '../model/wire.ts';
 import type { ClaimedVolume, CsiVolumes } from '../ports/csi-volumes.ts';
@@ -43,6 +44,8 @@ export interface VolumeTask {
   readonly hostFiles: HostFiles;
   /** As the work, which gives the volume's files to who may use them. */
   readonly giving: (work: () => Promise<void>) => Promise<void>;
+  /** Work on one directory of the node, which several pods may have, is done for one pod after the other. */
+  readonly turns: Pick<SerialByKey<string>, 'runWithin'>;
   /** Where all pods have their directories. */
   readonly podsDir: string;
   readonly nowMs: number;

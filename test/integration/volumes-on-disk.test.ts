@@ -147,6 +147,28 @@ test('a local volume whose giving to a group was interrupted is given whole befo
   await newVolumes().remove(uid, signal);
 });
 
+test('a local volume that many pods want at once is given to their group once', async () => {
+  const data = join(root, 'data');
+  await mkdir(data);
+  await writeFile(join(data, 'file'), '');
+  persistent = { local: { path: data } };
+  const asked: string[] = [];
+  const volumes = newVolumes(undefined, {
+    ...directHostFiles,
+    run: (task, args) => {
+      asked.push(task.name);
+      return directHostFiles.run(task, args, signal);
+    },
+  });
+  const pods = Array.from({ length: 20 }, (_, at) =>
+    podWith([{ name: 'v', persistentVolumeClaim: { claimName: 'c' } }], { securityContext: { fsGroup: 4321 } }, `pod-${at}`),
+  );
+  await Promise.all(pods.map((pod) => volumes.prepare(pod, signal)));
+  assert.equal((await mounted()).length, 20);
+  assert.equal(asked.filter((name) => name === 'giveToGroup').length, 1);
+  for (const { metadata } of pods) await volumes.remove(metadata.uid, signal);
+});
+
 test('nothing is removed through a mount, be it of the same file system', async () => {
   const [data, tree] = [join(root, 'data'), join(root, 'tree')];
   for (const path of [data, join(tree, 'a/b'), join(tree, 'z')]) await mkdir(path, { recursive: true });
