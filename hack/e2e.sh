@@ -46,11 +46,15 @@ while [ $# -gt 0 ]; do
 done
 [ "$engine" = docker ] || [ -z "$reference" ] || die "--reference compares on Docker only"
 [ "$(id -u)" = 0 ] || die "needs root"
-if [ -n "$own_machine" ] && [ $$ != 1 ]; then
-  # shellcheck disable=SC2016
-  exec unshare --mount --pid --fork --kill-child --mount-proc bash -c 'mount --make-rshared / && exec "$@"' first hack/e2e.sh "${argv[@]}"
-fi
 mkdir -p "$DIR"
+if [ -n "$own_machine" ] && [ $$ != 1 ]; then
+  # Volumes are made in /tmp, and one spec gives all that is there to a group.
+  mkdir -p "$DIR/tmp"
+  chmod 1777 "$DIR/tmp"
+  # shellcheck disable=SC2016
+  exec unshare --mount --pid --fork --kill-child --mount-proc bash -c 'mount --make-rshared / && mount --bind "$1" /tmp && shift && exec "$@"' \
+    first "$DIR/tmp" hack/e2e.sh "${argv[@]}"
+fi
 DIR=$(cd "$DIR" && pwd -P)
 node=rxlet-e2e agent= registry_pid=
 

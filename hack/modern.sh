@@ -7,6 +7,7 @@
 #   hack/modern.sh store       the contract suite with containerd's image store in place of the engine's own
 # $RXLET_MODERN_SUITE: sid unless set; $RXLET_MODERN_CACHE: where it is unpacked, remove it for newer packages. Needs root and Debian.
 #   hack/modern.sh dra         dynamic resource allocation, on today's containerd and with a control plane of 1.34 or later in $KUBEBUILDER_ASSETS
+#   hack/modern.sh e2e-node [FOCUS [SKIP]]   specs of Kubernetes 1.36's e2e_node suite, on today's containerd (hack/e2e-node.sh)
 #   hack/modern.sh agent       the tests of the agent, but for the few that are about Docker, on today's containerd by CRI: half an hour
 #   hack/modern.sh podman      today's Podman (hack/podman.sh): the examples as root and as a user that it makes, and the contract suite
 set -euo pipefail
@@ -95,6 +96,10 @@ if [ "$1" = agent ]; then
   mapfile -t files < <(printf '%s\n' agent/*.test.ts | grep -vE '/(cni|churn|missed-events|embedded-engine)\.')
   node --test --test-concurrency=1 cri/*.test.ts "${files[@]}"
   exit
+fi
+if [ "$1" = e2e-node ]; then
+  shift
+  exec hack/e2e-node.sh "$@"
 fi
 if [ "$1" = dra ]; then
   [ -x "${KUBEBUILDER_ASSETS:-}/kube-apiserver" ] || die "KUBEBUILDER_ASSETS names no folder with kube-apiserver, kube-controller-manager, kube-scheduler and etcd, of Kubernetes 1.34 or later"

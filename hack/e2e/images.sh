@@ -54,6 +54,8 @@ root_agnhost() {
   echo 'hosts: files dns' >"$1/etc/nsswitch.conf"
 }
 
+root_debian() { root_agnhost "$1"; program "$1" dd; }
+
 in_registry() { curl -fs -o /dev/null -H 'Accept: application/vnd.docker.distribution.manifest.v2+json' "http://$registry/v2/${1%:*}/manifests/${1##*:}"; }
 image() { # NAME ROOT CHANGE...
   local name=$1 root=$work/$2 changes=() change
@@ -76,5 +78,5 @@ image e2e/nonroot:1.0 busybox "$path" 'USER 1234' 'CMD ["sh"]'
 image e2e/nonewprivs:1.0 nonewprivs "$path" 'CMD ["nnp"]'
 image e2e/agnhost:2.21 agnhost "$path" 'ENTRYPOINT ["/agnhost"]' 'CMD ["pause"]' 'EXPOSE 80 8080 8081 9376'
 image e2e/ipc-utils:1.0 agnhost "$path" 'CMD ["sh"]'
-image build/debian-iptables:buster-v1.3.0 agnhost "$path" 'CMD ["sh"]'
+image build/debian-iptables:buster-v1.3.0 debian "$path" 'CMD ["sh"]'
 image gc/pause:3.2 pause 'ENTRYPOINT ["/pause"]'
