@@ -91,10 +91,9 @@ if [ "$1" = agent ]; then
   trap 'hack/containerd.sh down "$dir"' EXIT
   RXLET_TEST_CRI_ENDPOINT=$(hack/containerd.sh up "$dir")
   export RXLET_TEST_CRI_ENDPOINT
-  cd test/integration
   # Not those of networks that the agent makes for Docker, what Docker keeps on its disk, its stream of events, and another engine.
-  mapfile -t files < <(printf '%s\n' agent/*.test.ts | grep -vE '/(cni|churn|missed-events|embedded-engine)\.')
-  node --test --test-concurrency=1 cri/*.test.ts "${files[@]}"
+  mapfile -t files < <(printf '%s\n' test/integration/agent/*.test.ts | grep -vE '/(cni|churn|missed-events|embedded-engine)\.')
+  node --test --test-concurrency=1 test/integration/cri/*.test.ts "${files[@]}"
   exit
 fi
 if [ "$1" = e2e-node ]; then

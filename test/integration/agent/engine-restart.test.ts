@@ -54,6 +54,7 @@ describe('an engine that restarts under the agent', { timeout: 400_000 }, () => 
       return now && (await agent.engine.inspect(now.id)).Config.Env.includes('V=2');
     });
     assertOnce(await agent.engine.containers());
+    await agent.logged('that events are heard again', ({ msg }) => /^(engine|container) events resumed$/.test(msg), from);
     const said = agent.lines.slice(from).map(({ msg }) => msg);
     const about = (msg: RegExp): number => said.filter((each) => msg.test(each)).length;
     assert.deepEqual([about(/^(engine|container) events broke off; retrying$/), about(/^(engine|container) events resumed$/)], [1, 1]);

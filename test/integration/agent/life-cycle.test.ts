@@ -124,9 +124,12 @@ describe("a pod's life", { timeout: 400_000 }, () => {
       assert.ok(waits[0] !== undefined && waits[0] < 5_000, `the first restart after ${waits[0]} ms`);
       assert.ok(waits[1] !== undefined && waits[1] >= 9_500 && waits[1] < 20_000, `the second restart after ${waits[1]} ms`);
     }
-    const crashed = (await agent.containers('crashes')).filter(({ container, state }) => container === 'app' && state === 'exited');
-    assert.ok(crashed.length > 0);
-    for (const { id } of crashed) assert.equal((await agent.engine.inspect(id)).State.ExitCode, 7);
+    // One that has ended is removed once the next one has.
+    const { State } = await agent.until('a container that has crashed', async () => {
+      const crashed = (await agent.containers('crashes')).find(({ container, state }) => container === 'app' && state === 'exited');
+      return crashed && (await agent.engine.inspect(crashed.id).catch(() => undefined));
+    });
+    assert.equal(State.ExitCode, 7);
     assert.ok(
       agent.lines.some((line) => JSON.stringify(line).includes('back-off')),
       'the log says that it backs off',

@@ -12,6 +12,8 @@ import type { CriClient } from '../client/cri-client.ts';
 
 /** A stream that has been silent for so long is opened again: it may be dead. */
 const SILENCE_MS = 300_000;
+/** A runtime says nothing before its first event: a stream that has not broken off within this time is there again. */
+const STEADY_MS = 2_000;
 /** So long a runtime without events is not asked for them again. */
 const LISTED_MS = 600_000;
 /** Every call has a deadline: the server's own end of a stream that goes on. */
@@ -44,9 +46,13 @@ async function follow(deps: ContainerEventsDeps, signal: AbortSignal, emit: (uid
   let saidNone = false;
   while (!signal.aborted) {
     const openedAtMs = clock.monotonicMs();
-    const onEvent = (event: ContainerEventResponse): void => {
+    const resumed = (): void => {
       if (warned) log.info('container events resumed', { failures });
       warned = false;
+    };
+    const steady = warned ? clock.schedule(resumed, STEADY_MS) : undefined;
+    const onEvent = (event: ContainerEventResponse): void => {
+      resumed();
       const uid = ownerOf(event, owners);
       if (uid !== undefined) emit(uid);
     };
@@ -67,6 +73,8 @@ async function follow(deps: ContainerEventsDeps, signal: AbortSignal, emit: (uid
         log.warn('container events broke off; retrying', { error });
         warned = true;
       }
+    } finally {
+      steady?.unsubscribe();
     }
     await clock.sleep(reconnectDelayMs(failures++, random), signal).catch(() => {});
   }

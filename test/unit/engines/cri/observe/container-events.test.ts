@@ -93,6 +93,17 @@ describe('the events of a runtime', () => {
     );
   });
 
+  test('that break off are there again when they stay for 2 s, although nothing happens', async () => {
+    const first = nextCall();
+    follow();
+    (await first).hangUp();
+    await log.next('container events broke off; retrying');
+    for (let attempt = 0; attempt < 3; attempt++) (await clock.until(nextCall(), 50)).end('Unavailable', 'starting');
+    assert.equal(log.count('container events resumed'), 0);
+    const { fields } = await clock.until(log.next('container events resumed'), 50);
+    assert.ok(Number(fields['failures']) >= 4, JSON.stringify(fields));
+  });
+
   test('that are none of CRI are a break, too', async () => {
     const first = nextCall();
     follow();
