@@ -36,7 +36,7 @@ while [ $# -gt 0 ]; do
     --nodes) [ $# -ge 2 ] || usage; parallel=$2; shift ;;
     --full-node) must=test/e2e/full-node.txt ;;
     --slow) must=test/e2e/slow.txt; [ "$skip" != "$quick" ] || skip= ;;
-    --storage) must=test/e2e/storage.txt own_machine=1 ;;
+    --storage) must=test/e2e/storage.txt own_machine=1; [ "$skip" != "$quick" ] || skip= ;;
     --reference) reference=1 ;;
     --clean) clean=1 ;;
     -*) usage ;;
