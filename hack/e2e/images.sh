@@ -54,7 +54,8 @@ root_agnhost() {
   echo 'hosts: files dns' >"$1/etc/nsswitch.conf"
 }
 
-root_debian() { root_agnhost "$1"; program "$1" dd; }
+# Its shell takes programs before its own commands.
+root_debian() { root_agnhost "$1"; program "$1" dd; ln -sf /usr/bin/bash "$1/bin/sh"; }
 
 in_registry() { curl -fs -o /dev/null -H 'Accept: application/vnd.docker.distribution.manifest.v2+json' "http://$registry/v2/${1%:*}/manifests/${1##*:}"; }
 image() { # NAME ROOT CHANGE...
