@@ -36,6 +36,8 @@ export class CriServer implements AsyncDisposable {
   /** The calls, by the names of their methods. */
   readonly asked: { readonly method: string; readonly input: unknown }[] = [];
   readonly calls = new Subject<string>();
+  /** How many connections were made so far whose other end knows that it speaks to gRPC. */
+  met = 0;
   readonly #server: Http2Server;
   readonly #directory: string | undefined;
   readonly #sessions = new Set<ServerHttp2Session>();
@@ -58,6 +60,7 @@ export class CriServer implements AsyncDisposable {
     this.endpoint = `unix://${socket}`;
     server.on('session', (session) => {
       this.#sessions.add(session);
+      session.once('localSettings', () => this.met++);
       session.once('close', () => this.#sessions.delete(session));
     });
     server.on('sessionError', () => {});

@@ -135,10 +135,10 @@ export class SpdyClient implements SpdyStreamOutlet {
   }
 
   async #opened(id: number, flags: number, headerBlock: Buffer): Promise<void> {
-    // Its headers say nothing of use.
+    // Its headers say nothing of use. Nothing more is read before they are unpacked, and nobody is to write before more is read: see sendData.
+    await this.#link.unpack(headerBlock);
     this.#answered(id)?.resolve();
     if ((flags & FLAG_FIN) !== 0) this.#streams.get(id)?.acceptEnd();
-    await this.#link.unpack(headerBlock);
   }
 
   #reset(id: number, status: number): void {
