@@ -21,8 +21,8 @@ test('the agent is ready once it serves, says how it is, and that it stops', asy
   const live = new LiveValue<LiveOptions>(someOptions());
   pods.expect(['file', 'api']);
   const serving = Promise.withResolvers<void>();
-  const until = async (text: string): Promise<void> => {
-    while (!sent().some((line) => line.includes(text))) await clock.advance(10);
+  const until = async (text: string, stepMs = 10): Promise<void> => {
+    while (!sent().some((line) => line.includes(text))) await clock.advance(stepMs);
   };
   const agent = runNotified(
     async (announcing) => {
@@ -57,6 +57,8 @@ test('the agent is ready once it serves, says how it is, and that it stops', asy
   while (sent().length < reloading + 2) await clock.advance(10);
   assert.match(sent()[reloading + 1] ?? '', /READY=1/);
   stop.abort();
+  // The program takes real time, and the agent waits for it by its own clock.
+  await until('STOPPING=1', 0);
   assert.equal(await clock.until(agent), 3);
   assert.match(sent().at(-1) ?? '', /STOPPING=1/);
   assert.ok(!sent().some((line) => line.includes('WATCHDOG')));
