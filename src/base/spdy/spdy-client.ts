@@ -33,6 +33,8 @@ export class SpdyClient implements SpdyStreamOutlet {
   /** Streams that the server has not answered for. */
   readonly #opening = new Map<number, { readonly resolve: () => void; readonly reject: (error: Error) => void }>();
   #lastStreamId = -1;
+  /** Nothing more is read before the headers of the last answer are unpacked. */
+  #isRead = Promise.resolve();
 
   /** `head` is what the HTTP parser has read of it already. The connection lives until `close`, or until it aborts `over`. */
   constructor(socket: Duplex, head: Buffer, options: SpdyClientOptions) {
@@ -87,6 +89,7 @@ export class SpdyClient implements SpdyStreamOutlet {
 
   /** What the server has said meanwhile is read first: writing to a connection that it has closed loses its last words, with how a command ended. */
   async sendData(streamId: number, bytes: Buffer, fin: boolean): Promise<void> {
+    await this.#isRead;
     // The second one comes after a look at all sockets.
     await setImmediate();
     await setImmediate();
@@ -135,10 +138,12 @@ export class SpdyClient implements SpdyStreamOutlet {
   }
 
   async #opened(id: number, flags: number, headerBlock: Buffer): Promise<void> {
-    // Its headers say nothing of use. Nothing more is read before they are unpacked, and nobody is to write before more is read: see sendData.
-    await this.#link.unpack(headerBlock);
+    // Its headers say nothing of use.
     this.#answered(id)?.resolve();
     if ((flags & FLAG_FIN) !== 0) this.#streams.get(id)?.acceptEnd();
+    const unpacked = this.#link.unpack(headerBlock);
+    this.#isRead = unpacked.then(nothing, nothing);
+    await unpacked;
   }
 
   #reset(id: number, status: number): void {
@@ -176,3 +181,5 @@ export class SpdyClient implements SpdyStreamOutlet {
     for (const { reject } of this.#opening.values()) reject(reason instanceof Error ? reason : new Error(String(reason)));
   }
 }
+
+const nothing = (): void => {};
