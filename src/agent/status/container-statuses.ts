@@ -34,7 +34,7 @@ export type ContainerKind = 'app' | 'init' | 'ephemeral';
 /** One status a container of `kind`: init containers in spec order, others by name (convertToAPIContainerStatuses in pkg/kubelet/kubelet_pods.go). */
 export function containerStatuses(input: ContainerStatusInput, kind: ContainerKind): readonly ContainerStatus[] {
   const statuses = containersOf(input.pod, kind).map((container) =>
-    withStartError(input, container, kind, engineStatus(input, container) ?? absentStatus(input, container)),
+    withHealth(input, withStartError(input, container, kind, engineStatus(input, container) ?? absentStatus(input, container))),
   );
   return kind === 'init' ? statuses : statuses.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
@@ -42,6 +42,12 @@ export function containerStatuses(input: ContainerStatusInput, kind: ContainerKi
 function containersOf({ spec }: Pod, kind: ContainerKind): readonly Container[] {
   if (kind === 'app') return spec.containers;
   return (kind === 'init' ? spec.initContainers : spec.ephemeralContainers) ?? [];
+}
+
+/** Devices are allocated before the container is there. */
+function withHealth({ resourceHealth }: ContainerStatusInput, status: ContainerStatus): ContainerStatus {
+  const health = resourceHealth.flatMap((each) => each[status.name] ?? []);
+  return health.length > 0 ? { ...status, allocatedResourcesStatus: health } : status;
 }
 
 /** Where a name is there twice the last counts. */
@@ -60,7 +66,6 @@ function engineStatus(input: ContainerStatusInput, container: Container): Contai
   const ended = old?.containerID !== containerID && old?.state?.terminated ? old.state.terminated : old?.lastState?.terminated;
   const lastState = ended ? { terminated: ended } : {};
   const running = newest.state.phase === 'running';
-  const health = input.resourceHealth.flatMap((each) => each[container.name] ?? []);
   const user = newest.user ? { linux: newest.user } : old?.containerID === containerID ? old.user : undefined;
   return {
     name: container.name,
@@ -77,7 +82,6 @@ function engineStatus(input: ContainerStatusInput, container: Container): Contai
       resources: containerResources(container, newest, old?.state?.running && old.containerID === containerID ? old.resources : undefined),
       ...(container.resources?.requests && { allocatedResources: container.resources.requests }),
     }),
-    ...(health.length > 0 && { allocatedResourcesStatus: health }),
     ...(user && { user }),
     // Only who knows of the field has let it through: API servers keep it behind the gate ContainerStopSignals.
     ...(newest.stopSignal !== undefined && container.lifecycle?.stopSignal && { stopSignal: newest.stopSignal }),

@@ -85,6 +85,18 @@ test('of pods that race for the last device one runs, the others are refused', a
   assert.deepEqual(plugin.asked, ['allocate a']);
 });
 
+test('how the devices of a container do is shown before it could be made', async (t) => {
+  const { agent, plugin } = await withPlugin(t, 'a');
+  const { spec, ...pod } = gpuPod('x');
+  agent.declare([
+    { ...pod, spec: { ...spec, containers: spec.containers.map((each) => ({ ...each, image: 'absent:1', imagePullPolicy: 'Never' })) } },
+  ]);
+  const { phase } = await shown(agent, 'x', (status) => healthOf(status) === 'example.com/gpu a Healthy');
+  assert.equal(phase, 'Pending');
+  plugin.list([{ ID: 'a', health: 'Unhealthy' }]);
+  await shown(agent, 'x', (status) => healthOf(status) === 'example.com/gpu a Unhealthy');
+});
+
 test('a device that fails is shown with the pod that has it, which runs on, and is given to nobody else', async (t) => {
   const { agent, plugin } = await withPlugin(t, 'a', 'b');
   agent.declare([gpuPod('x')]);
