@@ -47,7 +47,8 @@ finish_deb() { # NAME ARCH ROOT [CONTROL FILE...]: copyright, changelog, control
   (cd "$root" && find . -path ./DEBIAN -prune -o -type f -printf '%P\0' | sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
   sed -e "s/@VERSION@/$version/; s|@MAINTAINER@|$maintainer|; s/@ARCH@/$of/; s/@KUBERNETES@/${kubernetes#* v}/; s/@SIZE@/$(du -sk --apparent-size --exclude=DEBIAN "$root" | cut -f1)/" \
     "hack/packages/debian/$name.control" >"$root/DEBIAN/control"
-  chmod -R go-w "$root"
+  # Folders below one that passes its group on do so, too, which dpkg-deb refuses.
+  chmod -R g-s,go-w "$root"
   set_times "$root"
   dpkg-deb --root-owner-group --threads-max=2 -Zxz -z"$level" --build "$root" "$out/${name}_${version}_$of.deb" >/dev/null
 }
