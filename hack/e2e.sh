@@ -9,7 +9,7 @@
 #                     are mended later. Half an hour, in which the machine mostly waits
 #   --storage         the specs of test/e2e/storage.txt instead, all of which must pass: local volumes, host paths and empty directories, with subPath,
 #                     fsGroup, as block devices and as file systems in loop devices. They enter the mounts of the machine's first process, so that
-#                     this one becomes the first of a machine that has processes and mounts of its own. Half an hour
+#                     this one becomes the first of a machine that has processes and mounts of its own, which ends with it. Half an hour
 #   --skip REGEXP     leaves specs out; without it those that are slow or flaky, and one that waits twelve minutes for an outside registry
 #   --engine NAME     what the agent runs containers with: docker (the default) or containerd, then over CRI
 #   --nodes N         that many specs at once: 6
@@ -27,7 +27,7 @@ usage() { sed -n '2,/^\. /{/^\. /d;s/^# \{0,1\}//p}' hack/e2e.sh >&2; exit 2; }
 
 DIR=${RXLET_E2E_DIR:-/var/lib/rxlet-e2e}
 quick='\[Slow\]|\[Flaky\]|should be able to pull from private registry with secret'
-focus= skip=$quick parallel=6 own_machine= reference= clean= engine=docker must=test/e2e/nodeconformance.txt
+focus= skip=$quick parallel=6 reference= clean= engine=docker must=test/e2e/nodeconformance.txt
 argv=("$@")
 while [ $# -gt 0 ]; do
   case $1 in
@@ -36,7 +36,7 @@ while [ $# -gt 0 ]; do
     --nodes) [ $# -ge 2 ] || usage; parallel=$2; shift ;;
     --full-node) must=test/e2e/full-node.txt ;;
     --slow) must=test/e2e/slow.txt; [ "$skip" != "$quick" ] || skip= ;;
-    --storage) must=test/e2e/storage.txt own_machine=1; [ "$skip" != "$quick" ] || skip= ;;
+    --storage) must=test/e2e/storage.txt; [ "$skip" != "$quick" ] || skip= ;;
     --reference) reference=1 ;;
     --clean) clean=1 ;;
     -*) usage ;;
@@ -47,7 +47,7 @@ done
 [ "$engine" = docker ] || [ -z "$reference" ] || die "--reference compares on Docker only"
 [ "$(id -u)" = 0 ] || die "needs root"
 mkdir -p "$DIR"
-if [ -n "$own_machine" ] && [ $$ != 1 ]; then
+if [ "$must" = test/e2e/storage.txt ] && [ $$ != 1 ]; then
   # Volumes are made in /tmp, and one spec gives all that is there to a group.
   mkdir -p "$DIR/tmp"
   chmod 1777 "$DIR/tmp"

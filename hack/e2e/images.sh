@@ -54,7 +54,7 @@ root_agnhost() {
   echo 'hosts: files dns' >"$1/etc/nsswitch.conf"
 }
 
-# Its shell takes programs before its own commands.
+# busybox's shell would run busybox's dd, which does not know oflag=nocache.
 root_debian() { root_agnhost "$1"; program "$1" dd; ln -sf /usr/bin/bash "$1/bin/sh"; }
 
 in_registry() { curl -fs -o /dev/null -H 'Accept: application/vnd.docker.distribution.manifest.v2+json' "http://$registry/v2/${1%:*}/manifests/${1##*:}"; }

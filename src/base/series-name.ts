@@ -1,4 +1,4 @@
-/** Longer ones would make a page of metrics that nobody can read of a few names: each comes once for each bucket. */
+/** A name is repeated for each bucket: a few that are longer would make the page of metrics too large to read. */
 const LONGEST = 512;
 
 /** What stands for all names that have no series of their own. */

@@ -42,7 +42,7 @@ export class DraPlugins implements PluginHandler {
     const driver = await this.#deps.open(name, { service, health }, endpoint, (isConnected) => {
       if (!stop.signal.aborted) this.#deps.onChange(name, isConnected);
     });
-    // It may be gone by now, and deregistered: nobody would end what begins here.
+    // It may have been deregistered meanwhile: what is started below would never be stopped.
     if (signal.aborted || this.#isClosed) {
       driver.close();
       throw signal.reason ?? new Error(`DRA driver ${name} is not registered: the agent stops`);

@@ -27,8 +27,8 @@ export interface SliceWiperDeps {
 export class SliceWiper {
   readonly #deps: SliceWiperDeps;
   readonly #pending = new Map<string, { readonly timer: Subscription; readonly stop: AbortController }>();
-  /** Those that listen. */
-  readonly #there = new Set<string>();
+  /** Drivers that listen. */
+  readonly #listening = new Set<string>();
   #beginning: Subscription | undefined;
   readonly #stop = new AbortController();
 
@@ -36,13 +36,13 @@ export class SliceWiper {
     this.#deps = deps;
   }
 
-  /** Whoever has published something while another agent ran, or none, has as much time to come to this one. */
+  /** Drivers that have published slices while no agent ran, or an earlier one, have as much time to register with this one. */
   begin(): void {
     this.#beginning = this.#deps.clock.schedule(() => void this.#wipe(undefined, this.#stop.signal), WIPE_AFTER_MS);
   }
 
   gone(driver: string): void {
-    this.#there.delete(driver);
+    this.#listening.delete(driver);
     if (this.#stop.signal.aborted || this.#pending.has(driver) || this.#pending.size >= MOST_PENDING) return;
     const stop = new AbortController();
     const timer = this.#deps.clock.schedule(() => {
@@ -54,30 +54,30 @@ export class SliceWiper {
   }
 
   isBack(driver: string): void {
-    this.#there.add(driver);
-    this.#spare(driver);
+    this.#listening.add(driver);
+    this.#cancel(driver);
   }
 
   /** Nothing is removed any more. */
   close(): void {
     this.#stop.abort();
     this.#beginning?.unsubscribe();
-    for (const driver of this.#pending.keys()) this.#spare(driver);
+    for (const driver of this.#pending.keys()) this.#cancel(driver);
   }
 
-  #spare(driver: string): void {
+  #cancel(driver: string): void {
     const pending = this.#pending.get(driver);
     this.#pending.delete(driver);
     pending?.timer.unsubscribe();
     pending?.stop.abort();
   }
 
-  /** Undefined: of all who are neither there nor have time left. Never rejects. */
+  /** Undefined: the slices of all drivers that neither listen nor have time left. Never rejects. */
   async #wipe(driver: string | undefined, signal: AbortSignal): Promise<void> {
     const { api, nodeName, clock, random, log } = this.#deps;
     const fields = driver === undefined ? {} : { driver };
     const whose = (): SliceSelection =>
-      driver === undefined ? { notOf: new Set([...this.#there, ...this.#pending.keys()]) } : { of: driver };
+      driver === undefined ? { notOf: new Set([...this.#listening, ...this.#pending.keys()]) } : { of: driver };
     for (let failures = 0; !signal.aborted;) {
       try {
         await api.deleteSlices(nodeName, whose(), signal);

@@ -9,6 +9,7 @@ import { SerialByKey } from '../base/serial-by-key.ts';
 import { Slots } from '../base/slots.ts';
 import { unlessAborted } from '../base/unless-aborted.ts';
 import { withDeadline } from '../base/with-deadline.ts';
+import type { Worlds } from '../base/worlds-text.ts';
 import type { NamedPlugin, PluginHandler } from '../ports/plugin-handler.ts';
 import type { PluginConnection } from './plugin-connection.ts';
 import { namedPlugin } from './plugin-info.ts';
@@ -78,13 +79,13 @@ export class PluginRegistry {
     this.#faults.retain((path) => this.#followed.has(path));
   }
 
-  /** The paths of sockets that are to be registered, and of those that are. */
-  paths(): Readonly<Record<'wanted' | 'registered', readonly string[]>> {
+  /** The paths of sockets that are registered, and of those that are to be. */
+  paths(): Worlds {
     const all = [...this.#followed.values()];
     const pathsOf = (some: readonly Followed[]): readonly string[] => some.map(({ path }) => path);
     return {
-      wanted: pathsOf(all.filter(({ wanted }) => wanted !== undefined)),
-      registered: pathsOf(all.filter(({ has }) => has !== undefined)),
+      actual: pathsOf(all.filter(({ has }) => has !== undefined)),
+      desired: pathsOf(all.filter(({ wanted }) => wanted !== undefined)),
     };
   }
 

@@ -1,17 +1,5 @@
-import { boundedCounts } from '../base/bounded-counts.ts';
-import { exposition } from '../base/exposition.ts';
-import type { PluginRegistry } from './plugin-registry.ts';
+import { type Worlds, worldsText } from '../base/worlds-text.ts';
 
-/** The part of /metrics about plugins (pkg/kubelet/pluginmanager/metrics). */
-export function totalPlugins({ wanted, registered }: ReturnType<PluginRegistry['paths']>): string {
-  const samples = (state: string, paths: readonly string[]) =>
-    [...boundedCounts(paths)].map(([socket_path, value]) => ({ labels: { socket_path, state }, value }));
-  return exposition([
-    {
-      name: 'plugin_manager_total_plugins',
-      help: '[ALPHA] Number of plugins in Plugin Manager',
-      type: 'gauge',
-      samples: [...samples('actual_state_of_world', registered), ...samples('desired_state_of_world', wanted)],
-    },
-  ]);
-}
+/** The part of /metrics about plugins, by the paths of their sockets (pkg/kubelet/pluginmanager/metrics). */
+export const totalPlugins = (paths: Worlds): string =>
+  worldsText({ name: 'plugin_manager_total_plugins', help: 'Number of plugins in Plugin Manager', label: 'socket_path' }, paths);

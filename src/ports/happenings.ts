@@ -159,7 +159,7 @@ export interface ImageRemoved {
 /** Whether a pod may use an image that is here, and by what that was decided: as the kubelet's metric names it. */
 export type ImageCheck = 'credentialPolicyAllowed' | 'credentialRecordFound' | 'mustAuthenticate' | 'error';
 
-/** What was found of an image that a pod needs, and whether it had to be pulled; undefined: nobody has looked, or it could not be said. */
+/** What was found of an image that a pod needs, and whether it had to be pulled; undefined: not looked at, or not known. */
 export interface ImageEnsured {
   readonly policy: Container['imagePullPolicy'];
   readonly isPresent?: boolean;

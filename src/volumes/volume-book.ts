@@ -1,5 +1,4 @@
-import { boundedCounts } from '../base/bounded-counts.ts';
-import { exposition } from '../base/exposition.ts';
+import { worldsText } from '../base/worlds-text.ts';
 import type { PodUid } from '../model/pod.ts';
 import type { Happenings } from '../ports/happenings.ts';
 import { csiPlugin, type StorageKind, type StorageTeller, toldStorage } from '../ports/storage-operation.ts';
@@ -75,23 +74,10 @@ export class VolumeBook {
     const made = pluginsIn(this.#made);
     const known = new Set(made);
     const wanted = pluginsIn(this.#wanted);
-    const samples = (state: string, plugins: readonly string[]) =>
-      [...boundedCounts(plugins)].map(([plugin_name, value]) => ({ labels: { plugin_name, state }, value }));
-    return exposition([
-      {
-        name: 'volume_manager_total_volumes',
-        help: '[ALPHA] Number of volumes in Volume Manager',
-        type: 'gauge',
-        samples: [
-          ...samples('actual_state_of_world', made),
-          // One pod can name hundreds of drivers that are not there: those that are come first.
-          ...samples('desired_state_of_world', [
-            ...wanted.filter((plugin) => known.has(plugin)),
-            ...wanted.filter((plugin) => !known.has(plugin)),
-          ]),
-        ],
-      },
-    ]);
+    const metric = { name: 'volume_manager_total_volumes', help: 'Number of volumes in Volume Manager', label: 'plugin_name' };
+    // One pod can name hundreds of drivers that are not there: those that are come first.
+    const desired = [...wanted.filter((plugin) => known.has(plugin)), ...wanted.filter((plugin) => !known.has(plugin))];
+    return worldsText(metric, { actual: made, desired });
   }
 }
 

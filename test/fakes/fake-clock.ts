@@ -25,14 +25,18 @@ export class FakeClock extends VirtualTimeScheduler implements Clock {
     return sleepOn(this, ms, signal);
   }
 
-  /** Goes on in steps until `work` is done, which may also wait for what is real: files, other processes. */
+  /** Goes on in steps until `work` is done, which may also wait for what is real: files, other processes. Rejects after two real minutes. */
   async until<T>(work: Promise<T>, stepMs = 10): Promise<T> {
     const state = { over: false };
     const end = (): void => {
       state.over = true;
     };
     work.then(end, end);
-    while (!state.over) await this.advance(stepMs);
+    const endAtMs = performance.now() + LONGEST_MS;
+    while (!state.over) {
+      if (performance.now() > endAtMs) throw new Error('what a test waits for has not come within two minutes');
+      await this.advance(stepMs);
+    }
     return work;
   }
 
@@ -47,5 +51,7 @@ export class FakeClock extends VirtualTimeScheduler implements Clock {
     this.frame = end;
   }
 }
+
+const LONGEST_MS = 120_000;
 
 const settle = (): Promise<void> => new Promise((done) => setImmediate(done));

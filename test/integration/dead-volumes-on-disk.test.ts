@@ -8,7 +8,6 @@ import { test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
-import { noCsiVolumes } from '../../src/ports/csi-volumes.ts';
 import type { Pod, PodUid } from '../../src/model/pod.ts';
 import type { HostFiles } from '../../src/ports/host-files.ts';
 import { podStats } from '../../src/stats/pod-stats.ts';
@@ -18,13 +17,10 @@ import { realSurroundings } from '../../src/surroundings.ts';
 import { systemMounts } from '../../src/volumes/mounts.ts';
 import { mountTable } from '../../src/volumes/mount-table.ts';
 import { checkHostPath } from '../../src/volumes/host-path-volume.ts';
-import { flexDrivers } from '../../src/volumes/flex-drivers.ts';
-import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
+import type { PodVolumes } from '../../src/volumes/pod-volumes.ts';
 import { DeadMounts } from '../builders/dead-mounts.ts';
 import { aContainer, aPod } from '../builders/a-pod.ts';
-import { silentHappenings } from '../fakes/silent-happenings.ts';
-import { noDisks } from '../fakes/no-disks.ts';
-import { noGrowth } from '../fakes/no-growth.ts';
+import { podVolumesOn } from '../builders/pod-volumes-on.ts';
 
 const VOLUMES = 40;
 const signal = AbortSignal.timeout(110_000);
@@ -140,33 +136,14 @@ async function stage(t: TestContext, hang: 'killable' | 'unkillable'): Promise<S
     await systemMounts({ clock }).unmountBelow(rootDir);
     await rm(rootDir, { recursive: true });
   });
-  const volumes = podVolumes({
+  const volumes = podVolumesOn({
     rootDir,
     clock,
-    events: { record: () => {} },
-    tell: silentHappenings,
-    csi: () => noCsiVolumes,
-    disks: noDisks,
-    growth: noGrowth,
-    nodeName: 'n1',
-    flex: flexDrivers('/nowhere', systemClock),
-    selinux: false,
-    engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: 'never' }),
-    images: { exportImage: () => Promise.reject(new Error('there is no engine')) },
     mounts: systemMounts({ clock, silent: () => hostFiles.silent(), stop: stop.signal }),
     hostFiles,
-    factsFor: () => ({
-      objects: { get: absent },
-      tokens: { get: absent },
-      allocatable: () => ({}),
-      claims: { claim: absent, volume: absent },
-      node: () => undefined,
-    }),
   });
   return { rootDir, hostFiles, volumes, uid, dead };
 }
-
-const absent = (): Promise<never> => Promise.reject(new Error('there is no API'));
 
 /** The pod "web", whose container mounts the volume or a part of it. */
 function podWith(volume: Omit<NonNullable<Pod['spec']['volumes']>[number], 'name'>, subPath?: string): Pod {

@@ -13,17 +13,14 @@ import { silentLogger } from '../../src/base/logger.ts';
 import { mountsNow } from '../../src/base/mount-info.ts';
 import { seededRandom } from '../../src/base/seeded-random.ts';
 import type { Pod } from '../../src/model/pod.ts';
-import { noCsiVolumes } from '../../src/ports/csi-volumes.ts';
 import { Attachments } from '../../src/volumes/attachments.ts';
 import { openDisks } from '../../src/volumes/disks/open-disks.ts';
 import { flexDrivers } from '../../src/volumes/flex-drivers.ts';
 import { type Mounts, systemMounts } from '../../src/volumes/mounts.ts';
-import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
+import type { PodVolumes } from '../../src/volumes/pod-volumes.ts';
 import { aContainer, aPod } from '../builders/a-pod.ts';
-import { directHostFiles } from '../fakes/direct-host-files.ts';
+import { podVolumesOn } from '../builders/pod-volumes-on.ts';
 import { IscsiMachine } from '../fakes/iscsi-machine.ts';
-import { noGrowth } from '../fakes/no-growth.ts';
-import { silentHappenings } from '../fakes/silent-happenings.ts';
 
 const execute = promisify(execFile);
 const RUNS = 8;
@@ -130,25 +127,9 @@ async function oneRun(seed: number): Promise<void> {
       before: point,
     });
     void disks.run(stop.signal);
-    const podsVolumes = podVolumes({
-      rootDir,
-      mounts: own,
-      disks,
-      growth: noGrowth,
-      nodeName: 'n1',
-      hostFiles: directHostFiles,
-      csi: () => noCsiVolumes,
-      flex: flexDrivers('/nowhere', systemClock),
-      selinux: false,
-      engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: 'never' }),
-      images: { exportImage: () => Promise.reject(new Error('there is no engine')) },
-      clock: systemClock,
-      events: { record: () => {} },
-      tell: silentHappenings,
-      factsFor: () => ({
-        objects: { get: () => Promise.reject(new Error('there are none')) },
-        tokens: { get: async () => 'a.b.c' },
-        allocatable: () => ({}),
+    const podsVolumes = podVolumesOn(
+      { rootDir, mounts: own, disks },
+      {
         claims: {
           claim: async (_, name) => ({ metadata: { uid: 'c' }, spec: { volumeName: name }, status: { phase: 'Bound' } }),
           volume: async (name) => {
@@ -158,9 +139,8 @@ async function oneRun(seed: number): Promise<void> {
             return { metadata: { name }, spec: { claimRef: { uid: 'c' }, ...(name !== 'l' && { volumeMode: 'Block' }), ...source } };
           },
         },
-        node: () => undefined,
-      }),
-    });
+      },
+    );
     agent = { volumes: podsVolumes, attachments };
   };
   const pods = [podNamed('p0'), podNamed('p1')];

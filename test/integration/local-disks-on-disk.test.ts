@@ -13,7 +13,6 @@ import { silentLogger } from '../../src/base/logger.ts';
 import { mountsNow } from '../../src/base/mount-info.ts';
 import type { Pod } from '../../src/model/pod.ts';
 import type { ClaimReader, PersistentVolume } from '../../src/ports/claim-reader.ts';
-import { noCsiVolumes } from '../../src/ports/csi-volumes.ts';
 import type { ApiRequest } from '../../src/ports/kube-api.ts';
 import { Attachments } from '../../src/volumes/attachments.ts';
 import { type DisksWhenNeeded, disksWhenNeeded } from '../../src/volumes/disks/disks-when-needed.ts';
@@ -21,11 +20,10 @@ import { type MachineRoots, realRoots } from '../../src/volumes/disks/machine-ro
 import { openDisks } from '../../src/volumes/disks/open-disks.ts';
 import { flexDrivers } from '../../src/volumes/flex-drivers.ts';
 import { systemMounts } from '../../src/volumes/mounts.ts';
-import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
+import type { PodVolumes } from '../../src/volumes/pod-volumes.ts';
 import { VolumeGrowth } from '../../src/volumes/volume-growth.ts';
 import { aContainer, aPod } from '../builders/a-pod.ts';
-import { directHostFiles } from '../fakes/direct-host-files.ts';
-import { silentHappenings } from '../fakes/silent-happenings.ts';
+import { podVolumesOn } from '../builders/pod-volumes-on.ts';
 
 const run = promisify(execFile);
 const mounts = systemMounts({ clock: systemClock });
@@ -118,29 +116,7 @@ async function agent(): Promise<PodVolumes> {
     log: silentLogger,
   });
   void growth.run(stop.signal);
-  return podVolumes({
-    rootDir,
-    mounts,
-    hostFiles: directHostFiles,
-    csi: () => noCsiVolumes,
-    disks,
-    growth,
-    nodeName: 'n1',
-    flex,
-    selinux: false,
-    engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: 'never' }),
-    images: { exportImage: () => Promise.reject(new Error('there is no engine')) },
-    clock: systemClock,
-    events: { record: () => {} },
-    tell: silentHappenings,
-    factsFor: () => ({
-      objects: { get: () => Promise.reject(new Error('there are none')) },
-      tokens: { get: async () => 'a.b.c' },
-      allocatable: () => ({}),
-      claims,
-      node: () => undefined,
-    }),
-  });
+  return podVolumesOn({ rootDir, mounts, disks, growth, flex }, { claims });
 }
 
 const app = aContainer('app', { volumeMounts: [{ name: 'v', mountPath: '/v' }] });

@@ -5,22 +5,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { promisify } from 'node:util';
-import { noCsiVolumes } from '../../src/ports/csi-volumes.ts';
 import type { Pod, PodUid } from '../../src/model/pod.ts';
 import type { Touch } from '../../src/base/touch.ts';
 import type { HostFiles } from '../../src/ports/host-files.ts';
 import type { PersistentVolume } from '../../src/ports/claim-reader.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { directHostFiles } from '../fakes/direct-host-files.ts';
-import { silentHappenings } from '../fakes/silent-happenings.ts';
 import { systemMounts } from '../../src/volumes/mounts.ts';
 import { mountTable } from '../../src/volumes/mount-table.ts';
-import { flexDrivers } from '../../src/volumes/flex-drivers.ts';
-import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
+import type { PodVolumes } from '../../src/volumes/pod-volumes.ts';
 import { removeTree } from '../../src/volumes/remove-tree.ts';
-import { noDisks } from '../fakes/no-disks.ts';
-import { noGrowth } from '../fakes/no-growth.ts';
 import { aContainer, aPod } from '../builders/a-pod.ts';
+import { podVolumesOn } from '../builders/pod-volumes-on.ts';
 
 const run = promisify(execFile);
 const mounts = systemMounts({ clock: systemClock });
@@ -49,32 +45,16 @@ const newVolumes = (
   dataOf = (): Record<string, string> => ({ key: base64('value') }),
   hostFiles: HostFiles = directHostFiles,
 ): PodVolumes =>
-  podVolumes({
-    rootDir,
-    mounts,
-    hostFiles,
-    csi: () => noCsiVolumes,
-    disks: noDisks,
-    growth: noGrowth,
-    nodeName: 'n1',
-    flex: flexDrivers('/nowhere', systemClock),
-    selinux: false,
-    engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: 'never' }),
-    images: { exportImage: () => Promise.reject(new Error('there is no engine')) },
-    clock: { now: () => Date.UTC(2026, 0), monotonicMs: () => 0 },
-    events: { record: () => {} },
-    tell: silentHappenings,
-    factsFor: () => ({
+  podVolumesOn(
+    { rootDir, mounts, hostFiles, clock: { now: () => Date.UTC(2026, 0), monotonicMs: () => 0 } },
+    {
       objects: { get: async ({ name }) => ({ metadata: { name, uid: '1', resourceVersion: '1' }, data: dataOf() }) },
-      tokens: { get: async () => 'a.b.c' },
-      allocatable: () => ({}),
       claims: {
         claim: async () => ({ metadata: { uid: 'c' }, spec: { volumeName: 'pv' }, status: { phase: 'Bound' } }),
         volume: async () => ({ metadata: { name: 'pv' }, spec: { claimRef: { uid: 'c' }, ...persistent } }),
       },
-      node: () => undefined,
-    }),
-  });
+    },
+  );
 
 type Volume = NonNullable<Pod['spec']['volumes']>[number];
 function podWith(list: readonly Volume[], over: Partial<Pod['spec']> = {}, name = 'web'): Pod {

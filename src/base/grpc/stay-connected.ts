@@ -14,8 +14,8 @@ const retryMs = exponential(FIRST_RETRY_MS, LAST_RETRY_MS);
 const CONNECT_MS = 20_000;
 
 /**
- * Makes the connection without waiting for a call, and again when it is lost: whoever hears of its state then knows early whether somebody
- * listens. Resolves once the signal aborts.
+ * Makes the connection without waiting for a call, and again when it is lost, so that its `onChange` tells early whether the server listens.
+ * Resolves once the signal aborts.
  */
 export async function stayConnected(
   connection: GrpcConnection,

@@ -142,7 +142,7 @@ export class SpdyClient implements SpdyStreamOutlet {
     this.#answered(id)?.resolve();
     if ((flags & FLAG_FIN) !== 0) this.#streams.get(id)?.acceptEnd();
     const unpacked = this.#link.unpack(headerBlock);
-    this.#isRead = unpacked.then(nothing, nothing);
+    this.#isRead = unpacked.then(() => {}).catch(() => {});
     await unpacked;
   }
 
@@ -181,5 +181,3 @@ export class SpdyClient implements SpdyStreamOutlet {
     for (const { reject } of this.#opening.values()) reject(reason instanceof Error ? reason : new Error(String(reason)));
   }
 }
-
-const nothing = (): void => {};

@@ -12,8 +12,6 @@ import type { CriClient } from '../client/cri-client.ts';
 
 /** A stream that has been silent for so long is opened again: it may be dead. */
 const SILENCE_MS = 300_000;
-/** A runtime says nothing before its first event: a stream that has not broken off within this time is there again. */
-const STEADY_MS = 2_000;
 /** So long a runtime without events is not asked for them again. */
 const LISTED_MS = 600_000;
 /** Every call has a deadline: the server's own end of a stream that goes on. */
@@ -50,7 +48,8 @@ async function follow(deps: ContainerEventsDeps, signal: AbortSignal, emit: (uid
       if (warned) log.info('container events resumed', { failures });
       warned = false;
     };
-    const steady = warned ? clock.schedule(resumed, STEADY_MS) : undefined;
+    // A runtime says nothing before its first event. A stream that lasts longer than any wait before it is there again: see below.
+    const steady = warned ? clock.schedule(resumed, MAX_DELAY_MS) : undefined;
     const onEvent = (event: ContainerEventResponse): void => {
       resumed();
       const uid = ownerOf(event, owners);

@@ -93,7 +93,7 @@ describe('the events of a runtime', () => {
     );
   });
 
-  test('that break off are there again when they stay for 2 s, although nothing happens', async () => {
+  test('that break off are there again when they stay for longer than the waits, although nothing happens', async () => {
     const first = nextCall();
     follow();
     (await first).hangUp();
