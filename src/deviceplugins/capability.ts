@@ -98,7 +98,7 @@ export async function capability(needs: Omit<DevicePluginsNeeds, 'onChange' | 'm
               signal,
             );
           } finally {
-            opened?.close();
+            await opened?.close();
           }
         },
         ready: (signal) => Promise.race([tried.promise, aborted(signal)]),

@@ -45,7 +45,8 @@ export interface OpenDevicePlugins extends Required<Pick<AssignedResources, 'dev
   server(): GrpcServer;
   register(plugin: NamedPlugin, signal: AbortSignal): Promise<void>;
   deregister(plugin: NamedPlugin): void;
-  close(): void;
+  /** Fulfilled once what was to be written down is. */
+  close(): Promise<void>;
 }
 
 /** Goes on with what was allocated before, where that can be read. */
@@ -67,13 +68,19 @@ export function openDevicePlugins(needs: DevicePluginsNeeds): OpenDevicePlugins 
     }
   });
   let written: string | undefined = JSON.stringify(file.load());
-  const save = async (): Promise<void> => {
+  // Whoever finds that nothing has changed waits for what another one still writes.
+  let writing = Promise.resolve();
+  const save = (): Promise<void> => {
     const registered = new Map(inventory.names.map((name) => [name, inventory.healthy(name).map(({ id }) => id)]));
     const checkpoint = deviceCheckpoint(allocations, registered);
     const text = JSON.stringify(checkpoint);
-    if (text === written) return;
+    if (text === written) return writing;
     // What the file is about to say.
     written = text;
+    writing = write(checkpoint);
+    return writing;
+  };
+  const write = async (checkpoint: DeviceCheckpoint): Promise<void> => {
     try {
       await makeDirectory();
       await file.save(checkpoint);
@@ -172,9 +179,10 @@ export function openDevicePlugins(needs: DevicePluginsNeeds): OpenDevicePlugins 
       await plugins.register(name, endpoint, signal);
     },
     deregister: ({ name }) => plugins.deregister(name),
-    close: () => {
+    close: async () => {
       forgetting?.unsubscribe();
       plugins.close();
+      await writing.catch(() => {});
     },
   };
 }

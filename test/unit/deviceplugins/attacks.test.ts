@@ -60,7 +60,7 @@ async function open(clock: Clock = systemClock): Promise<void> {
   await server.listen(join(rootDir, 'device-plugins/kubelet.sock'), 0o600);
   const opened = agent;
   ends.push(async () => {
-    opened.close();
+    await opened.close();
     await server.close();
   });
 }

@@ -379,6 +379,13 @@ describe('over a restart', () => {
     assert.equal(await second.env(gpuPod('new'), asking(1)), 'a');
   });
 
+  test('of the agent, what was listed last is written down before it has stopped', async () => {
+    const scene = await started();
+    await plugged(scene, { devices: healthy('a', 'b') });
+    await scene.stop();
+    assert.match(readFileSync(join(rootDir, 'device-plugins/kubelet_internal_checkpoint'), 'utf8'), /\["a","b"\]/);
+  });
+
   test('of the agent, sockets of before are gone, by which plugins see that they have to register', async () => {
     const plugin = new FakeDevicePlugin(rootDir, {});
     mkdirSync(join(rootDir, 'device-plugins'));
