@@ -38,7 +38,9 @@ export class VolumeGrowth {
   readonly #deps: VolumeGrowthDeps;
   readonly #kept = new Map<PodUid, Map<string, GrowingVolume>>();
   readonly #news = new Subject<void>();
+  /** By volume: why it is not grown, and of those why it could not be, for its events. */
   readonly #faults = new OngoingFaults<string>();
+  readonly #refusals = new OngoingFaults<string>();
 
   constructor(deps: VolumeGrowthDeps) {
     this.#deps = deps;
@@ -67,10 +69,16 @@ export class VolumeGrowth {
       } catch {
         return;
       }
-      // What is done for one pod is done for all that have the volume.
-      const volumes = new Map([...this.#kept.values()].flatMap((ofPod) => [...ofPod]));
-      for (const volume of volumes.values()) await this.#lookAt(volume, signal);
+      await this.#look(signal);
     }
+  }
+
+  /** Not in the loop, whose frame would hold the last volume, and its pod, until the next look. */
+  async #look(signal: AbortSignal): Promise<void> {
+    // What is done for one pod is done for all that have the volume.
+    const volumes = new Map([...this.#kept.values()].flatMap((ofPod) => [...ofPod]));
+    for (const faults of [this.#faults, this.#refusals]) faults.retain((name) => volumes.has(name));
+    for (const volume of volumes.values()) await this.#lookAt(volume, signal);
   }
 
   async #lookAt(volume: GrowingVolume, signal: AbortSignal): Promise<void> {
@@ -84,12 +92,12 @@ export class VolumeGrowth {
       if (!hasMore(persistent, claim)) return;
       await volume.grow(signal).catch((error: unknown) => {
         const message = `NodeExpandVolume.NodeExpandVolume failed for volume "${name}" : ${errorText(error)}`;
-        if (!signal.aborted && this.#faults.fault(`event ${name}`, error)) events.record(pod, 'Warning', 'VolumeResizeFailed', message);
+        if (!signal.aborted && this.#refusals.fault(name, error)) events.record(pod, 'Warning', 'VolumeResizeFailed', message);
         throw error;
       });
       await api.request(grownClaimRequest(persistent, claim), signal);
       events.record(pod, 'Normal', 'FileSystemResizeSuccessful', `MountVolume.NodeExpandVolume succeeded for volume "${name}"`);
-      for (const each of [name, `event ${name}`]) this.#faults.over(each);
+      for (const faults of [this.#faults, this.#refusals]) faults.over(name);
     } catch (error) {
       if (!signal.aborted && this.#faults.fault(name, error))
         log.warn('volume not grown, retrying', { volume: name, pod: `${namespace}/${pod.metadata.name}`, error });

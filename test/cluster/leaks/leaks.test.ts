@@ -11,7 +11,7 @@ import { untilFileHolds } from '../../builders/file-that-holds.ts';
 import { kubectl } from '../../builders/cluster-under-test.ts';
 import { InspectedProcess, type Memory } from '../../builders/inspected-process.ts';
 import { childrenOf, type Descriptors, descriptorsOf, endOfChildren, ownMemory, slope } from '../../builders/process-footprint.ts';
-import { textsInMemory } from '../../builders/texts-in-memory.ts';
+import { heldTexts } from '../../builders/held-texts.ts';
 import type { Disposer } from '../../integration/agent/agent-under-test.ts';
 import { ClusterNode, isPodReady, type PodJson } from '../agent/cluster-node.ts';
 import { type PodKind, podsWithEverything, type Shown } from './pods-with-everything.ts';
@@ -140,9 +140,11 @@ describe('what is left of pods', { timeout: 2_400_000 }, () => {
     // What containers use is known until it is measured again, which eviction does only while there are pods whose disk is limited.
     await client.json('/stats/summary');
     const longGone = gone.filter(({ atMs }) => Date.now() - atMs >= MEMORY_MS);
-    const texts = await textsInMemory(client);
     t.diagnostic(`${longGone.length} pods have been gone for long enough to be forgotten`);
-    const remembered = longGone.flatMap(({ name }) => texts.find((text) => text.includes(name)) ?? []);
+    const remembered = await heldTexts(
+      client,
+      longGone.map(({ name }) => name),
+    );
     assert.deepEqual(remembered, []);
   });
 });

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../src/ports/claim-reader.ts';
 import type { ApiRequest } from '../../../src/ports/kube-api.ts';
 import { growFileSystem } from '../../../src/volumes/disks/grow-file-system.ts';
@@ -7,6 +10,9 @@ import { VolumeGrowth } from '../../../src/volumes/volume-growth.ts';
 import { aPod } from '../../builders/a-pod.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
 
 const MINUTE = 66_000;
 
@@ -108,6 +114,23 @@ test('a volume grows once its claim and itself have, a failure is said once, and
   ]);
   await clock.advance(3 * MINUTE);
   assert.equal(grown(), 3);
+});
+
+test('of a pod that is gone nothing is held, however long the next one is away', async (t) => {
+  const { clock, growth, asked } = scene(t);
+  const keepOne = (): WeakRef<object> => {
+    const pod = aPod('a');
+    growth.keep({ pod, name: 'pv', claim: 'data', grow: async () => {} });
+    return new WeakRef(pod);
+  };
+  const pod = keepOne();
+  await clock.advance(MINUTE);
+  assert.deepEqual(asked, ['data']);
+  growth.forget(aPod('a').metadata.uid);
+  await clock.advance(10 * MINUTE);
+  await setImmediate();
+  collectGarbage();
+  assert.equal(pod.deref(), undefined);
 });
 
 test('a claim that is of another volume by now makes none larger', async (t) => {
