@@ -18,6 +18,7 @@ import type { PodUsage } from '../ports/pod-stats.ts';
 import { type EvictionMessage, evictionMessage, type ExceededThreshold } from './eviction-message.ts';
 import { isMet, judgePressure, noPressure, type PressureMemory } from './judge-pressure.ts';
 import { exceededLimit, hasLocalLimits } from './local-limits.ts';
+import { LeavingPods } from './leaving-pods.ts';
 import { LONGEST_MS, nextLookMs, SHORTEST_MS } from './next-look.ts';
 import { NodeReclaim } from './node-reclaim.ts';
 import { observe, type Observations, shown, unmeasured } from './observe.ts';
@@ -40,8 +41,6 @@ type Measured = Pick<Given, 'stats' | 'reclaim' | 'participants'>;
 const MEASURE_WITHIN_MS = 15_000;
 /** What is left of a pod where nothing is short: immediateEvictionGracePeriodSeconds of the kubelet. */
 const IMMEDIATE_SECONDS = 1;
-/** killPodNow in pkg/kubelet waits half as long again as the grace period, and no less than this, for a pod's end. */
-const MIN_LEAVING_MS = 10_000;
 
 const oneFileSystem: FilesystemLayout = { imageFs: false, splitFs: false };
 const nothingObserved: Observations = new Map();
@@ -63,8 +62,7 @@ export class EvictionManager {
   #layout: FilesystemLayout | undefined;
   #memory: PressureMemory = noPressure;
   #pressures: ReadonlySet<Pressure> | undefined;
-  /** Evicted in a grace period of their own, and until when they are waited for, on the monotonic clock. */
-  readonly #leaving = new Map<PodUid, number>();
+  readonly #leaving: LeavingPods;
   /** Whether each pod is limited in what it leaves on disks: each look asks it of all. */
   readonly #limited = new WeakMap<Pod, boolean>();
 
@@ -72,6 +70,7 @@ export class EvictionManager {
   constructor(deps: Deps, settings: () => EvictionSettings) {
     this.#deps = deps;
     this.#settings = settings;
+    this.#leaving = new LeavingPods(deps);
     this.#configured = settings().thresholds;
     this.#thresholds = this.#configured;
   }
@@ -131,9 +130,8 @@ export class EvictionManager {
     // Who breaks a rule goes first: that may be all it takes.
     const overLimits = await this.#endOverLimits(limited, given, signal);
     if (overLimits.length > 0) return { ended: overLimits, nextMs: SHORTEST_MS };
-    const isLeft = this.#isLeft();
     // What could wait waits for the end of who goes already.
-    const acute = isLeft ? judgement.acute.filter(isHard) : judgement.acute;
+    const acute = this.#leaving.any() ? judgement.acute.filter(isHard) : judgement.acute;
     const ended = await this.#relieve(acute, found, given, reclaim, signal);
     return { ended, nextMs: ended.length === 0 ? nextMs : SHORTEST_MS };
   }
@@ -238,29 +236,6 @@ export class EvictionManager {
     });
   }
 
-  /** Whether a pod that was evicted still has its grace period. */
-  #isLeft(): boolean {
-    const { clock, pods, statuses } = this.#deps;
-    const nowMs = clock.monotonicMs();
-    for (const [uid, untilMs] of this.#leaving)
-      if (nowMs >= untilMs || pods.get(uid) === undefined || isTerminalPhase(statuses.get(uid)?.phase)) this.#leaving.delete(uid);
-    return this.#leaving.size > 0;
-  }
-
-  /** Who goes already goes at once, before any other has to: what is short cannot wait any more. */
-  #hurry(): readonly PodUid[] {
-    const { ends, log } = this.#deps;
-    const hurried = [...this.#leaving.keys()];
-    this.#leaving.clear();
-    for (const uid of hurried) {
-      const end = ends.of(uid);
-      if (end === undefined) continue;
-      log.warn('the evicted pod has no longer to end: the node is short of more', { uid, graceSeconds: IMMEDIATE_SECONDS });
-      ends.end(uid, { ...end, graceSeconds: IMMEDIATE_SECONDS });
-    }
-    return hurried;
-  }
-
   /** Frees what no pod needs, and ends one pod where that is not enough. */
   async #relieve(
     acute: readonly Threshold[],
@@ -290,7 +265,7 @@ export class EvictionManager {
       log.info('enough was freed without evicting a pod', { resource });
       return [];
     }
-    if (this.#isLeft()) return this.#hurry();
+    if (this.#leaving.any()) return this.#leaving.hurry(IMMEDIATE_SECONDS);
     const ended = await this.#endOne(threshold, left, now, given, signal);
     return ended === undefined ? [] : [ended];
   }
@@ -325,10 +300,7 @@ export class EvictionManager {
     const { uid } = chosen.pod.metadata;
     const graceSeconds = this.#graceSeconds(threshold, chosen.pod);
     this.#end(chosen.pod, threshold.signal, message, { graceSeconds });
-    if (!isHard(threshold)) {
-      const seconds = graceSeconds ?? chosen.pod.spec.terminationGracePeriodSeconds ?? 0;
-      this.#leaving.set(uid, clock.monotonicMs() + Math.max(MIN_LEAVING_MS, seconds * 1_500));
-    }
+    if (!isHard(threshold)) this.#leaving.add(uid, graceSeconds ?? chosen.pod.spec.terminationGracePeriodSeconds ?? 0);
     return uid;
   }
 
