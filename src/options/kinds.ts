@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import type * as zod from './zod-parts.ts';
 import { formatGoDuration, parseGoDuration } from '../model/go-duration.ts';
 import { engineEndpointForms, parseEngineEndpoint } from '../model/engine-endpoint.ts';
+import { mapOf } from './map-of.ts';
 import { ExpectedError, type Kind } from './option.ts';
 import { truths } from './truths.ts';
 
@@ -182,13 +183,12 @@ function pairs<V>(
         .join(','),
     // As Go's maps take it, null is the zero of its values; in a drop-in file it takes the name away.
     schema: (z) =>
-      z.record(
-        z.string(),
+      mapOf(
+        z,
         value
           .schema(z)
           .nullable()
           .transform((item) => item ?? zero),
-        { error: 'a map' },
       ),
   };
 }
@@ -237,7 +237,7 @@ export const colonSeparatedMultimap: Kind<Multimap> = {
       .toSorted()
       .flatMap((name) => (map[name] ?? []).map((value) => `${name}:${value}`))
       .join(','),
-  schema: (z) => z.record(z.string(), strings.schema(z), { error: 'a map from header name to a list of values' }),
+  schema: (z) => mapOf(z, strings.schema(z), 'a map from header name to a list of values'),
 };
 
 /** What is passed over unread: another flag library's own types, or a field of many shapes. */

@@ -1,6 +1,7 @@
 import { Quantity } from '../model/quantity.ts';
 import { items, quantity } from './accepted-kinds.ts';
 import { int32 } from './kinds.ts';
+import { mapOf } from './map-of.ts';
 import { ExpectedError, type Kind } from './option.ts';
 
 /** Of a NUMA node, by kind of memory: "memory", "hugepages-2Mi". */
@@ -11,7 +12,7 @@ export interface MemoryOfNode {
 
 const ofNodes = items<MemoryOfNode>('a list of NUMA nodes', (z) => ({
   numaNode: int32.schema(z),
-  limits: z.record(z.string(), quantity.schema(z), { error: 'a map' }),
+  limits: mapOf(z, quantity.schema(z)),
 }));
 
 const expected = 'a NUMA node and amounts of its memory, such as 0:memory=1Gi,hugepages-2Mi=8Mi';

@@ -16,14 +16,14 @@ const truth: Reader<boolean> = (text, name) => {
 };
 
 /** The option, and the feature gate that it needs. */
-const cpuOptions: Readonly<Record<string, { readonly field: keyof CpuPolicyOptions; readonly gate?: DecidingGate }>> = {
-  'full-pcpus-only': { field: 'fullPcpusOnly' },
-  'strict-cpu-reservation': { field: 'strictCpuReservation' },
-  'prefer-align-cpus-by-uncorecache': { field: 'preferAlignCpusByUncoreCache' },
-  'distribute-cpus-across-numa': { field: 'distributeCpusAcrossNuma', gate: 'CPUManagerPolicyBetaOptions' },
-  'align-by-socket': { field: 'alignBySocket', gate: 'CPUManagerPolicyAlphaOptions' },
-  'distribute-cpus-across-cores': { field: 'distributeCpusAcrossCores', gate: 'CPUManagerPolicyAlphaOptions' },
-};
+const cpuOptions: ReadonlyMap<string, { readonly field: keyof CpuPolicyOptions; readonly gate?: DecidingGate }> = new Map([
+  ['full-pcpus-only', { field: 'fullPcpusOnly' }],
+  ['strict-cpu-reservation', { field: 'strictCpuReservation' }],
+  ['prefer-align-cpus-by-uncorecache', { field: 'preferAlignCpusByUncoreCache' }],
+  ['distribute-cpus-across-numa', { field: 'distributeCpusAcrossNuma', gate: 'CPUManagerPolicyBetaOptions' }],
+  ['align-by-socket', { field: 'alignBySocket', gate: 'CPUManagerPolicyAlphaOptions' }],
+  ['distribute-cpus-across-cores', { field: 'distributeCpusAcrossCores', gate: 'CPUManagerPolicyAlphaOptions' }],
+]);
 
 /** Two of these cannot be had together. */
 const exclusive: readonly (readonly [string, string])[] = [
@@ -49,14 +49,17 @@ export function cpuPolicyOptions(texts: Texts): CpuPolicyOptions {
 /** What is wrong with cpuManagerPolicyOptions, a sentence each. */
 export function cpuPolicyOptionFaults(texts: Texts, isOn: IsOn): readonly string[] {
   const faults = Object.entries(texts).flatMap(([name, text]) => {
-    const known = cpuOptions[name];
+    const known = cpuOptions.get(name);
     if (!known) return [`unknown CPU Manager Policy option: ${JSON.stringify(name)}`];
     if (known.gate !== undefined && !isOn(known.gate)) return [`option ${JSON.stringify(name)} needs the feature gate ${known.gate}`];
     return faultOf(() => truth(text, name));
   });
   if (faults.length > 0) return faults;
   const options = cpuPolicyOptions(texts);
-  const isSet = (name: string): boolean => cpuOptions[name] !== undefined && options[cpuOptions[name].field];
+  const isSet = (name: string): boolean => {
+    const known = cpuOptions.get(name);
+    return known !== undefined && options[known.field];
+  };
   return exclusive
     .filter((both) => both.every(isSet))
     .map(([one, other]) => `static policy options ${one} and ${other} can not be used at the same time`);

@@ -4,7 +4,7 @@ import { parsedText, string, strings } from './kinds.ts';
 import { ExpectedError, type Kind } from './option.ts';
 
 const versionNames = Object.keys(tlsVersions).join(' or ');
-const isVersion = (text: string): text is TlsVersionName => text in tlsVersions;
+const isVersion = (text: string): text is TlsVersionName => Object.hasOwn(tlsVersions, text);
 
 /** An empty text is the default, as for the kubelet (component-base TLSVersion). */
 export const tlsVersion: Kind<TlsVersionName> = {
