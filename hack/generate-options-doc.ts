@@ -39,8 +39,11 @@ function optionsPage(): string {
     '- The files of `--config` and `--config-dir` are watched while the agent runs, and checked as at its start. A change counts at once or after a',
     '  restart, as the tables say: of what needs one, a line of the log and an event name the fields. Files that are not valid change nothing, and',
     '  it is said why. Links and atomic replacements are followed, also those of a mounted ConfigMap. Not with `--runonce`, nor with `--record`.',
-    '- `rxlet config check FILE…` says all that is wrong with files and flags, and `rxlet config print` what every option is and where that',
-    '  comes from.',
+    '- Files that options name, and that a start cannot do without, are looked at before anything is made, so that all that is wrong is said at',
+    '  once: `--kubeconfig`, or else `--bootstrap-kubeconfig`; TLS certificate and key; the client CA; credential providers and their programs; and',
+    '  whether `--root-dir`, `--cert-dir`, `--lock-file` and `--record` can be made.',
+    '- `rxlet config check FILE…` says all that is wrong with config files and flags, and `rxlet config print` what every option is and where that',
+    '  comes from. Both look at no other file that options name: it may be on another machine.',
   ];
   for (const group of optionGroups) {
     lines.push(

@@ -29,6 +29,8 @@ const STOPPED_WITHIN_MS = 75_000;
 /** As long may files and name servers hold up the end. A second signal and an error that nothing caught wait for nothing. */
 const HELD_UP_MS = 5_000;
 
+type FileFaults = NonNullable<OptionsEnvironment['fileFaults']>;
+
 /** A KubeletConfiguration has some hundred lines. */
 const MAX_CONFIG_BYTES = 2 ** 20;
 
@@ -81,7 +83,7 @@ export async function main(argv: readonly string[], invokedAs: string): Promise<
   let config: ConfigSource = { read: () => loadOptions(argv, optionsEnvironment()) };
   let problems: readonly string[] = [];
   try {
-    loaded = await config.read();
+    loaded = await loadOptions(argv, { ...optionsEnvironment(), fileFaults: faultsBeforeAssigned });
     if (loaded.options.dynamicConfigDir !== '' && !loaded.options.help && !loaded.options.version) {
       ({ loaded, config, problems } = await dynamicConfig(loaded, argv, config));
     }
@@ -118,8 +120,18 @@ async function dynamicConfig(
   // Of a flag that is given twice the last one counts.
   const load = (file: string): Promise<LoadedOptions> => loadOptions([...argv, `--config=${file}`], optionsEnvironment());
   const { loaded, file, configs: booted, problems } = await bootConfig({ local, load, files: optionsEnvironment() });
+  await loadOptions(file === undefined ? argv : [...argv, `--config=${file}`], { ...optionsEnvironment(), fileFaults: startFaults });
   return { loaded, config: { read: () => (file === undefined ? own.read() : load(file)), booted }, problems };
 }
+
+/** By what the start loads anyway. */
+const startFaults: FileFaults = async (options) => (await import('./run-process.ts')).fileFaults(options, systemClock);
+
+/** A configuration that the API server has assigned may name other files than the node's own; what flags alone can name stays. */
+const faultsBeforeAssigned: FileFaults = async (options) => {
+  const faults = await startFaults(options);
+  return options.dynamicConfigDir === '' ? faults : faults.filter(({ option }) => !('config' in optionsTable[option]));
+};
 
 const optionsEnvironment = (): OptionsEnvironment => ({
   hostname: hostname(),

@@ -6,6 +6,8 @@ import { realSurroundings, type Surroundings } from './surroundings.ts';
 import { setOpenFiles } from './set-open-files.ts';
 import { takeServiceManager } from './systemd/service-manager.ts';
 
+export { fileFaults } from './named-files.ts';
+
 type How = Pick<Surroundings, 'log' | 'verbosity' | 'config'>;
 
 /** The agent of this process, with what is real around it, and recorded where the options ask for that. Resolves with the exit code. */

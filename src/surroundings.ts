@@ -17,6 +17,7 @@ import { openNode } from './node/open-node.ts';
 import { type ObjectsGround, openObjects } from './objects/open-objects.ts';
 import { podDirectory } from './model/pod-directory.ts';
 import { lastSeq, TIMELINE_DIRECTORY } from './timeline/ring-segments.ts';
+import { notUsable } from './options/file-fault.ts';
 import type { KubeletOptions, OptionOrigins } from './options/kubelet-options.ts';
 import type { Cluster } from './ports/cluster.ts';
 import type { ConfigSource } from './ports/config-source.ts';
@@ -81,7 +82,7 @@ export function realSurroundings(given: Pick<Surroundings, 'log' | 'origins' | '
 
 async function openDisk({ rootDir }: KubeletOptions, log: Logger): Promise<Pick<Ground, 'files' | 'podFiles' | 'restartMarks'>> {
   await makeDirectory(rootDir, 0o750).catch((cause: unknown) => {
-    throw new Error(`${rootDir} cannot be the root directory (--root-dir)`, { cause });
+    throw new Error(`${notUsable.rootDir(rootDir)} (--root-dir)`, { cause });
   });
   return {
     files: stateFiles(rootDir, { log }),

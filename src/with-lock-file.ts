@@ -2,6 +2,7 @@ import { takeFileLock } from './base/file-lock.ts';
 import { followCommand } from './base/follow-command.ts';
 import type { Logger } from './base/logger.ts';
 import { unlessAborted } from './base/unless-aborted.ts';
+import { notUsable } from './options/file-fault.ts';
 import type { KubeletOptions } from './options/kubelet-options.ts';
 
 /**
@@ -18,7 +19,7 @@ export async function withLockFile(
     log.warn('the lock file is locked by another process, and waited for', { path, holder: holder ?? 'none that can be seen' });
   const lock = await takeFileLock(path, { onWait, signal: stop }).catch((cause: unknown) => {
     if (stop.aborted) return undefined;
-    throw new Error(`unable to acquire file lock on ${JSON.stringify(path)} (--lock-file)`, { cause });
+    throw new Error(`${notUsable.lockFile(path)} (--lock-file)`, { cause });
   });
   if (lock === undefined) {
     log.info('stopped before the lock file was free', { path });

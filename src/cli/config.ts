@@ -18,7 +18,8 @@ export const configUsage = `Usage: rxlet config check [FILE...] [FLAG...] [-o js
        rxlet config print [FLAG...] [-o json]
 
 check says all that is wrong with config files and flags, without starting anything: with each FILE in the place of --config, or with what the
-flags name. FLAGs are those of the agent. print shows what every option is, and where that comes from: a flag, a file of --config-dir, the file of
+flags name. FLAGs are those of the agent. Other files that options name, such as a kubeconfig, are looked at by the agent's start alone: the options may
+be those of another machine. print shows what every option is, and where that comes from: a flag, a file of --config-dir, the file of
 --config, or the default.
 
 Exit code: 0 nothing is wrong, 1 something is, 2 asked for wrongly.

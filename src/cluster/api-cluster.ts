@@ -15,6 +15,8 @@ import { kubeClients } from './kube/kube-clients.ts';
 import { NodeFollower } from './node-follower.ts';
 import { type ApiSource, apiSource } from './pods/api-source.ts';
 
+export { kubeconfigFaults } from './credentials.ts';
+
 export interface ApiClusterDeps extends Pick<Ground, 'live' | 'clock' | 'log' | 'random' | 'tracing'> {
   readonly tell: ApiHappenings & CertificateHappenings;
 }

@@ -20,6 +20,7 @@ import type { OwnedKubeClients } from './kube/kube-clients.ts';
 import { proxyName } from './kube/proxy.ts';
 import { loadKubeconfig } from './kube/load-kubeconfig.ts';
 import { ApiUnreachableError } from '../model/api-error.ts';
+import { fileFault, type FileFault } from '../options/file-fault.ts';
 import type { KubeletOptions } from '../options/kubelet-options.ts';
 import type { CredentialSource } from '../ports/api-credentials.ts';
 
@@ -149,6 +150,16 @@ export async function clusterCredentials(
       },
     },
   };
+}
+
+/** Why no kubeconfig says where the API server is: what rejects `clusterCredentials`. Says nothing to a server. */
+export function kubeconfigFaults(
+  { kubeconfig, bootstrapKubeconfig }: Pick<KubeletOptions, 'kubeconfig' | 'bootstrapKubeconfig'>,
+  deps: Pick<ClusterCredentialsDeps, 'clock' | 'log'>,
+): Promise<readonly FileFault[]> {
+  return fileFault(bootstrapKubeconfig === '' ? 'kubeconfig' : 'bootstrapKubeconfig', () =>
+    accessBeforeCertificate(kubeconfig, bootstrapKubeconfig, (file) => loadKubeconfig(file, deps)),
+  );
 }
 
 /** Exec plugins included. */

@@ -2,17 +2,18 @@ import { checkOptions } from './check-options.ts';
 import { resourceManagerProblems } from './check-resource-managers.ts';
 import { featureGates, possibleGates } from './feature-gates/feature-gates.ts';
 import { withFormerConfigFlag } from './former-config-flag.ts';
+import type { FileFault } from './file-fault.ts';
 import { inFileOrder } from './in-file-order.ts';
 import type { KubeletOptions, OptionOrigins } from './kubelet-options.ts';
 import type { FieldPlace, LoadedConfig } from './load-config.ts';
 import { locateProblems } from './locate-problems.ts';
 import { namedEngineProblems, namedEngineWarnings } from './named-engine.ts';
 import { nodeNameFaults, nodeNameOf } from './node-name.ts';
-import { fieldOf, type OptionWarning } from './option.ts';
+import { fieldOf, flagsOf, type Option, type OptionWarning } from './option.ts';
 import { optionWarnings, type PlaceOf, refusedOptions } from './option-warnings.ts';
 import { OptionsError } from './options-error.ts';
 import { withFlags } from './options-of-settings.ts';
-import { allOptions } from './options-table.ts';
+import { allOptions, type OptionName, optionsTable } from './options-table.ts';
 import { type ParsedFlags, parseFlags } from './parse-flags.ts';
 import type { ConfigFiles } from './read-config-files.ts';
 import { type ReadOptions, readOptions } from './read-options.ts';
@@ -25,6 +26,8 @@ export interface OptionsEnvironment extends ConfigFiles {
   readonly hostname: string;
   /** Whether the log goes to a terminal. */
   readonly terminal: boolean;
+  /** What of the files that options name stops a start; absent: they are not looked at, as they may be those of another machine. */
+  fileFaults?(options: KubeletOptions): Promise<readonly FileFault[]>;
 }
 
 export interface LoadedOptions {
@@ -49,12 +52,17 @@ export async function loadOptions(argv: readonly string[], environment: OptionsE
   const placeOf = (field: string): FieldPlace | undefined => (isSetByFlag(field, flags) ? undefined : config.placeOf(field));
   const at: PlaceOf = (field) => placeOf(field)?.at;
   const ofValues = asksOnly ? [] : locateProblems(valueProblems(read, nodeName), config.given, unread(flags, config), at);
-  const ofFiles = [...read.problems, ...refusedOptions(flags, file, at), ...ofValues];
-  const problems = [...flags.problems, ...inFileOrder(ofFiles, config.files)];
-  if (problems.length > 0) throw new OptionsError(problems, config.warnings);
-
   const { hostnameOverride: _, ...rest } = values;
   const options = { ...rest, nodeName: nodeName ?? '', logFormat: values.logFormat ?? (environment.terminal ? 'text' : 'json') };
+  const ofNamed = asksOnly ? [] : ((await environment.fileFaults?.(options)) ?? []);
+  const said = (faults: readonly FileFault[]) => faults.map(({ option, fault }) => `${setBy(option, at)}: ${fault}`);
+  const ofGiven = said(ofNamed.filter(({ option }) => origins[option] !== 'default'));
+  const ofFiles = [...read.problems, ...refusedOptions(flags, file, at), ...ofGiven, ...ofValues];
+  const ofGivenOptions = [...flags.problems, ...inFileOrder(ofFiles, config.files)];
+  // Who mistypes a command asks for no agent, and hears nothing of what is there by default.
+  const problems = ofGivenOptions.length > 0 ? ofGivenOptions : said(ofNamed);
+  if (problems.length > 0) throw new OptionsError(problems, config.warnings);
+
   const warnings = [
     ...config.warnings,
     ...ofManifests,
@@ -80,6 +88,14 @@ function valueProblems({ flags, config, values }: ReadOptions, nodeName: string 
     ...resourceManagerProblems(values, featureGates(gates)),
     ...(nodeName === undefined ? ['empty hostname is invalid'] : nodeNameFaults(nodeName)),
   ];
+}
+
+/** "file:line:column field", or the flag, also of a default. */
+function setBy(name: OptionName, at: PlaceOf): string {
+  const option: Option<unknown> = optionsTable[name];
+  const field = fieldOf(option);
+  const place = field === undefined ? undefined : at(field);
+  return place === undefined ? `flag --${flagsOf(option)[0]}` : `${place} ${field}`;
 }
 
 /** Names of options whose value is not known, as sentences have them. */

@@ -3,6 +3,7 @@ import { type FileHandle, open, rename } from 'node:fs/promises';
 import type { Clock } from '../base/clock.ts';
 import { isMissingFile } from '../base/error-code.ts';
 import type { Logger } from '../base/logger.ts';
+import { notUsable } from '../options/file-fault.ts';
 import type { Line } from './lines.ts';
 
 export interface RecordingFileDeps {
@@ -48,7 +49,7 @@ export class RecordingFile {
       const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
       return new RecordingFile(file, deps);
     } catch (cause) {
-      throw new Error(`cannot record to ${path} (--record)`, { cause });
+      throw new Error(`${notUsable.recordFile(path)} (--record)`, { cause });
     }
   }
 

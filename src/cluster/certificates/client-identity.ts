@@ -24,10 +24,7 @@ export interface PemText {
 
 /** Reads a certificate and its key, be they in one file (then give it twice) or in two. Throws ClientCertificateError. Expired ones are fine. */
 export function parseClientIdentity(certificate: PemText, key: PemText): ClientIdentity {
-  const certificates = pemBlocks(certificate.text).filter(({ label }) => label === 'CERTIFICATE');
-  const [first] = certificates;
-  if (first === undefined) throw new ClientCertificateError(`there is no certificate in ${certificate.where}`);
-  const leaf = explained(`the certificate in ${certificate.where} cannot be read`, () => new X509Certificate(first.pem));
+  const { leaf, certificatePem } = parseCertificate(certificate);
   const { keyPem, keyObject } = parsePrivateKey(key);
   const { O, CN } = leaf.toLegacyObject().subject;
   const commonName = many(CN).join(' ');
@@ -40,11 +37,20 @@ export function parseClientIdentity(certificate: PemText, key: PemText): ClientI
     commonName,
     organizations: many(O),
     ...alternativeNamesOf(leaf),
-    certificatePem: certificates.map(({ pem }) => pem).join(''),
+    certificatePem,
     keyPem,
     notBeforeMs: leaf.validFromDate.getTime(),
     notAfterMs: leaf.validToDate.getTime(),
   };
+}
+
+/** The first certificate of a file, and all of them as PEM. Throws ClientCertificateError. */
+export function parseCertificate({ text, where }: PemText): { readonly leaf: X509Certificate; readonly certificatePem: string } {
+  const certificates = pemBlocks(text).filter(({ label }) => label === 'CERTIFICATE');
+  const [first] = certificates;
+  if (first === undefined) throw new ClientCertificateError(`there is no certificate in ${where}`);
+  const leaf = explained(`the certificate in ${where} cannot be read`, () => new X509Certificate(first.pem));
+  return { leaf, certificatePem: certificates.map(({ pem }) => pem).join('') };
 }
 
 /** The first private key of a file. Throws ClientCertificateError. */

@@ -6,6 +6,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Service } from '../../base/service.ts';
 import type { NodeAddress } from '../../model/node.ts';
+import { notUsable } from '../../options/file-fault.ts';
 import type { ServingCertificate } from '../../ports/serving-certificate.ts';
 import type { Staged } from '../../ports/staged.ts';
 import { servingPurpose } from './certificate-purpose.ts';
@@ -86,7 +87,7 @@ function selfSigned({ options, nodeName, addresses, clock, log }: ServingCertifi
       // For those who want to check it.
       await chmod(certificateFile, 0o644);
     } catch (cause) {
-      throw new Error(`a self-signed serving certificate cannot be kept in ${options.certDir} (--cert-dir names another place)`, { cause });
+      throw new Error(`${notUsable.certDir(options.certDir)} (--cert-dir names another place)`, { cause });
     }
     log.info('self-signed serving certificate created', { certificate: certificateFile, because });
   };

@@ -8,7 +8,8 @@ import type { Service } from '../../base/service.ts';
 import { unlessAborted } from '../../base/unless-aborted.ts';
 import { formatTime } from '../../model/time.ts';
 import type { ServingCertificate, ServingPair } from '../../ports/serving-certificate.ts';
-import { type ClientIdentity, parseClientIdentity } from './client-identity.ts';
+import { fileFault, type FileFault } from '../../options/file-fault.ts';
+import { type ClientIdentity, parseCertificate, parseClientIdentity, parsePrivateKey, type PemText } from './client-identity.ts';
 import { expiryOf } from './rotation-decision.ts';
 
 export interface ServingFilesDeps {
@@ -102,6 +103,17 @@ export class ServingFiles implements Service, ServingCertificate {
     this.#parsed = { certificate, key, identity };
     return identity;
   }
+}
+
+/** Why a serving certificate that is given in files cannot be used. */
+export async function servingFileFaults(certificateFile: string, keyFile: string): Promise<readonly FileFault[]> {
+  const read = async (where: string): Promise<PemText> => ({ text: await readText(where), where });
+  const faults = [
+    ...(await fileFault('tlsCertFile', async () => parseCertificate(await read(certificateFile)))),
+    ...(await fileFault('tlsPrivateKeyFile', async () => parsePrivateKey(await read(keyFile)))),
+  ];
+  if (faults.length > 0) return faults;
+  return fileFault('tlsPrivateKeyFile', async () => parseClientIdentity(await read(certificateFile), await read(keyFile)));
 }
 
 async function readText(path: string): Promise<string> {

@@ -1,31 +1,23 @@
-import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import { errorText } from '../../base/error-text.ts';
 import type { Logger } from '../../base/logger.ts';
 import { OngoingFaults } from '../../base/ongoing-faults.ts';
 import { aboutPod, type Pod } from '../../model/pod.ts';
-import { formatFieldError } from '../../model/validation/field-error.ts';
+import { optionsTable } from '../../options/options-table.ts';
 import type { Happenings } from '../../ports/happenings.ts';
 import type { PodObjects } from '../../ports/pod-objects.ts';
 import type { DockerConfigEntry } from '../docker-config.ts';
 import { accountOfPod, type AskedFor, serviceAccountOf } from './account-of-pod.ts';
 import { askProvider } from './ask-provider.ts';
 import { CredentialProvider } from './credential-provider.ts';
-import { readProviders } from './provider-config.ts';
-import { type ProviderSpec, providerFaults } from './provider-faults.ts';
+import type { ProviderSpec } from './provider-faults.ts';
+import { type ProviderPaths, usableProviders } from './usable-providers.ts';
 
-export interface CredentialProvidersDeps {
-  /** --image-credential-provider-config: a file, or a directory of .json, .yaml and .yml files. */
-  readonly path: string;
-  /** --image-credential-provider-bin-dir */
-  readonly directory: string;
+export { usableProviders };
+
+export interface CredentialProvidersDeps extends ProviderPaths {
   readonly clock: Pick<Clock, 'schedule' | 'monotonicMs'>;
   readonly log: Logger;
   readonly tell: Pick<Happenings, 'credentialProvidersRead' | 'credentialProviderAsked'>;
-  /** The feature gate KubeletServiceAccountTokenForCredentialProviders. */
-  readonly mayHaveTokens: boolean;
   /** Where service accounts and their tokens are from; undefined: there is no API server. */
   readonly api: Pick<PodObjects, 'serviceAccount' | 'tokens'> | undefined;
 }
@@ -41,18 +33,9 @@ export type ProvidedCredentials = (image: string, pod: Pod, signal: AbortSignal)
  * and with programs that are not there. Their configuration is read once.
  */
 export async function credentialProviders(deps: CredentialProvidersDeps): Promise<ProvidedCredentials> {
-  const { path, directory, clock, log, tell, mayHaveTokens, api } = deps;
-  const wrong = (found: string): Error => new Error(`--image-credential-provider-config ${path}: ${found}`);
-  const { providers, hash } = await readProviders(path).catch((error: unknown) => {
-    throw wrong(errorText(error));
-  });
-  const faults = providerFaults(providers, mayHaveTokens).map(formatFieldError);
-  if (faults.length > 0) throw wrong(faults.join('; '));
-  for (const { name } of providers) {
-    await access(join(directory, name), constants.X_OK).catch((cause: unknown) => {
-      throw new Error(`--image-credential-provider-bin-dir ${directory}: the program of the provider ${name} cannot be run`, { cause });
-    });
-  }
+  const { path, directory, clock, log, tell, api } = deps;
+  const { providers, hash, faults } = await usableProviders(deps);
+  if (faults.length > 0) throw new Error(faults.map(({ option, fault }) => `--${optionsTable[option].flag} ${fault}`).join('; '));
   log.info('credential providers read', { path, hash, providers: providers.map(({ name }) => name) });
   tell.credentialProvidersRead({ hash });
   const idle = api ? [] : providers.filter(({ tokenAttributes }) => tokenAttributes?.required);

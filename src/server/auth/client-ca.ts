@@ -14,11 +14,11 @@ export interface ClientCaBundle {
 /** Throws, naming the file, when there is no certificate in it. */
 export function parseClientCa(pem: string, path: string): ClientCaBundle {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
-  if (blocks.length === 0) throw new Error(`--client-ca-file: there is no certificate in ${path}`);
+  if (blocks.length === 0) throw new Error(`there is no certificate in ${path}`);
   try {
     return { pem: blocks.join('\n'), certificates: blocks.map((block) => new X509Certificate(block)) };
   } catch (cause) {
-    throw new Error(`--client-ca-file: ${path} cannot be read as certificates`, { cause });
+    throw new Error(`${path} cannot be read as certificates`, { cause });
   }
 }
 
@@ -43,7 +43,10 @@ export class ClientCaFile {
 
   /** Rejects, with words for the user, when there is nothing to begin with. */
   static async open(path: string, clock: Clock, log: Logger): Promise<ClientCaFile> {
-    return new ClientCaFile(path, await readBundle(path), clock, log);
+    const bundle = await readClientCa(path).catch((cause: unknown) => {
+      throw new Error('--client-ca-file', { cause });
+    });
+    return new ClientCaFile(path, bundle, clock, log);
   }
 
   /** Since when `current` is what it is, on the clock's monotonic time; from the beginning: minus infinity. */
@@ -67,7 +70,7 @@ export class ClientCaFile {
       await this.#clock.sleep(LOOK_EVERY_MS, signal).catch(() => undefined);
       if (signal.aborted) return;
       try {
-        const bundle = await readBundle(this.#path);
+        const bundle = await readClientCa(this.#path);
         unreadable = '';
         if (bundle.pem === this.current.pem) continue;
         this.#log.info('client certificate authorities loaded', { file: this.#path, certificates: bundle.certificates.length });
@@ -82,12 +85,13 @@ export class ClientCaFile {
   }
 }
 
-async function readBundle(path: string): Promise<ClientCaBundle> {
+/** Rejects, naming the file, where it cannot be read or holds no certificate. */
+export async function readClientCa(path: string): Promise<ClientCaBundle> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
   } catch (cause) {
-    throw new Error(`--client-ca-file: cannot read ${path}`, { cause });
+    throw new Error(`cannot read ${path}`, { cause });
   }
   return parseClientCa(text, path);
 }

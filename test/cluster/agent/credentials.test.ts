@@ -43,6 +43,8 @@ const giveUser = (kubeconfig: KubeconfigJson, user: Record<string, string>): voi
 interface BadKubeconfig {
   readonly it: string;
   readonly make: (path: string, dir: string) => Promise<void>;
+  /** The file alone shows it: the agent does not begin. */
+  readonly before?: true;
   /** Besides where the file is. */
   readonly says: readonly RegExp[];
 }
@@ -50,9 +52,10 @@ interface BadKubeconfig {
 const whose = /context "rxlet", user "system:node:lab"/;
 
 const bad: readonly BadKubeconfig[] = [
-  { it: 'a missing file', make: async () => {}, says: [/no such file|does not exist|not there/i] },
+  { it: 'a missing file', before: true, make: async () => {}, says: [/no such file|does not exist|not there/i] },
   {
     it: 'malformed YAML',
+    before: true,
     make: (path) => writeFile(path, 'apiVersion: v1\nkind: Config\nclusters:\n  - name: "rxlet\n'),
     says: [/line \d|:\d+:\d+/],
   },
@@ -82,6 +85,7 @@ const bad: readonly BadKubeconfig[] = [
   },
   {
     it: 'an expired client certificate',
+    before: true,
     make: (path, dir) =>
       changed(path, async (kubeconfig) =>
         giveUser(kubeconfig, await certified(dir, '/O=system:nodes/CN=system:node:lab', ['-days', '-1'])),
@@ -123,16 +127,18 @@ describe('credentials of a node', { timeout: 150_000 }, () => {
     assert.equal(await readFile(join(node.agent.dir, 'pki', 'kubelet-client-current.pem'), 'utf8'), pem);
   });
 
-  for (const { it, make, says } of bad) {
+  for (const { it, before, make, says } of bad) {
     test(`${it} ends the agent at once, and it says what is wrong and where`, async (t) => {
       const node = await ClusterNode.prepare(t);
       const file = join(node.agent.dir, 'kubelet.conf');
       await make(file, node.agent.dir);
       const atMs = node.run(`--kubeconfig=${file}`);
-      assert.equal(await node.agent.exited(), 1);
+      assert.equal(await node.agent.exited(), before ? 2 : 1);
       const tookMs = Date.now() - atMs;
       assert.ok(tookMs < 15_000, `${tookMs} ms`);
-      const { err } = await node.agent.logged('why', ({ msg }) => msg === 'agent failed');
+      const err = before
+        ? node.agent.output.find((line) => line.startsWith('rxlet: flag --kubeconfig: '))
+        : (await node.agent.logged('why', ({ msg }) => msg === 'agent failed'))['err'];
       t.diagnostic(`after ${tookMs} ms: ${String(err)}`);
       assert.ok(String(err).includes(file), String(err));
       for (const words of says) assert.match(String(err), words);

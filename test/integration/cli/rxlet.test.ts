@@ -230,6 +230,7 @@ describe('the command line', () => {
       '--nope',
       '--feature-gates=AlsoNope=true',
       '--kube-api-qps=-1',
+      `--kubeconfig=${at('nope')}`,
     ];
     const before = readdirSync(directory, { recursive: true });
     const { status, stdout, stderr } = run(launcher, argv, path);
@@ -239,6 +240,7 @@ describe('the command line', () => {
       '--port',
       '--nope',
       'AlsoNope',
+      'flag --kubeconfig: kubeconfig D/nope does not exist',
       'D/f:3:15 .*readOnlyPort',
       'D/f:4:10 maxPods',
       'D/f:5:22 .*Nope',

@@ -46,8 +46,8 @@ describe('the lock file', { timeout: 120_000 }, () => {
       ['/nowhere/lock', 'ENOENT'],
     ]) {
       const agent = await anAgent(t, { flags: [`--lock-file=${path}`] });
-      assert.match(await agent.says('agent failed'), new RegExp(`unable to acquire file lock on .*--lock-file.*${why}`));
-      assert.equal(await agent.exited, 1);
+      assert.match(await agent.says('rxlet:'), new RegExp(`flag --lock-file: unable to acquire file lock on .*${why}`));
+      assert.equal(await agent.exited, 2);
     }
   });
 });

@@ -72,7 +72,7 @@ describe('credential providers are refused at start', () => {
     [
       'that are wrong',
       config(provider('../sh').replace('1m', '-1s')),
-      /name cannot contain '\/'; providers.defaultCacheDuration: Invalid value: must be greater/,
+      /name cannot contain '\/'; --image-credential-provider-config .*: providers.defaultCacheDuration: Invalid value: must be greater/,
     ],
     ['of more than a mebibyte', `#${'x'.repeat(1 << 20)}`, /larger than 1048576 bytes/],
   ] as const) {

@@ -79,7 +79,7 @@ test('a CA file is read again when it changes; what is broken leaves the last on
 });
 
 test('a CA file without certificates is refused by name', () => {
-  assert.throws(() => parseClientCa('', '/etc/ca.pem'), { message: '--client-ca-file: there is no certificate in /etc/ca.pem' });
+  assert.throws(() => parseClientCa('', '/etc/ca.pem'), { message: 'there is no certificate in /etc/ca.pem' });
   const garbled = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----';
-  assert.throws(() => parseClientCa(garbled, '/etc/ca.pem'), { message: '--client-ca-file: /etc/ca.pem cannot be read as certificates' });
+  assert.throws(() => parseClientCa(garbled, '/etc/ca.pem'), { message: '/etc/ca.pem cannot be read as certificates' });
 });
