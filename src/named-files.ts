@@ -13,7 +13,7 @@ import { readClientCa } from './server/auth/client-ca.ts';
 interface NamedFiles {
   /** What is read. */
   readonly paths: readonly string[];
-  faults(): Promise<readonly FileFault[]>;
+  readonly faults: () => Promise<readonly FileFault[]>;
 }
 
 /** Files of a server that is gone may never answer: a start goes on without them as far as it can. */

@@ -79,7 +79,7 @@ for (const name of ['constructor', '__proto__']) {
       const [fault = ''] = await problemsOf(['--config=f', '--memory-manager-policy=Static'], {
         f: `${head}reservedMemory: [{numaNode: 0, limits: {${name}: 1Gi}}]\n`,
       });
-      assert.match(fault, new RegExp(`${name}`));
+      assert.match(fault, new RegExp(name));
     });
   });
 }
