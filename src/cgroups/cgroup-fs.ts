@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rmdir, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { errorCode, isMissingFile } from '../base/error-code.ts';
 import type { CgroupWrite } from './cgroup-writes.ts';
 
@@ -42,8 +43,9 @@ async function hierarchiesV1(root: string): Promise<ReadonlyMap<string, string>>
   for (const entry of await readdir(root, { withFileTypes: true })) {
     // A link is another name of one that is listed itself.
     if (!entry.isDirectory() || entry.name === UNIFIED) continue;
-    // Where nothing is mounted: another system that runs on the same mounts, in namespaces of its own, leaves such directories.
-    if ((await readdir(join(root, entry.name))).length === 0) continue;
+    // Where nothing is mounted: another system that runs on the same mounts, in namespaces of its own, leaves such directories, and engines
+    // make theirs in them.
+    if (!existsSync(join(root, entry.name, 'cgroup.procs'))) continue;
     for (const controller of entry.name.split(',')) found.set(controller, join(root, entry.name));
   }
   return found;
@@ -61,8 +63,9 @@ function fsV1(root: string, hierarchies: ReadonlyMap<string, string>): CgroupFs 
     ...removal(withUnified),
     version: 1,
     make: async (path) => {
-      for (const directory of directoriesOf(path)) await mkdir(directory, { recursive: true });
-      if (cpuset !== undefined) await fillCpuset(cpuset, path);
+      // Each hierarchy is on its own, and a pod waits for all of them.
+      await Promise.all(directoriesOf(path).map((directory) => mkdir(directory, { recursive: true })));
+      if (cpuset !== undefined) await Promise.all(['cpuset.cpus', 'cpuset.mems'].map((file) => fillFromAbove(cpuset, path, file)));
     },
     write: async (path, { controller, file, value }) => {
       const mount = hierarchies.get(controller);
@@ -72,18 +75,14 @@ function fsV1(root: string, hierarchies: ReadonlyMap<string, string>): CgroupFs 
   };
 }
 
-/** A new one has no CPUs and no memory nodes, and no process may enter it so. */
-async function fillCpuset(mount: string, path: string): Promise<void> {
-  const parts = path.split('/').filter((part) => part !== '');
-  for (const file of ['cpuset.cpus', 'cpuset.mems']) {
-    let above = await textOf(join(mount, file));
-    for (const [depth] of parts.entries()) {
-      const at = join(mount, ...parts.slice(0, depth + 1), file);
-      const own = await textOf(at);
-      if (own === '' && above) await writeFile(at, above, { flag: 'r+' });
-      above = own === '' ? above : own;
-    }
-  }
+/** A new cpuset has no CPUs and no memory nodes, and no process may enter it so. Answers with what it has then. */
+async function fillFromAbove(mount: string, path: string, file: string): Promise<string | undefined> {
+  const at = join(mount, path, file);
+  const own = await textOf(at);
+  if (own !== '' || dirname(path) === path) return own;
+  const above = await fillFromAbove(mount, dirname(path), file);
+  if (above) await writeFile(at, above, { flag: 'r+' });
+  return above;
 }
 
 function fsV2(root: string): CgroupFs {

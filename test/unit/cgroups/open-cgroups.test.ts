@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -27,6 +27,7 @@ async function opened(t: TestContext, setup: Setup = {}) {
   const root = await mkdtemp(join(tmpdir(), 'rxlet-cgroups-'));
   t.after(() => rm(root, { recursive: true }));
   await mkdir(join(root, 'memory'));
+  await writeFile(join(root, 'memory/cgroup.procs'), '');
   const { node } = nodeUnderTest();
   const log = new RecordingLogger();
   const deps: OpenCgroupsDeps = {
