@@ -39,9 +39,21 @@ export function slope(values: readonly number[]): number {
   return ((slopes[Math.ceil(middle) - 1] ?? 0) + (slopes[Math.floor(middle)] ?? 0)) / 2;
 }
 
-/** What the process has of the system's memory that is in no file (RssAnon). Bytes. */
-export async function ownMemory(pid: number): Promise<number> {
-  const kib = /^RssAnon:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1];
-  if (kib === undefined) throw new Error(`/proc/${pid}/status does not say RssAnon`);
-  return Number(kib) * 1024;
+/** Memory that is of the process alone, without pages of files, in bytes. */
+export interface OwnMemory {
+  /** What the C library has for small pieces. It grows to the most that was ever wanted at once, and by what lies between pieces in use. */
+  readonly pieces: number;
+  /** All else: V8's heap and compiled code, larger pieces, stacks. */
+  readonly rest: number;
+}
+
+export async function ownMemory(pid: number): Promise<OwnMemory> {
+  const own = { pieces: 0, rest: 0 };
+  let part: keyof OwnMemory = 'rest';
+  for (const line of (await readFile(`/proc/${pid}/smaps`, 'utf8')).split('\n')) {
+    if (/^[0-9a-f]+-[0-9a-f]+ /.test(line)) part = line.endsWith('[heap]') ? 'pieces' : 'rest';
+    else own[part] += Number(/^Anonymous:\s+(\d+) kB$/.exec(line)?.[1] ?? 0) * 1024;
+  }
+  if (own.rest === 0) throw new Error(`/proc/${pid}/smaps does not say what is anonymous`);
+  return own;
 }
