@@ -68,7 +68,7 @@ export function openDevicePlugins(needs: DevicePluginsNeeds): OpenDevicePlugins 
     }
   });
   let written: string | undefined = JSON.stringify(file.load());
-  // Whoever finds that nothing has changed waits for what another one still writes.
+  /** The last write; a caller whose checkpoint is the one being written waits for it, too. */
   let writing = Promise.resolve();
   const save = (): Promise<void> => {
     const registered = new Map(inventory.names.map((name) => [name, inventory.healthy(name).map(({ id }) => id)]));

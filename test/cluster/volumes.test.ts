@@ -11,20 +11,15 @@ import { silentLogger } from '../../src/base/logger.ts';
 import type { Service } from '../../src/base/service.ts';
 import type { OwnedKubeClients } from '../../src/cluster/kube/kube-clients.ts';
 import { isNotFound } from '../../src/model/api-error.ts';
-import { noCsiVolumes } from '../../src/ports/csi-volumes.ts';
 import type { Pod, PodSpec } from '../../src/model/pod.ts';
 import { claimReader } from '../../src/objects/claim-reader.ts';
 import { objectStore } from '../../src/objects/object-store.ts';
 import { TokenManager } from '../../src/objects/token-manager.ts';
 import type { ObjectStore } from '../../src/ports/object-store.ts';
 import { systemMounts } from '../../src/volumes/mounts.ts';
-import { directHostFiles } from '../fakes/direct-host-files.ts';
-import { silentHappenings } from '../fakes/silent-happenings.ts';
-import { flexDrivers } from '../../src/volumes/flex-drivers.ts';
-import { podVolumes, type PodVolumes } from '../../src/volumes/pod-volumes.ts';
-import { noDisks } from '../fakes/no-disks.ts';
-import { noGrowth } from '../fakes/no-growth.ts';
+import type { PodVolumes } from '../../src/volumes/pod-volumes.ts';
 import { connectAs } from '../builders/clients-under-test.ts';
+import { podVolumesOn } from '../builders/pod-volumes-on.ts';
 import { kubeconfigOf, kubectl, nodeKubeconfig } from '../builders/cluster-under-test.ts';
 
 const nodeName = `volumes-${randomUUID().slice(0, 8)}`;
@@ -62,23 +57,7 @@ before(async () => {
     claims: claimReader(node.main),
     node: () => ({ metadata: { name: nodeName } }),
   };
-  volumes = podVolumes({
-    rootDir,
-    clock: systemClock,
-    mounts: systemMounts({ clock: systemClock }),
-    hostFiles: directHostFiles,
-    events: { record: () => {} },
-    tell: silentHappenings,
-    csi: () => noCsiVolumes,
-    disks: noDisks,
-    growth: noGrowth,
-    nodeName: 'n1',
-    flex: flexDrivers('/nowhere', systemClock),
-    selinux: false,
-    engineFeatures: async () => ({ handlers: [], supplementalGroupsPolicy: true, imageVolumes: 'never' }),
-    images: { exportImage: () => Promise.reject(new Error('there is no engine')) },
-    factsFor: () => facts,
-  });
+  volumes = podVolumesOn({ rootDir, mounts: systemMounts({ clock: systemClock }) }, facts);
 });
 after(async () => {
   stop.abort();

@@ -1,3 +1,4 @@
+import { holds, sleepMs } from './busybox.ts';
 import { noHandler, noIo, type OutputStream, type Pause, type ProcessIo, type Program, type Run, serve, type Wake } from './program.ts';
 import { stopSignalOf } from '../../model/stop-signal.ts';
 import { printed } from './printed.ts';
@@ -18,48 +19,8 @@ class LoopJump extends Error {
   }
 }
 
-const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 /** What a loop's turn costs that waits for nothing: a busy loop must not stop the world. */
 const BUSY_TURN_MS = 100;
-
-/** busybox `sleep`: the sum of its arguments in milliseconds. */
-function sleepMs(args: readonly string[]): number {
-  return args.reduce((sum, arg) => {
-    if (/^inf(inity)?$/i.test(arg)) return Number.POSITIVE_INFINITY;
-    const [, number, unit = 's'] = /^([\d.]+)([smhd]?)$/.exec(arg) ?? [];
-    return number === undefined ? sum : sum + Number(number) * (SECONDS[unit || 's'] ?? 1) * 1000;
-  }, 0);
-}
-
-/** `test` over strings and integers. No file exists. */
-function holds(args: readonly string[]): boolean {
-  if (args[0] === '!') return !holds(args.slice(1));
-  const [a = '', operator, b = ''] = args;
-  if (args.length === 1) return a !== '';
-  if (args.length === 2) return a === '-n' ? operator !== '' : a === '-z' ? operator === '' : false;
-  const [x, y] = [Number(a), Number(b)];
-  switch (operator ?? '') {
-    case '=':
-    case '==':
-      return a === b;
-    case '!=':
-      return a !== b;
-    case '-eq':
-      return x === y;
-    case '-ne':
-      return x !== y;
-    case '-lt':
-      return x < y;
-    case '-le':
-      return x <= y;
-    case '-gt':
-      return x > y;
-    case '-ge':
-      return x >= y;
-    default:
-      return false;
-  }
-}
 
 /** Commands that stay in the foreground until they are stopped. */
 const stays = (command: string, args: readonly string[]): boolean =>
